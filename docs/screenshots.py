@@ -140,7 +140,7 @@ def pictures(browser: Browser, scheme: str, address: str, conversation: str) -> 
     opened("scan", CRANE)(page, scheme)
     for name, path, sign in (
         ("documents", "documents", "3 documents"),
-        ("lab", f"lab?{urlencode({'question': SPENDING})}", "Ranks through the stages"),
+        ("lab", f"lab?{urlencode({'question': SPENDING})}", "How their order changed"),
         ("evaluate", "evaluate", "Precision and recall"),
     ):
         page.goto(f"{address}/{path}")

@@ -1,4 +1,4 @@
-"""Settings of answers: the threshold and the number of passages."""
+"""When Footnote answers: the threshold beside the scores of recent questions, and the number of passages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_mod
 
 
 def show_answer_settings(engine: Engine) -> None:
-    """Let the operator change the threshold and the number of passages."""
-    st.subheader("Answering", anchor=False)
+    """Let the operator change the threshold, beside the scores of recent questions, and the number of passages."""
+    st.header("When to answer", anchor=False)
+    st.caption(
+        "For each question, Footnote estimates the probability that the passages found answer it. Below the threshold, "
+        "it says that it does not know. A higher threshold answers fewer questions, and fewer of the answers are wrong."
+    )
     # There is one threshold with a language model and one without. Show the other one after a model was connected or
     # disconnected. Streamlit forgets the value of the slider when the operator leaves the page.
     if st.session_state.get(_WITH_MODEL) != bool(engine.models.current) or _THRESHOLD not in st.session_state:
@@ -24,6 +28,14 @@ def show_answer_settings(engine: Engine) -> None:
             engine.preferences.threshold,
         )
     st.session_state.setdefault(_TOP_K, engine.preferences.top_k)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _show_form(engine)
+    with right:
+        _recent(engine)
+
+
+def _show_form(engine: Engine) -> None:
     with st.form("gate"):
         st.slider(
             "Threshold",
@@ -37,14 +49,13 @@ def show_answer_settings(engine: Engine) -> None:
         st.number_input("Passages per answer", 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
             st.form_submit_button("Save", type="primary", key="save_gate", on_click=_save, args=[engine])
-            st.form_submit_button("Reset to the settings", key="reset_gate", on_click=_reset, args=[engine])
+            st.form_submit_button("Reset to the defaults", key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
         f"In use: threshold {format_threshold(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
-        f"In the settings: threshold {format_threshold(engine.preferences.default_threshold)}, "
+        f"By default: threshold {format_threshold(engine.preferences.default_threshold)}, "
         f"{settings.top_k} passages."
     )
-    _recent(engine)
 
 
 def _help(engine: Engine) -> str:
@@ -58,6 +69,7 @@ def _recent(engine: Engine) -> None:
     """Show the scores of recent questions, which help the operator to choose the threshold."""
     scores = engine.evaluations.recent_gate_scores()
     if not scores:
+        st.caption("The scores of recent questions are shown here as soon as questions are asked in the chat.")
         return
     above = sum(score >= engine.preferences.threshold for score in scores)
     words = (

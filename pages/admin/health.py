@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown
-from rag_core.types.formatting import format_count, format_size
+from rag_core.types.formatting import format_size
 from rag_core.types.status import Status
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
-_COUNTS = ("documents", "pages", "chunks")
+_COUNTS = {"documents": "Documents", "pages": "Pages", "chunks": "Passages"}
 
 
 def show_health(status: Status) -> None:
@@ -23,24 +23,38 @@ def show_health(status: Status) -> None:
         st.info(escape_markdown(notice), icon=":material/update:")
     with st.container(horizontal=True, gap="large"):
         for name in _COUNTS:
-            st.metric(name.capitalize(), f"{status.counts.get(name, 0):,}", width="content")
+            st.metric(_COUNTS[name], f"{status.counts.get(name, 0):,}", width="content")
         st.metric("On disk", format_size(sum(status.disk_bytes.values())), width="content")
 
 
-def show_stores(status: Status) -> None:
-    """Show the number of entries in each store, and the remaining counts."""
-    st.subheader("Stores", anchor=False)
-    st.caption("The database is the source of truth; the index of each search contains the same chunks.")
+def show_storage(status: Status) -> None:
+    """Show the number of entries in each store, the disk space by part, and the remaining counts."""
+    st.header("Storage", anchor=False)
+    st.caption(
+        "The database keeps the documents as passages. Each kind of search has an index of the same passages, which "
+        "can be built again from the database."
+    )
     rows = [
         (name, status.stores.get(name), "reachable" if status.reachable.get(name, True) else "not reachable")
         for name in dict.fromkeys((*status.stores, *status.reachable))
     ]
-    st.dataframe(
+    largest_first = sorted(status.disk_bytes.items(), key=lambda one: one[1], reverse=True)
+    stores, disk = st.columns(2)
+    stores.dataframe(
         pd.DataFrame(rows, columns=["Store", "Entries", "State"]),
         hide_index=True,
+        height="content",
         key="stores",
         column_config={"Entries": st.column_config.NumberColumn(format="localized")},
         alt="Entries in each store",
+    )
+    disk.dataframe(
+        pd.DataFrame([(part, format_size(amount)) for part, amount in largest_first], columns=["Part", "Size"]),
+        hide_index=True,
+        height="content",
+        key="disk",
+        column_config={"Size": st.column_config.TextColumn(alignment="right")},
+        alt="Disk space by part",
     )
     other_counts = {name: number for name, number in status.counts.items() if name not in _COUNTS}
     if other_counts:
@@ -48,26 +62,15 @@ def show_stores(status: Status) -> None:
 
 
 def show_installation(status: Status) -> None:
-    """Show how answers are written, the data folder, disk use and package versions."""
-    st.subheader("Installation", anchor=False)
+    """Show how answers are written, the data folder and package versions."""
+    st.header("Installation", anchor=False)
     writer = "quoted from the documents" if status.generator == "extractive" else f"written by {status.generator}"
     st.text(f"Answers: {writer}\nData folder: {status.data_dir}")
-    largest_first = sorted(status.disk_bytes.items(), key=lambda one: one[1], reverse=True)
-    disk, versions = st.columns(2)
-    with disk:
-        st.dataframe(
-            pd.DataFrame([(part, format_size(amount)) for part, amount in largest_first], columns=["Part", "Size"]),
-            hide_index=True,
-            key="disk",
-            column_config={"Size": st.column_config.TextColumn(alignment="right")},
-            alt="Disk space by part",
-        )
-    with versions:
+    with st.expander("Versions of packages", type="compact"):
         st.dataframe(
             pd.DataFrame(status.versions.items(), columns=["Package", "Version"]),
             hide_index=True,
+            height="content",
             key="versions",
             alt="Versions of packages",
         )
-    if failed := status.counts.get("failed", 0):
-        st.caption(f"{format_count(failed, 'document')} failed. Open the Documents page to see why and to try again.")

@@ -37,7 +37,11 @@ _SPARSE = {"sparse", "sparse_weights"}
 
 def show_index(engine: Engine, status: Status) -> None:
     """Compare the index with the settings, and let the operator re-index documents."""
-    st.subheader("Index", anchor=False)
+    st.header("Index", anchor=False)
+    st.caption(
+        "Searches read an index of the documents. It was built with the settings of then; if they differ now, build it "
+        "again (re-index) to apply them."
+    )
     with show_errors():
         differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
@@ -52,12 +56,14 @@ def _compare(built: Fingerprint | None, configured: Fingerprint | None, differin
     for field in dataclasses.fields(Fingerprint):
         values = [_short(getattr(one, field.name)) if one else "–" for one in (built, configured)]
         rows.append((_WORDS.get(field.name, field.name), *values, "differs" if field.name in differing else ""))
-    st.dataframe(
-        pd.DataFrame(rows, columns=["", "Index", "Settings", "Difference"]),
-        hide_index=True,
-        key="fingerprint",
-        alt="What the index was built with, compared with the settings",
-    )
+    with st.expander("What the index was built with", expanded=bool(differing), type="compact"):
+        st.dataframe(
+            pd.DataFrame(rows, columns=["Property", "Index", "Settings", "Difference"]),
+            hide_index=True,
+            height="content",
+            key="fingerprint",
+            alt="What the index was built with, compared with the settings",
+        )
 
 
 def _short(value: object) -> str:

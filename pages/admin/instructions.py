@@ -14,7 +14,7 @@ _TEXT, _PROBLEM = "admin_instructions", "admin_instructions_problem"
 
 def show_instructions(engine: Engine) -> None:
     """Let the operator write instructions, which precede those of a conversation."""
-    st.subheader("Instructions for answers", anchor=False)
+    st.header("Instructions for answers", anchor=False)
     st.session_state.setdefault(_TEXT, engine.preferences.instructions)
     with st.form("instructions"):
         st.text_area(

@@ -26,7 +26,7 @@ _ICONS = {
 
 def show_model(engine: Engine) -> None:
     """Show which model writes the answers; let the operator test it or choose another one."""
-    st.subheader("Language model", anchor=False)
+    st.header("Language model", anchor=False)
     with show_errors():
         _in_use(engine)
         if engine.models.endpoint:
@@ -114,7 +114,7 @@ def _controls(engine: Engine) -> None:
             if chosen and chosen != engine.models.current:
                 st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
             if engine.models.current != engine.settings.model:
-                st.button("Reset to the settings", key="reset_model", on_click=_use, args=[engine, None])
+                st.button("Reset to the default", key="reset_model", on_click=_use, args=[engine, None])
     if tested and chosen:
         with st.spinner("Testing the model"):
             st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))

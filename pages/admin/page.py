@@ -1,12 +1,13 @@
-"""The Admin page: health, language model, instructions, index, stores, watched folders, costs and answer settings."""
+"""The settings: health, language model, index, storage, failures, the threshold, folders, costs and installation."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.admin.context_budget import show_context_budget
+from pages.admin.failures import show_recent_failures
 from pages.admin.gate import show_answer_settings
-from pages.admin.health import show_health, show_installation, show_stores
+from pages.admin.health import show_health, show_installation, show_storage
 from pages.admin.index import show_index
 from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
@@ -18,7 +19,7 @@ from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 
 back = start_page("admin", "Admin")
-with st.spinner("Checking every store"):
+with st.spinner("Checking that everything works"):
     status = back.engine.status()
 show_health(status)
 with st.container(key=keys.ADMIN_MODEL):
@@ -27,9 +28,10 @@ with st.container(key=keys.ADMIN_MODEL):
 show_instructions(back.engine)
 show_jobs(back.engine)
 show_index(back.engine, status)
-show_stores(status)
+show_storage(status)
+show_recent_failures(back.engine)
+show_answer_settings(back.engine)
 show_watched_folders(back.engine)
 show_usage(back.engine)
-show_answer_settings(back.engine)
 show_installation(status)
 scroll_to_linked_part()

@@ -14,7 +14,7 @@ from rag_core.types.jobs import WatchedFolder
 
 def show_watched_folders(engine: Engine) -> None:
     """List the watched folders, each with the time of the last check and the problem that the check found."""
-    st.subheader("Watched folders", anchor=False)
+    st.header("Watched folders", anchor=False)
     folders = engine.watches.list()
     if not folders:
         # The operator must close the app, because only one process at a time can open the data folder.

@@ -19,9 +19,10 @@ from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
 from pages.shared.excerpts import build_excerpts
 from pages.shared.feedback import confirm_passage, show_feedback
+from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
 from pages.shared.richtext import show_richtext
-from pages.shared.source import open_source
+from pages.shared.source import draw_first_source, open_source
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
@@ -38,8 +39,8 @@ _SCROLL = st.components.v2.component(
 )
 
 
-def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer]:
-    """Show the messages; return a dictionary that maps message ids to answers."""
+def show_history(back: Backend, messages: Sequence[Message]) -> None:
+    """Show the messages, and draw the first source of the newest answer ahead."""
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
@@ -49,7 +50,8 @@ def show_history(back: Backend, messages: Sequence[Message]) -> dict[str, Answer
         )
     for message in messages[hidden:]:
         _turn(back, message, last=message is messages[-1])
-    return {one.message_id: one.answer for one in messages if one.answer}
+    if messages and messages[-1].answer:
+        draw_first_source(back.engine, messages[-1].answer)
 
 
 def scroll_to_question(messages: Sequence[Message]) -> None:
@@ -92,6 +94,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     _show_evidence(back.engine, message, answer)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         show_feedback(back.engine, message.message_id)
+        offer_label(back.engine, message.message_id, answer)
         if last:
             show_actions(back, message)
     if last and answer.generator == "extractive" and answer.passages and answer.state is AnswerState.ANSWERED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.chat.asking import show_input, show_running_answer
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
@@ -38,7 +40,11 @@ if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.
 continued = run.continued.message_id if run and run.continued else ""
-shown = show_history(back, [one for one in messages if one.message_id != continued])
+history = st.container()
+# The source comes first, so that its page appears before the messages are drawn again.
+show_source(back.engine, {one.message_id: one.answer for one in messages if one.answer})
+with history:
+    show_history(back, [one for one in messages if one.message_id != continued])
 if run:
     show_running_answer(back, run)
 elif messages and messages[-1].role == "user":
@@ -49,5 +55,4 @@ show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )
 scroll_to_question(messages)
-show_source(back.engine, shown)
 show_input(back, chosen, locked=run is not None)

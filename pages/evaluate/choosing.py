@@ -18,14 +18,15 @@ from rag_core.types.evaluation import Baseline, ConfigurationChoice, Label, Labe
 from rag_core.types.formatting import format_count
 from rag_core.types.retrieval import RetrievalConfig
 
-_APP, _FILE = "From the app", "From a file"
+_APP, _FILE = "My test set", "From a file"
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     """Let the reader choose a source of labelled questions; return the name of the source and the labels."""
+    st.caption("Ask questions whose answers you know, and see how often Footnote finds and answers them.")
     app_labels = engine.labels.list()
     source = st.segmented_control(
-        "Labelled questions",
+        "Questions with known answers",
         [_APP, _FILE],
         default=_APP if app_labels else _FILE,
         required=True,
@@ -37,7 +38,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
         show_pseudo_questions(engine, app_labels)
         _made_in_app(engine, app_labels)
         return "labels from the app", app_labels
-    file = st.file_uploader("Questions with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
+    file = st.file_uploader("Questions, with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
     if file is None:
         show_label_format()
         return "", []
@@ -51,9 +52,9 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
 def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
     """Let the reader choose one configuration to measure, two to compare, or all methods for one table."""
     if st.toggle(
-        "All retrieval methods in one table",
+        "Compare all ways to search in one table",
         key="all_methods",
-        help="Measures the textbook rankers, each retriever, their fusion and the rerankers, one after another.",
+        help="Measures two textbook methods, each kind of search, all of them merged, and the later steps, in turn.",
     ):
         with st.container(horizontal=True):
             k = st.number_input("BM25 k", 0.0, 10.0, 1.2, 0.1, key="bm25_k", help="Saturation of the term frequency")
@@ -68,7 +69,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
         default=next(iter(choices)),
         max_selections=2,
         placeholder="Choose one, or two to compare",
-        help="Themes are measured by their local search, around the entities of a question. Build them first.",
+        help="Themes can be measured as soon as they are built on the Themes page.",
         key="configurations",
     )
     return [choices[name] for name in names]
@@ -96,26 +97,25 @@ def _label(choice: ConfigurationChoice) -> str:
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
-            "None yet. Write a label above. You can also rate an answer in the chat as good, or mark one of its "
-            "passages as right: its question and page then become a label.",
+            "None yet. Write a question above, or choose “Add to my test set” below an answer in the chat.",
             icon=":material/info:",
         )
         return
     with st.expander(_summary(labels), type="compact", key="made_labels"):
         event = st.dataframe(
             pd.DataFrame(
-                [(one.question, _answered_by(one), "pseudo-question" if one.is_pseudo else "") for one in labels],
-                columns=["Question", "Answered by", "Kind"],
+                [(one.question, _answered_by(one), "made from a document" if one.is_pseudo else "") for one in labels],
+                columns=["Question", "Right answer", "Kind"],
             ),
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
             key=f"labels_{len(labels)}_{labels[-1].label_id}",
-            alt="Labels from the app",
+            alt="My test set",
         )
         chosen = [labels[row].label_id for row in event.selection.rows if row < len(labels)]
         st.button(
-            f"Remove {format_count(len(chosen), 'label')}" if chosen else "Remove",
+            f"Remove {format_count(len(chosen), 'question')}" if chosen else "Remove",
             icon=":material/delete:",
             disabled=not chosen,
             key="remove_labels",

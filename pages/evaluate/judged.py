@@ -20,7 +20,7 @@ def show_judge_reports(evaluations: Sequence[Evaluation]) -> None:
     for evaluation in evaluations:
         if evaluation.judge_report:
             title = f"Judge of {evaluation.configuration}" if len(evaluations) > 1 else "Judge"
-            st.subheader(escape_markdown(title), anchor=False)
+            st.header(escape_markdown(title), anchor=False)
             _show_report(evaluation.judge_report, evaluation.evaluation_id)
 
 

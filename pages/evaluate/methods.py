@@ -27,10 +27,10 @@ def show_methods(engine: Engine) -> None:
     groups = _group(engine.evaluations.list())
     if not groups:
         return
-    st.subheader("Methods compared", anchor=False)
+    st.header("Ways to search, compared", anchor=False)
     name = next(iter(groups))
     if len(groups) > 1:
-        name = st.selectbox("Labelled questions", list(groups), key="methods_labels")
+        name = st.selectbox("Questions", list(groups), key="methods_labels")
     shown = groups[name]
     rows = engine.evaluations.tabulate(shown)
     reference = next(one.configuration for one in rows if one.is_reference)
@@ -52,13 +52,12 @@ def show_methods(engine: Engine) -> None:
         key="methods",
         alt="Retrieval methods, each with its metrics, time and size",
     )
-    st.caption(
-        "Time: the ranking of passages for one question, without the gate and without rerankers that a method does not "
-        "use. Index: all indexes that a method reads, without models."
-    )
+    st.caption("Time: to order the passages for one question. Index: the size of all indexes that a method reads.")
     spec = engine.evaluations.plots(shown).get("precision-recall")
     if spec:
-        st.caption("Precision and recall: interpolated precision at 11 levels of recall, over pages.")
+        st.caption(
+            "How many of the pages found are right (precision), while more of the right ones are found (recall)."
+        )
         st.vega_lite_chart(
             spec=dict(spec), width="stretch", key="chart_methods", alt="Precision and recall of each method"
         )

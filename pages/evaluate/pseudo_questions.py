@@ -16,10 +16,10 @@ from rag_core.types.formatting import format_count
 def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
     """Let the reader make and remove pseudo-questions."""
     stored = sum(one.is_pseudo for one in labels)
-    with st.expander("Make pseudo-questions", icon=":material/science:", key="pseudo_questions"):
+    with st.expander("Make questions from the documents", icon=":material/science:", key="pseudo_questions"):
         st.caption(
-            "A sentence of a document becomes a question: one of its names or figures is replaced by a question word "
-            "(inverse cloze). Use them where there are no labels; they are closer to the text than real questions."
+            "A sentence of a document becomes a question: a question word replaces one of its names or figures. Such "
+            "pseudo-questions are closer to the text than real ones; use them while you have no others."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             count = st.number_input("Number", 10, 1000, 100, step=10, key="pseudo_count", width=140)

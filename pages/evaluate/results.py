@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from pages.evaluate.changes import show_changes
 from pages.evaluate.judged import show_judge_reports
+from pages.evaluate.metric_words import describe_metric, judge_difference
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import escape_markdown, format_duration, format_interval, format_time
@@ -17,12 +19,15 @@ from rag_core.types.formatting import format_count
 
 _NOTHING = ""
 _CHARTS = {
-    "precision-recall": ("Precision and recall", "Interpolated precision at 11 levels of recall, over pages."),
+    "precision-recall": (
+        "Precision and recall",
+        "How many of the pages found are right (precision), while more of the right ones are found (recall).",
+    ),
     "risk-coverage": (
         "Risk and coverage",
         "A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold.",
     ),
-    "scores": ("Scores", "The gate answers questions right of the dashed line, which is the threshold in use."),
+    "scores": ("Scores", "Questions right of the dashed line, which is the threshold in use, are answered."),
     "figures": ("Metrics", "Each metric with its 95 % interval."),
 }
 
@@ -33,7 +38,7 @@ def show_results(engine: Engine) -> None:
     if not kept:
         state = engine.evaluations.state()
         if not (state and state.running):
-            st.caption("No evaluation has been run yet. Choose labelled questions above and run one.")
+            st.caption("No evaluation has been run yet. Choose questions above and run one.")
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
@@ -44,6 +49,10 @@ def show_results(engine: Engine) -> None:
             f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
             "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
         )
+    show_wrong_answers(first)
+    if second is None:
+        show_changes(engine, first)
+    st.header("Figures", anchor=False, help="The last column has the usual names of the metrics.")
     _table(_compared(engine, first, second) if second else _figures(engine, first))
     _show_context(engine, first)
     if second:
@@ -51,7 +60,6 @@ def show_results(engine: Engine) -> None:
     show_judge_reports(shown)
     show_advised_threshold(engine, first)
     _charts(engine, shown)
-    show_wrong_answers(first)
 
 
 def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
@@ -80,7 +88,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         icon=":material/delete:",
         type="tertiary",
         key="remove_evaluation",
-        help="Remove this evaluation; its labels stay.",
+        help="Remove this run; its questions stay.",
         on_click=engine.evaluations.remove,
         args=[first],
     )
@@ -97,8 +105,7 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Metric": st.column_config.TextColumn(width=190, pinned=True)}
-        | dict.fromkeys(frame.columns[1:], right),
+        column_config={"Measured": st.column_config.TextColumn(width=330)} | dict.fromkeys(frame.columns[1:-1], right),
         key="figures",
         alt="Metrics of the evaluation, each with its interval",
     )
@@ -108,8 +115,8 @@ def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
     """Return the metrics without those that have a table of their own."""
     others = [one.share for one in engine.evaluations.summarize_context(evaluation)]
     shown = [one for one in evaluation.figures if one not in others]
-    rows = [(one.metric, format_interval(one.interval), f"{one.n:,}") for one in shown]
-    return pd.DataFrame(rows, columns=["Metric", evaluation.configuration, "Questions"])
+    rows = [(describe_metric(one.metric), format_interval(one.interval), f"{one.n:,}", one.metric) for one in shown]
+    return pd.DataFrame(rows, columns=["Measured", evaluation.configuration, "Questions", "Metric"])
 
 
 def _show_context(engine: Engine, evaluation: Evaluation) -> None:
@@ -117,10 +124,10 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return
-    st.subheader("Value in context", anchor=False)
+    st.header("What a model would read", anchor=False, help="Value in context.")
     st.caption(
-        "The share of questions whose expected answer (without one: whose labelled page) is in the pages that a "
-        "capable model would get, by the tokens of pages per question (Admin). No model was called for it."
+        "A capable model gets the best pages, up to a number of tokens that the settings limit. This is the share of "
+        "questions whose answer, or else whose right page, is among them. No model was asked for it."
     )
     model = engine.models.active()
     usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]
@@ -152,15 +159,19 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
         values = [format_interval(side[metric].interval) if metric in side else "–" for side in sides]
         comparison = differences.get(metric)
         change = (
-            [format_interval(comparison.difference, sign="+"), _p_value(comparison.p_value)]
+            [
+                format_interval(comparison.difference, sign="+"),
+                judge_difference(comparison),
+                _p_value(comparison.p_value),
+            ]
             if comparison
-            else ["–", "–"]
+            else ["–", "–", "–"]
         )
-        rows.append([metric, *values, *change])
+        rows.append([describe_metric(metric), *values, *change, metric])
     names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
         names = [f"{names[0]} (first)", f"{names[1]} (second)"]
-    return pd.DataFrame(rows, columns=["Metric", *names, "Second minus first", "p"])
+    return pd.DataFrame(rows, columns=["Measured", *names, "Second minus first", "What it means", "p", "Metric"])
 
 
 def _show_release_check(check: ReleaseCheck) -> None:

@@ -16,9 +16,14 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     """Let the reader choose the share of unanswerable questions that may be answered; advise a threshold for it."""
     if not evaluation.risk_coverage:
         return
-    st.subheader("Threshold", anchor=False)
+    st.header(
+        "When to answer",
+        anchor=False,
+        help="The threshold: below it, Footnote says that it does not know. A higher one answers fewer questions, and "
+        "fewer of the answers are wrong.",
+    )
     most = st.select_slider(
-        "Unanswerable questions that may be answered, at most",
+        "Of the questions without an answer, at most this share may be answered",
         _SHARES,
         value=5,
         format_func=lambda share: f"{share} %",

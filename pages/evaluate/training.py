@@ -18,10 +18,10 @@ from rag_core.types.learning import TrainingConfig
 
 def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
     """Show the section of the query adapter: training, the switch, and the held-out metrics."""
-    st.subheader("Learn from these questions", anchor=False)
+    st.header("Learn from these questions", anchor=False)
     st.caption(
-        "A query adapter changes how questions are compared with passages; passages and index stay as they are. It is "
-        "measured on documents that were not used to train it, and is only used if their metrics improve."
+        "Footnote can learn from questions how yours are worded (a query adapter). Passages and index stay as they "
+        "are. What it learned is tested on other documents, and is only used if it finds more there."
     )
     objective = st.selectbox(
         "Learn from", list(OBJECTIVES), format_func=lambda one: OBJECTIVES[one][0], key="objective"
@@ -39,7 +39,7 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
         )
         if engine.learning.has_adapter:
             st.toggle(
-                "Use the adapter",
+                "Use what was learned",
                 value=engine.learning.is_on,
                 key=f"adapter_{engine.learning.is_on}",
                 help="Nothing is re-indexed.",

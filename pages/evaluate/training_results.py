@@ -16,17 +16,16 @@ from rag_core.types.learning import Objective, Training
 # The name and the description of each objective.
 OBJECTIVES: dict[Objective, tuple[str, str]] = {
     "contrastive": (
-        "Labelled pages (contrastive)",
-        "The page of each label is told apart from pages that words or other questions confuse with it.",
+        "Right pages (contrastive)",
+        "The right page of each question is told apart from similar pages.",
     ),
     "marginal": (
         "Answers, without pages (marginal likelihood)",
-        "Passages in which the reader finds the expected answer gain, in proportion to how much they helped.",
+        "Passages that contain the expected answer gain, in proportion to how much they helped.",
     ),
     "inverse_cloze": (
         "Sentences of the documents (inverse cloze)",
-        "Pseudo-questions are told apart by the passage that each was taken from. No labels are needed; if there are "
-        "some, the adapter is measured on them.",
+        "Questions are made from sentences. No others are needed; if there are some, the result is tested on them.",
     ),
 }
 _STAGES = {"dense": SCORE_LABELS["dense"].capitalize(), "pipeline": "Ranking in use"}
@@ -44,7 +43,7 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         icon=":material/delete:",
         type="tertiary",
         key="remove_training",
-        help="Remove this training and its adapter; the labels stay.",
+        help="Remove this training and what was learned; the questions stay.",
         on_click=engine.learning.remove,
         args=[chosen],
     )
@@ -59,17 +58,19 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         )
         for one in training.figures
     ]
-    columns = ["Search", "Metric", "Without", "With the adapter", "Difference"]
+    columns = ["Search", "Metric", "Before", "After", "Difference"]
     st.dataframe(
         pd.DataFrame(rows, columns=columns),
         hide_index=True,
         height="content",
         key="held_out",
-        alt="Held-out metrics without and with the adapter",
+        alt="Metrics before and after the training",
     )
     st.caption(escape_markdown(_describe(training)))
     if training.accepted:
-        st.success("The held-out metrics improved, so this adapter can be used.", icon=":material/check:")
+        st.success(
+            "It finds more in documents that it has not learned from, so it can be used.", icon=":material/check:"
+        )
     else:
         st.info(f"Not used. {escape_markdown(training.reason)}", icon=":material/block:")
 

@@ -17,7 +17,10 @@ _ANSWERED, _UNANSWERED = "Yes", "No"
 def show_label_form(engine: Engine) -> None:
     """Show the form for a question and the page that answers it; a question without an answer needs no page."""
     names = list(dict.fromkeys(one.name for one in find_searchable(engine.documents.list())))
-    with st.expander("Write a label", icon=":material/edit_note:", key="write_label"), st.form("label", border=False):
+    with (
+        st.expander("Write a question", icon=":material/edit_note:", key="write_label"),
+        st.form("label", border=False),
+    ):
         st.text_input("Question", max_chars=MAX_QUESTION_CHARS, key="label_question")
         st.radio("Do the documents answer it?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
         st.selectbox(
@@ -41,7 +44,7 @@ def show_label_form(engine: Engine) -> None:
             )
             st.text_input("Its page number", key="label_stale_page")
         st.text_input("Answer (optional): words that a right answer contains", key="label_answer")
-        st.form_submit_button("Save label", type="primary", key="label_keep", on_click=_keep, args=[engine])
+        st.form_submit_button("Save question", type="primary", key="label_keep", on_click=_keep, args=[engine])
 
 
 def _keep(engine: Engine) -> None:

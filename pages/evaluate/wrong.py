@@ -17,7 +17,7 @@ _ANSWER_CHARS = 300
 def show_wrong_answers(evaluation: Evaluation) -> None:
     """List the questions that went wrong, each with the problem."""
     outcomes = [one for one in evaluation.outcomes if one.problem]
-    st.subheader(f"Went wrong: {len(outcomes):,} of {format_count(len(evaluation.outcomes), 'question')}", anchor=False)
+    st.header(f"Went wrong: {len(outcomes):,} of {format_count(len(evaluation.outcomes), 'question')}", anchor=False)
     if not outcomes:
         st.caption("None.")
         return

@@ -19,14 +19,16 @@ from rag_core.types.documents import DocumentInfo
 
 def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the model answer from memory, beside the answer from passages."""
-    st.subheader("With and without passages", anchor=False)
+    st.header("With and without your documents", anchor=False)
     model = engine.models.find_name(None)
     if not model:
-        st.caption("Connect a language model on the Admin page to see what it answers from memory, without passages.")
+        st.caption(
+            "Connect a language model on the Admin page to see what it answers from memory, without your documents."
+        )
         return
-    st.caption("What the model answers from memory has no source. Compare it to see what the passages add.")
+    st.caption("What the model answers from memory has no source. Compare both to see what your documents add.")
     signature = (question, scope, model, list_conditions(engine, documents))
-    if st.button("Ask with and without passages", icon=":material/menu_book:", key="lab_ask_closed_book"):
+    if st.button("Ask with and without documents", icon=":material/menu_book:", key="lab_ask_closed_book"):
         with st.spinner(f"{escape_markdown(model)} answers twice"), show_errors():
             answer = engine.closed_book.answer(question, documents=scope.documents, collections=scope.collections)
             st.session_state[keys.LAB_CLOSED_BOOK] = (signature, answer)
@@ -38,10 +40,10 @@ def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question
 def _show(answer: ClosedBookAnswer) -> None:
     closed, grounded = st.columns(2)
     with closed.container(border=True):
-        st.markdown(":material/psychology: **Without passages**")
+        st.markdown(":material/psychology: **Without documents**")
         st.warning("Unsupported: from the model's memory, without any source.", icon=":material/gpp_maybe:")
         st.text(answer.text or "The model wrote nothing.")
         st.caption(escape_markdown(answer.usage.label))
     with grounded.container(border=True):
-        st.markdown(":material/menu_book: **From passages**")
+        st.markdown(":material/menu_book: **From your documents**")
         show_plain_answer(answer.grounded)

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.lab.marks import COLOURS
 from pages.lab.mixture_chart import show_answer_chart, show_mixture_report
 from pages.lab.sliders import choose_weighting
-from pages.lab.verdicts import format_percent
+from pages.lab.verdicts import format_percent, show_share
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types.explanations import WeightingConfig
@@ -32,12 +32,10 @@ def _example(engine: Engine) -> None:
         st.markdown(
             escape_markdown(
                 f"{example.question} The right answer is {example.expected}, from “{example.names[example.right]}”. "
-                "Raise λ to 0.12 to see the fresh document win."
+                "Move “Prefer new documents” to 0.12 to see the new document win."
             )
         )
-        covered, mass = st.columns(2)
-        covered.metric("Coverage", "read" if example.mixture.covered else "not read")
-        mass.metric("Evidence mass", format_percent(example.mixture.mass))
+        show_share("read" if example.mixture.covered else "not read", example.mixture.mass)
         show_mixture_report(example.mixture, f"“{example.names[example.mixture.cited]}”")
         passages = {
             chunk_id: (name, COLOURS[position]) for position, (chunk_id, name) in enumerate(example.names.items())

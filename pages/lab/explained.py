@@ -32,15 +32,15 @@ def get_explanation(
         return None
     if not question:
         st.markdown(
-            "Ask something to see which passages each stage of the search found, how their ranks changed from stage "
-            "to stage, which words contribute to their scores, and how much weight each would have in an answer."
+            "Ask something to see its answer and how it came about: which passages each step of the search found, "
+            "which words match, and how much each passage counts in the answer."
         )
         return None
     signature = (question, scope, list_conditions(engine, documents))
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
-        with st.spinner("Searching, stage by stage"), show_errors():
+        with st.spinner("Searching, step by step"), show_errors():
             explanation = engine.explain(question, documents=scope.documents, collections=scope.collections)
         if explanation is None:
             return None
@@ -52,7 +52,7 @@ def get_explanation(
     for notice in shown.notices:
         st.caption(escape_markdown(notice))
     if not shown.passages:
-        st.info("No stage found anything. Use other words, or other documents.", icon=":material/info:")
+        st.info("Nothing was found. Use other words, or other documents.", icon=":material/info:")
         return None
     return shown
 

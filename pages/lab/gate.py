@@ -10,17 +10,23 @@ from rag_core.types.explanations import Explanation
 
 
 def show_gate_decision(explanation: Explanation) -> None:
-    """Show the decision of the gate, its score and threshold, and how long each stage took.
+    """Show whether the question is answered, the score and the threshold of the gate, and how long each stage took.
 
     The colour is neutral, because the decision says nothing about whether the answer is right.
     """
     gate = explanation.gate
     value, needed = (format_score(gate.score_name, one, gate.decimals) for one in (gate.score, gate.threshold))
+    st.header(
+        "Is it answered?",
+        anchor=False,
+        help="The gate: a probability that the passages found answer the question. Below a threshold, which is in the "
+        "settings, Footnote says that it does not know.",
+    )
     if gate.answerable:
-        decision, icon = "The gate lets this question through", ":material/login:"
+        decision, icon = "Yes: the passages found seem to answer the question", ":material/login:"
     else:
-        decision, icon = "The gate refuses this question", ":material/block:"
-    st.info(f"{decision}: {gate.score_name} {value}, threshold {needed}.", icon=icon)
+        decision, icon = "No: the passages found do not seem to answer the question", ":material/block:"
+    st.info(f"{decision}. Score {value}, needed {needed} ({gate.score_name}).", icon=icon)
     times = explanation.timings_ms
     st.caption(
         " · ".join(

@@ -27,11 +27,13 @@ def show_marginal_answers(
     engine: Engine, explanation: Explanation, weighted: Sequence[WeightedPassage], marks: Mapping[str, Mark]
 ) -> None:
     """Let the reader generate a short answer over the passages that have a weight, and show its tokens."""
-    st.subheader("Tokens by passage", anchor=False)
-    st.caption(
-        "RAG-Sequence weighs whole answers, each written from one passage. RAG-Token mixes the passages anew for each "
-        "token, so that an answer can begin with one passage and continue with another."
+    st.header(
+        "Which passage wrote which word",
+        anchor=False,
+        help="RAG-Sequence weighs whole answers, each written from one passage. RAG-Token mixes the passages anew for "
+        "each token, a piece of a word, so that an answer can begin with one passage and continue with another.",
     )
+    st.caption("A short answer, with the part that each passage has in each of its words.")
     if not engine.models.predicts_tokens:
         st.info(
             "This needs a language model in a GGUF file, because only that gives the probabilities of single tokens. "
@@ -89,9 +91,9 @@ def _show_answer(answer: MarginalAnswer, explanation: Explanation, marks: Mappin
     names = [f"{marks[one].letter} · {where[one]}" if one in marks else where[one] for one in answer.chunk_ids]
     show_token_chart(answer, names)
     means = (
-        "after this token, the posterior of each passage"
+        "how probable each passage is after this piece of a word"
         if answer.method == "rag-sequence"
-        else ("the share of each passage in the probability of this token")
+        else ("the share of each passage in this piece of a word")
     )
     st.caption(
         escape_markdown(

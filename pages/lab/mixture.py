@@ -27,10 +27,12 @@ def show_mixture(
     marks: Mapping[str, Mark],
 ) -> None:
     """Show the answers of the passages with a weight, mixed by these weights."""
-    st.subheader("Answers, mixed by weight", anchor=False)
-    st.caption(
-        "p(y|x) = Σ p(d|x) p(y|x, d): each passage gives its own answers, and they count as much as the passage weighs."
+    st.header(
+        "What the passages answer together",
+        anchor=False,
+        help="The mixture p(y|x) = Σ p(d|x) p(y|x, d) of the answers y that each passage d gives to the question x.",
     )
+    st.caption("Each passage gives its own answers, and they count as much as the passage does.")
     by_id = {one.chunk_id: one for one in explanation.passages}
     read = [by_id[one.candidate.chunk_id] for one in weighted if one.weight > 0]
     probabilities = _probabilities(engine, explanation.question, read)
@@ -75,17 +77,21 @@ def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> di
         if _READER not in kept:
             kept[_READER] = engine.mixtures.read_answers(question, read)
         if not engine.models.predicts_tokens:
-            st.caption("p(y|x, d) is the reading model's probability of an answer, normalized for each passage.")
+            st.caption(
+                "How probable an answer is, given one passage, says the small model that reads passages in this app."
+            )
             return dict(kept[_READER])
         source = st.segmented_control(
-            "Probabilities p(y|x, d) from", [_READER, _MODEL], default=_READER, required=True, key="lab_answers_from"
+            "Probabilities from", [_READER, _MODEL], default=_READER, required=True, key="lab_answers_from"
         )
         if source == _READER:
-            st.caption("The reading model's probability of an answer, normalized for each passage.")
+            st.caption(
+                "How probable an answer is, given one passage, says the small model that reads passages in this app."
+            )
             return dict(kept[_READER])
-        st.caption("The likelihood of each of these answers under the language model, normalized for each passage.")
+        st.caption("How likely the language model is to write each of these answers, given one passage.")
         if _MODEL not in kept:
-            if not st.button("Compute likelihoods", key="lab_likelihoods", help="A few seconds for each passage"):
+            if not st.button("Ask the language model", key="lab_likelihoods", help="A few seconds for each passage"):
                 return None
             answers = list(dict.fromkeys(answer for one in kept[_READER].values() for answer in one))
             with st.spinner("Reading the passages with the language model"):

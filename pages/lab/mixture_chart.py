@@ -24,14 +24,14 @@ def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
     correct, support = st.columns(2)
     known = mixture.correct_probability is not None
     correct.metric(
-        "Correctness",
+        "Is the answer right?",
         {None: "not known", True: "right", False: "wrong"}[mixture.is_correct],
-        help="Whether the most probable answer is the right one.",
+        help="Correctness: the most probable answer is the right one.",
     )
     support.metric(
-        "Source support",
-        "supported" if mixture.is_supported else "not supported",
-        help="Whether the cited passage alone gives the same answer. A stale passage can support a wrong answer.",
+        "Does its source say so?",
+        "yes" if mixture.is_supported else "no",
+        help="Source support: the cited passage alone gives the same answer; an outdated one can support a wrong one.",
     )
     probability = f" The right answer has {format_percent(mixture.correct_probability or 0.0)}." if known else ""
     st.markdown(
@@ -71,7 +71,7 @@ def show_answer_chart(
         for one in weighted
         if one.weight > 0
     ]
-    titles = {"passage": "Passage", "weight": "Weight p(d|x)", "given": "Given the passage, p(y|x, d)"}
+    titles = {"passage": "Passage", "weight": "Weight of the passage", "given": "Probability given the passage"}
     st.vega_lite_chart(
         pd.DataFrame(rows),
         {

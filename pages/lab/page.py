@@ -1,4 +1,4 @@
-"""The Lab page: the stages of the search for one question, and the weight of each passage in an answer."""
+"""The Lab page: the answer to one question, how its passages were found, and how much each of them counts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pages.lab.stages import show_stages
 from pages.lab.strategies import show_strategies
 from pages.lab.weighing import get_right_passage, show_weights
 from pages.shared.library import find_searchable
+from pages.shared.source import show_source
 from pages.shared.start import start_page
 
 back = start_page("lab", "Lab")
@@ -27,7 +28,7 @@ if explanation is None:
     show_worked_example(back.engine)
     st.stop()
 marks = create_marks(explanation, get_right_passage())
-show_strategies(back.engine, documents, question, scope)
+answers = show_strategies(back.engine, documents, question, scope)
 show_gate_decision(explanation)
 show_stages(explanation, marks)
 show_rank_chart(explanation, marks)
@@ -36,3 +37,4 @@ show_worked_example(back.engine)
 show_snapshot_comparison(back.engine, documents, question, scope)
 show_closed_book(back.engine, documents, question, scope)
 open_passage_drawer(back.engine, explanation, marks)
+show_source(back.engine, answers)

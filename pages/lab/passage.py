@@ -44,7 +44,9 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         icon=":material/check:",
         key="lab_right_passage",
         disabled=is_labelled,
-        help="The question is labelled with this page." if is_labelled else "Save its page as a label for Evaluate.",
+        help="The question is in your test set with this page."
+        if is_labelled
+        else "Add the question with this page to your test set (Evaluate).",
         on_click=save_label,
         args=[engine, explanation, passage],
     )
@@ -61,7 +63,7 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
 
 def _words(matches: TokenMatches) -> None:
     if not matches.matches:
-        st.info("This passage has no token vectors to compare.", icon=":material/info:")
+        st.info("This passage cannot be compared word by word.", icon=":material/info:")
         return
     st.caption(
         "Each word of the question is compared with the most similar word of the passage; rare words weigh more. The "

@@ -33,14 +33,14 @@ def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
             [one.name for one in documents],
             keys.LAB_DOCUMENTS,
             keys.LAB_DOCUMENT_PARAM,
-            "None besides the collections" if limited else f"All documents ({len(documents):,})",
+            "Only those of the collections" if limited else f"All documents ({len(documents):,})",
         )
         of = _chosen(
             "Collections to ask",
             count_by_collection(documents),
             keys.LAB_COLLECTIONS,
             keys.LAB_COLLECTION_PARAM,
-            "No whole collection",
+            "None",
         )
     return (question or "").strip(), Scope(tuple(chosen), tuple(of))
 

@@ -17,7 +17,7 @@ _BELOW = SHOWN + 1
 
 def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Draw how the ranks of the marked passages change from stage to stage."""
-    st.subheader("Ranks through the stages", anchor=False)
+    st.header("How their order changed", anchor=False, help="The rank of each passage in each stage, the best on top.")
     st.vega_lite_chart(
         build_rank_table(explanation, marks),
         _spec([stage.name for stage in explanation.stages], marks),

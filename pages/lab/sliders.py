@@ -25,35 +25,42 @@ def choose_weighting(default: WeightingConfig, most: int, prefix: str = "lab") -
     """
     seed = st.session_state.setdefault(f"{prefix}_seed", 0)
     values = WeightingConfig(
-        k=st.slider("Passages read, k", 1, most, default.k, key=f"{prefix}_k"),
+        k=st.slider(
+            "Passages that are read",
+            1,
+            most,
+            default.k,
+            key=f"{prefix}_k",
+            help="k: the first passages of the ranking.",
+        ),
         temperature=st.select_slider(
-            "Temperature, τ",
+            "Share with lower ranks",
             _TEMPERATURES,
             default.temperature,
             key=f"{prefix}_temperature",
-            help="Low: the best score gets nearly all the weight. High: all passages that are read weigh the same.",
+            help="The temperature τ. Low: the best passage gets nearly all the weight. High: all weigh the same.",
         ),
         freshness_weight=st.slider(
-            "Freshness, λ",
+            "Prefer new documents",
             0.0,
             0.5,
             default.freshness_weight,
             0.01,
             key=f"{prefix}_freshness_weight",
-            help="Added to the score of a passage from a new document; halves with each year of age.",
+            help="The freshness λ: added to the score of a passage from a new document; halves with each year of age.",
         ),
         noise=st.slider(
-            "Noise",
+            "Random error",
             0.0,
             0.2,
             default.noise,
             0.01,
             key=f"{prefix}_noise",
-            help="Standard deviation of random noise added to a score.",
+            help="Noise: the standard deviation of random numbers that are added to the scores.",
         ),
         seed=seed,
     )
-    if st.button("Draw new noise", icon=":material/casino:", key=f"{prefix}_draw", disabled=not values.noise):
+    if st.button("Draw again", icon=":material/casino:", key=f"{prefix}_draw", disabled=not values.noise):
         st.session_state[f"{prefix}_seed"] = seed + 1
         return replace(values, seed=seed + 1)
     return values

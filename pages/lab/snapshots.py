@@ -27,8 +27,8 @@ def show_snapshot_comparison(engine: Engine, documents: Sequence[DocumentInfo], 
     labels = {one.name: one.label for one in engine.snapshots.list()}
     if not labels:
         return
-    st.subheader("Two snapshots", anchor=False)
-    st.caption("The same question, asked of what the documents said at two dates. What only one side has is marked.")
+    st.header("Then and now", anchor=False)
+    st.caption("The same question, asked of two snapshots of the documents. What only one side has is marked.")
 
     def choose(label: str, place: int) -> str:
         return str(

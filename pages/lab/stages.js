@@ -30,7 +30,8 @@ function column(stage, context) {
   const made = element("section", "stage");
   made.setAttribute("aria-label", stage.name);
   const head = element("div", "head");
-  head.append(element("strong", "", stage.name), element("span", "words", stage.words));
+  head.append(element("strong", "", stage.words || stage.name),
+    element("span", "words", stage.words ? stage.name : ""));
   const list = element("ol", "rows");
   for (const one of stage.rows) list.append(row(one, stage, context));
   made.append(head, list, element("div", "note", `of ${stage.note}`));

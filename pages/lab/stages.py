@@ -27,8 +27,15 @@ _PREVIEW = 200
 
 def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on a passage opens its drawer."""
-    st.subheader("Stages", anchor=False)
-    st.caption("Each passage keeps its letter and colour. Point at one to follow it; click to see which words match.")
+    st.header(
+        "How the passages were found",
+        anchor=False,
+        help="The stages of the search. The name in grey is that of the score by which a stage orders passages.",
+    )
+    st.caption(
+        "Footnote searches in several ways, merges the results and puts the best passages first. Each column is one "
+        "step. A passage keeps its letter and colour: point at it to follow it, click it to see which words match."
+    )
 
     def clicked() -> None:
         state = st.session_state.get("lab_stages")
@@ -61,7 +68,7 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
         )
     return {
         "name": stage.name,
-        "words": SCORE_LABELS.get(stage.name, ""),
+        "words": SCORE_LABELS.get(stage.name, "").capitalize(),
         "note": format_count(len(stage.hits), "passage"),
         "rows": rows,
     }

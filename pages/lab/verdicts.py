@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from rag_core.types.explanations import EvidenceCase, EvidenceMass
 from rag_core.types.mixtures import EvidenceMixture, MixtureVerdict
 
@@ -16,19 +18,26 @@ _SENTENCES = {
 }
 
 _VERDICTS = {
-    MixtureVerdict.RIGHT: "Right, and covered: the right passage is read with {mass} of the weight.",
+    MixtureVerdict.RIGHT: "Right, and from the right passage, which has {mass} of the weight.",
     MixtureVerdict.WITHOUT_EVIDENCE: "Right, but not from the right passage, which is not read.",
     MixtureVerdict.NOT_COVERED: "Wrong, because the right passage is not read.",
-    MixtureVerdict.COVERED_BUT_WRONG: "Covered but wrong: the right passage is read with {mass} of the weight, but "
-    "the answer comes from {cited}.",
-    MixtureVerdict.STALE: "Covered but wrong: a stale chunk, {cited}, outweighs the right passage, which has {mass} of "
-    "the weight.",
+    MixtureVerdict.COVERED_BUT_WRONG: "Wrong, although the right passage is read: it has {mass} of the weight, but the "
+    "answer comes from {cited}.",
+    MixtureVerdict.STALE: "Wrong, although the right passage is read: an outdated passage, {cited}, outweighs it "
+    "({mass} of the weight).",
 }
 
 
 def format_percent(share: float) -> str:
     """Format a share, for example as ``43 %``; a share above 0 and below 0.01 becomes ``< 1 %``."""
     return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def show_share(covered: str, mass: float) -> None:
+    """Show whether the right passage is read, and its share of all weights."""
+    left, right = st.columns(2)
+    left.metric("Is the right passage read?", covered, help="Coverage: it is among the passages that are read.")
+    right.metric("Its share", format_percent(mass), help="Evidence mass: the sum of the weights of right passages.")
 
 
 def describe_case(evidence: EvidenceMass, k: int, rival: str, against: float) -> str:

@@ -13,7 +13,7 @@ from pages.lab.marginal import show_marginal_answers
 from pages.lab.marks import SHOWN, Mark
 from pages.lab.mixture import show_mixture
 from pages.lab.sliders import choose_weighting
-from pages.lab.verdicts import describe_case, format_percent
+from pages.lab.verdicts import describe_case, show_share
 from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
 from pages.shared.text import escape_markdown, get_reader_zone
@@ -26,10 +26,14 @@ NOT_HERE = "none"
 
 def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the weights of the passages, with sliders. Moving a slider reruns only this part of the page."""
-    st.subheader("Weight in an answer", anchor=False)
+    st.header(
+        "How much each passage counts",
+        anchor=False,
+        help="The weight p(d|x) of each passage d for the question x: a softmax of the scores.",
+    )
     st.caption(
-        "A model reads the first passages together, and a higher score gives a passage more weight. So the right "
-        "passage can be found and still have little effect on the answer."
+        "A model reads the first passages together, and those with a higher score count more. So the right passage can "
+        "be found and still have little effect on the answer. Say which passage is right to see how much it counts."
     )
     _part(engine, explanation, marks)
 
@@ -56,7 +60,10 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
     with main:
         weighed = engine.explanations.weight_passages(dated, weighting)
         if not weighed:
-            st.info("No passage has a rerank score, so there are no weights.", icon=":material/info:")
+            st.info(
+                "No passage was compared with the question word by word (rerank), so none has a weight.",
+                icon=":material/info:",
+            )
             return
         _evidence(engine, weighed, weighting.k, marks)
         show_weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
@@ -75,7 +82,7 @@ def _dates(explanation: Explanation) -> Explanation:
         index=list(explanation.added_at),
     )
     with st.expander("Dates of the documents"):
-        st.caption("The day each was added. Change a date to see the effect of freshness; nothing is stored.")
+        st.caption("The day each was added. Change a date to see what it changes; nothing is stored.")
         dates = st.data_editor(
             given,
             hide_index=True,
@@ -112,8 +119,6 @@ def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks:
     evidence = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
     rival = next((one for one in weighed if one.candidate.chunk_id == evidence.rival), None)
     name = marks[evidence.rival].letter if evidence.rival is not None and evidence.rival in marks else "another passage"
-    covered, mass = st.columns(2)
     place = "" if evidence.rank is None else f", rank {evidence.rank}"
-    covered.metric("Coverage", f"read{place}" if evidence.covered else f"not read{place}")
-    mass.metric("Evidence mass", format_percent(evidence.mass))
+    show_share(f"read{place}" if evidence.covered else f"not read{place}", evidence.mass)
     st.markdown(escape_markdown(describe_case(evidence, k, name, rival.weight if rival else 0.0)))

@@ -57,7 +57,7 @@ def enter_page(page: str) -> bool:
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # The results of jobs and the open source, menu and editor belong to the page that the reader has left.
-    for name in (keys.RECENT_JOBS, keys.SOURCE, keys.MENU, keys.EDITOR):
+    # The results of jobs, the open menu and the editor belong to the page that the reader has left.
+    for name in (keys.RECENT_JOBS, keys.MENU, keys.EDITOR):
         st.session_state.pop(name, None)
     return came_from is not None

@@ -22,7 +22,9 @@ def choose_conversation(conversation_id: str | None) -> None:
     st.session_state[keys.CONVERSATION] = conversation_id
     st.session_state.pop(keys.EARLIER, None)
     st.session_state.pop(keys.EDITOR, None)
-    st.session_state.pop(keys.SOURCE, None)
+    # The address of an open source names the conversation too, so keep the source when that address is opened.
+    if conversation_id != st.query_params.get(keys.CONVERSATION_PARAM):
+        st.query_params.pop(keys.SOURCE_PARAM, None)
     if conversation_id:
         st.query_params[keys.CONVERSATION_PARAM] = conversation_id
     else:
@@ -47,3 +49,10 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
         choose_conversation(None)
         st.info("That conversation is no longer stored. Here is a new chat.", icon=":material/info:")
         return None, []
+
+
+def ask_documents(document_ids: Sequence[str]) -> None:
+    """Open a new chat that is limited to some documents."""
+    choose_conversation(None)
+    st.session_state[f"{keys.SCOPE}_new"] = list(document_ids)
+    st.switch_page("pages/chat/page.py")

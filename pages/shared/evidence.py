@@ -124,6 +124,14 @@ def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
     ]
 
 
+def format_quotes(answer: Answer, passage: Passage) -> str:
+    """Return the quotes from a passage with their document and page as plain text; empty if a page has none."""
+    quotes = [(one.quote, one.page_label) for one in find_citations(answer, passage)]
+    if not quotes and not consists_of_pages(answer):
+        quotes = [(passage.first_page_text, passage.page_label)]
+    return "\n".join(f"“{' '.join(quote.split())}” ({passage.document}, p. {label})" for quote, label in quotes)
+
+
 def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
     """Return a node that shows the scores of a passage as bars, each with a note that explains its scale."""
     rows = []

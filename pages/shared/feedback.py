@@ -34,7 +34,7 @@ def confirm_passage(engine: Engine, message_id: str, rank: int) -> None:
     """Save a label that says that the passage's pages answer the question."""
     with show_errors():
         engine.labels.confirm_passage(message_id, rank)
-        st.toast("Saved as a labelled question for Evaluate", icon=":material/check:")
+        st.toast("Added to your test set (Evaluate)", icon=":material/check:")
 
 
 def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:

@@ -122,7 +122,7 @@ def _passage(
             icon=":material/check:",
             type="tertiary",
             key=f"{key}_right",
-            help="Save its page as a label for Evaluate.",
+            help="Add the question with this page to your test set (Evaluate).",
             on_click=on_confirm,
             args=[passage.rank],
         )

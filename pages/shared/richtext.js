@@ -150,8 +150,8 @@ function scores(rows) {
   return grid;
 }
 
-function copyButton(text) {
-  const button = element("button", "copy", "Copy answer");
+function copyButton(text, label) {
+  const button = element("button", "copy", label);
   button.type = "button";
   button.onclick = async () => {
     try {
@@ -160,7 +160,7 @@ function copyButton(text) {
     } catch {
       button.textContent = "The browser did not allow copying";
     }
-    setTimeout(() => { button.textContent = "Copy answer"; }, 2000);
+    setTimeout(() => { button.textContent = label; }, 2000);
   };
   return button;
 }
@@ -180,7 +180,7 @@ export default function (component) {
   root.context = { sources: data.sources || {}, open };
   const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
   for (const node of data.blocks) root.append(build(node, context));
-  if (data.copy) root.append(copyButton(data.copy));
+  if (data.copy) root.append(copyButton(data.copy, data.copyLabel));
   // If the text that contains the remembered button was drawn again, remember the new button in its place.
   if (left?.root.drawn === drawn) {
     left.root = root;

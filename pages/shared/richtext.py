@@ -25,6 +25,7 @@ def show_richtext(
     sources: Mapping[int, str] | None = None,
     on_cite: Callable[[int], None] | None = None,
     copy: str = "",
+    copy_label: str = "Copy answer",
     small: bool = False,
 ) -> None:
     """Show trees of nodes, which `pages.shared.nodes` describes.
@@ -40,6 +41,7 @@ def show_richtext(
         Called with n when the reader clicks ``[n]``.
     copy : str
         Text that a button copies to the clipboard; if it is empty, there is no button.
+    copy_label : str
     small : bool
         Whether to use the font size of captions.
     """
@@ -50,5 +52,11 @@ def show_richtext(
         if on_cite and isinstance(number, int):
             on_cite(number)
 
-    data = {"blocks": list(blocks), "sources": dict(sources or {}), "copy": copy, "small": small}
+    data = {
+        "blocks": list(blocks),
+        "sources": dict(sources or {}),
+        "copy": copy,
+        "copyLabel": copy_label,
+        "small": small,
+    }
     _COMPONENT(key=key, data=data, on_cite_change=clicked)

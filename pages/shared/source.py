@@ -7,20 +7,21 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.current import ask_documents
 from pages.shared.evidence import (
     build_score_bars,
-    consists_of_pages,
     find_citations,
     find_passage,
     find_quotes,
+    format_quotes,
     list_cited_passages,
 )
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
 from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
 from pages.shared.richtext import show_richtext
-from pages.shared.source_page import show_source_page
-from pages.shared.text import escape_markdown
+from pages.shared.source_page import draw_ahead, show_source_page
+from pages.shared.text import escape_markdown, format_time
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
 from rag_core.types.answers import Answer
@@ -35,23 +36,28 @@ _GONE = "This document is no longer in the library. Below is the text as it was 
 
 
 def open_source(message_id: str, marker: int) -> None:
-    """Make the next run show the source ``[marker]`` of a message."""
-    st.session_state[keys.SOURCE] = (message_id, marker)
-    st.session_state.pop(keys.SOURCE_PAGE, None)
-    st.session_state.pop(keys.SOURCE_ZOOM, None)
-    st.session_state.pop(keys.OPEN_PDF, None)
+    """Make the next run show the source ``[marker]`` of a message.
+
+    The address names the source, so that a reload, a link and the browser's back button open it too.
+    """
+    st.query_params[keys.SOURCE_PARAM] = f"{message_id}.{marker}"
 
 
 def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Show the source that the reader clicked beside the page; ``answers`` maps message ids to answers.
+    """Show the source that the address names beside the page; ``answers`` maps message ids to answers.
 
     The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
-    message_id, marker = st.session_state.get(keys.SOURCE, ("", 0))
+    opened = st.query_params.get(keys.SOURCE_PARAM, "")
+    message_id, _, marker = opened.rpartition(".")
     answer = answers.get(message_id)
-    passage = find_passage(answer, marker) if answer else None
+    passage = find_passage(answer, int(marker)) if answer and marker.isdecimal() else None
     if answer is None or passage is None:
         return
+    if st.session_state.get(keys.SOURCE) != opened:
+        st.session_state[keys.SOURCE] = opened
+        for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
+            st.session_state.pop(name, None)
     with st.container(key="source_panel"):
         _PANEL(
             key="source_behaviour",
@@ -60,9 +66,18 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
         )
         _show_header(message_id, answer, passage)
         _show_passage(engine, answer, passage)
+    cited = list_cited_passages(answer)
+    following = [one for place, one in enumerate(cited) if place and cited[place - 1].rank == passage.rank]
+    draw_ahead(engine, answer, following)
+
+
+def draw_first_source(engine: Engine, answer: Answer) -> None:
+    """Draw the first source that an answer cites in the background, so that a click shows it at once."""
+    draw_ahead(engine, answer, list_cited_passages(answer)[:1])
 
 
 def _close() -> None:
+    st.query_params.pop(keys.SOURCE_PARAM, None)
     st.session_state.pop(keys.SOURCE, None)
 
 
@@ -103,13 +118,27 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
     document = None
     try:
         document = engine.documents.get(passage.document_id, version_id=passage.version_id)
+        _describe_version(engine, document, passage)
         show_source_page(engine, document, answer, passage)
     except DocumentError as error:
         st.info(_GONE if document is None else escape_markdown(str(error)), icon=":material/info:")
     except RagError as error:
         st.warning(escape_markdown(str(error)), icon=":material/error:")
+    if quotes := format_quotes(answer, passage):
+        show_richtext([], key="source_quote", copy=quotes, copy_label="Copy the quote with its reference")
     _text(engine, answer, passage)
-    _show_quote_and_download(engine, document, answer, passage)
+    if document is not None:
+        _show_actions(engine, document, passage)
+
+
+def _describe_version(engine: Engine, document: DocumentInfo, passage: Passage) -> None:
+    """Say which version of the document the source is from, if there are several."""
+    versions = engine.documents.versions(document.document_id)
+    oldest_first = [one.version_id for one in sorted(versions, key=lambda one: one.added_at)]
+    if len(versions) > 1 and passage.version_id in oldest_first:
+        number = oldest_first.index(passage.version_id) + 1
+        added = next(one.added_at for one in versions if one.version_id == passage.version_id)
+        st.caption(f"Version {number} of {len(versions)}, added {format_time(added)}")
 
 
 def _added_note(answer: Answer, passage: Passage) -> None:
@@ -149,17 +178,11 @@ def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str
             show_richtext(blocks, key=f"source_{label.lower()}", small=True)
 
 
-def _show_quote_and_download(engine: Engine, document: DocumentInfo | None, answer: Answer, passage: Passage) -> None:
-    quotes = [one.quote for one in find_citations(answer, passage)]
-    if not quotes and not consists_of_pages(answer):
-        quotes = [passage.first_page_text]
-    if quotes:
-        st.caption("Quote, to copy")
-        st.code("\n".join(" ".join(quote.split()) for quote in quotes), language=None, wrap_lines=True)
-    if document is None:
-        return
+def _show_actions(engine: Engine, document: DocumentInfo, passage: Passage) -> None:
     file_format = engine.formats.find_by_name(document.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if st.button("Ask this document", icon=":material/chat:", key="source_ask"):
+            ask_documents([document.document_id])
         if file_format.opens_at_page:
             show_open_button(
                 file_format,

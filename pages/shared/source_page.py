@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.evidence import find_citations, find_highlights
 from pages.shared.pageview import show_page_image
+from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
@@ -19,6 +21,7 @@ ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels per point at zoom 1. The image is then sharp in the panel, and small enough to load quickly.
 _SCALE = 1.5
 _LARGEST_SCALE = 3.0
+_AHEAD = ThreadPoolExecutor(1, "draw-ahead")
 
 
 def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, passage: Passage) -> None:
@@ -26,7 +29,8 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
-    highlights = find_highlights(answer, passage, page)
+    found = show_search(engine, document)
+    highlights = found.get(page) or find_highlights(answer, passage, page)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
     with st.spinner("Drawing the page"):
         image = engine.documents.render_page(
@@ -44,6 +48,23 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
         st.caption("The document was replaced after this answer. This is its current page, without highlights.")
     elif highlights and not image.highlighted:
         st.caption("The quoted words were not found on the page image, so nothing is highlighted.")
+
+
+def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:
+    """Draw the cited pages of passages in the background, so that `show_source_page` shows them at once.
+
+    An error is ignored here, because `show_source_page` draws the page again and shows the error.
+    """
+    for passage in passages:
+        cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
+        _AHEAD.submit(
+            engine.documents.render_page,
+            passage.document_id,
+            cited[0],
+            version_id=passage.version_id,
+            highlights=find_highlights(answer, passage, cited[0]),
+            scale=_SCALE,
+        )
 
 
 def _ocr_note(page: Page) -> None:

@@ -15,9 +15,9 @@ from rag_core.types.themes import ModelUse, ThemesState
 _USES: dict[ModelUse, str] = {
     "none": "Without a model",
     "summaries": "The model writes the summaries",
-    "entities": "The model also finds the entities",
+    "entities": "The model also finds the names and terms",
 }
-_HELP = "Summaries take one request for each theme, entities one request for each chunk of each document."
+_HELP = "Summaries take one request for each theme; names and terms, one for each passage of each document."
 
 
 def show_building(engine: Engine) -> None:

@@ -40,7 +40,7 @@ def choose_theme(themes: Sequence[Theme]) -> Theme:
     if theme.title != linked:
         st.query_params[keys.THEME_PARAM] = theme.title
         st.session_state.pop(keys.THEME_ENTITY, None)
-        st.session_state.pop(keys.SOURCE, None)
+        st.query_params.pop(keys.SOURCE_PARAM, None)
     return theme
 
 

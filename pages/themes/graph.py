@@ -21,13 +21,13 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     drawing = engine.themes.draw(theme)
     if not drawing.entities:
         return ""
-    st.caption("Click an entity to read what is said about it. Lines join entities that the same statements mention.")
+    st.caption("Click a name to read what is said about it. Lines join names that the same sentences mention.")
     event = st.vega_lite_chart(
         build_spec(drawing, is_dark=st.context.theme.type == "dark"),
         key=f"theme_graph_{theme.theme_id}",
         on_select="rerun",
         selection_mode=_PARAM,
-        alt=f"Graph of the entities of {theme.title}",
+        alt=f"Graph of the names and terms of {theme.title}",
     )
     clicked = event.selection.get(_PARAM) or []
     names = {one.entity.key: one.entity.name for one in drawing.entities}
@@ -36,11 +36,11 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     # The list below does the same as the graph, for keyboards and screen readers.
     current = st.session_state.get(keys.THEME_ENTITY)
     chosen = st.selectbox(
-        "Entity",
+        "Name or term",
         list(names),
         index=list(names).index(current) if current in names else None,
         format_func=lambda key: names[key],
-        placeholder="Choose an entity",
+        placeholder="Choose a name or term",
         label_visibility="collapsed",
         key=f"theme_entity_{theme.theme_id}_{current}",
     )

@@ -16,10 +16,11 @@ from rag_core.types.themes import Theme
 
 def show_theme(theme: Theme) -> dict[str, Answer]:
     """Show a theme; return the answers whose sources can be opened, by the id to open them with."""
-    st.subheader(escape_markdown(theme.title), anchor=False)
+    st.header(escape_markdown(theme.title), anchor=False)
     summary = theme.summary
     written = "quoted from the documents" if summary.generator == "extractive" else f"written by {summary.generator}"
-    counts = f"{format_count(len(theme.entities), 'entity', 'entities')} in {format_count(theme.documents, 'document')}"
+    names = format_count(len(theme.entities), "name or term", "names and terms")
+    counts = f"{names} in {format_count(theme.documents, 'document')}"
     st.caption(escape_markdown(f"{counts} · summary {written}"))
     return show_cited(theme.theme_id, summary)
 

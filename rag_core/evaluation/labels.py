@@ -136,6 +136,18 @@ class Labels:
             raise LabelError(f"The answer has no passage {rank}. Reload the page.")
         self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in passage.page_indices])
 
+    def label_answer(self, message_id: str, pages: Sequence[LabelledPage]) -> None:
+        """Label the question of an answer with the pages that answer it; without pages, as not answered.
+
+        The label replaces the one that was created from the message before.
+
+        Raises
+        ------
+        UnknownConversation, LabelError
+        """
+        kind = LabelKind.ANSWERABLE if pages else LabelKind.NO_ANSWER
+        self._stores.evaluations.put_label(self._answer(message_id).question, kind, pages, (), message_id)
+
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
         """Label the question with ``pages``, in addition to the pages of the existing label of the message."""
         before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]

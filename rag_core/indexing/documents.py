@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -241,6 +242,20 @@ class Documents:
         ``version_id`` is that of `get`.
         """
         return self._page(self.get(document_id, version_id=version_id).version_id, page_index)
+
+    def find_text(
+        self, document_id: str, text: str, *, version_id: str | None = None
+    ) -> dict[int, Sequence[tuple[int, int]]]:
+        """Return where the pages of a document contain a text, as character offsets by page index.
+
+        Letter case does not count, and any blanks match any others. ``version_id`` is that of `get`.
+        """
+        if not text.strip():
+            return {}
+        pattern = re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
+        pages = self._library.pages(self.get(document_id, version_id=version_id).version_id)
+        found = {page.page_index: [match.span() for match in pattern.finditer(page.text)] for page in pages}
+        return {page_index: spans for page_index, spans in found.items() if spans}
 
     def tables(self, places: Collection[PageKey]) -> dict[PageKey, tuple[Table, ...]]:
         """Return the tables of pages by version id and page index; pages without tables are left out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import base64
 import threading
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import PageImage
 
 _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
+# The number of pictures that are kept, so that a page that was drawn ahead or shown before appears at once.
+_KEPT = 16
 
 
 class PageRenderer:
@@ -37,6 +40,7 @@ class PageRenderer:
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = None
         self._open: tuple[Any, ...] | None = None
+        self._kept: OrderedDict[str, PageImage] = OrderedDict()
 
     def render(
         self,
@@ -73,6 +77,10 @@ class PageRenderer:
         }
         name = name or path.name
         with self._lock:
+            key = repr((_identify_file(path), request))
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
             try:
                 self._prepare(path, name)
                 result = self._ask(request, name)
@@ -80,13 +88,16 @@ class PageRenderer:
                 self._worker = self._open = None
                 how = str(loss) or f"it took longer than {self._timeout_s:g} s"
                 raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
-        png = base64.b64decode(result.pop("png"))
-        return PageImage(png, **result)
+            image = self._kept[key] = PageImage(base64.b64decode(result.pop("png")), **result)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return image
 
     def close(self) -> None:
         """End the worker; the next call of `render` starts a new worker."""
         with self._lock:
             worker, self._worker, self._open = self._worker, None, None
+            self._kept.clear()
         if worker is not None:
             worker.close()
 
@@ -96,9 +107,7 @@ class PageRenderer:
             self._worker = self._open = None
         if self._worker is None:
             self._worker = WorkerProcess(self._memory_mb, "off")
-        # The file at a path can change, so its modification time and size are part of the key of the open document.
-        status = path.stat()
-        key = (path.absolute(), status.st_mtime_ns, status.st_size)
+        key = _identify_file(path)
         if key != self._open:
             self._open = None
             with path.open("rb") as file:
@@ -120,6 +129,12 @@ class PageRenderer:
         if answer["error"] == "unreadable":
             raise DamagedDocument(f"{name} cannot be shown: it is damaged ({answer['detail']}).")
         raise ExtractionFailed(f"{name} cannot be shown ({answer['error']}: {answer['detail']}).")
+
+
+def _identify_file(path: Path) -> tuple[Any, ...]:
+    """Return a value that changes with the file at a path."""
+    status = path.stat()
+    return path.absolute(), status.st_mtime_ns, status.st_size
 
 
 # The renderer that the parts of a process share; it starts its worker when it draws the first page.

@@ -12,7 +12,7 @@ from tests.support.app import BRIDGE, LENGTH, PAGES, OpenPage, ask, click, metri
 from tests.support.engines import add_document
 
 
-def test_health_counts_and_fingerprint(open_page: OpenPage, bridge: str) -> None:
+def test_health_counts_fingerprint_and_failures(open_page: OpenPage, engine: Engine, bridge: str) -> None:
     app = open_page("admin")
     assert app.success[0].value == "Everything works."
     assert metric(app, "Documents") == "1"
@@ -21,6 +21,9 @@ def test_health_counts_and_fingerprint(open_page: OpenPage, bridge: str) -> None
     stores = table(app, "Store").set_index("Store")["Entries"]
     assert stores["database"] == stores["words"] == stores["vectors"]
     assert {"database", "words", "files"} <= set(table(app, "Part")["Part"])
+    assert "Not added" not in texts(app)
+    engine.jobs.wait([engine.documents.submit("notes.pdf", b"These are only notes.").job_id])
+    assert "Not added: notes.pdf" in texts(app.run()).replace("\\", "")
 
 
 def test_threshold_and_top_k_can_be_saved_and_reset(open_page: OpenPage, engine: Engine) -> None:
@@ -29,7 +32,7 @@ def test_threshold_and_top_k_can_be_saved_and_reset(open_page: OpenPage, engine:
     app.number_input(key="gate_top_k").set_value(3)
     click(app, "Save")
     assert (engine.preferences.threshold, engine.preferences.top_k) == (0.25, 3)
-    click(app, "Reset to the settings")
+    click(app, "Reset to the defaults")
     defaults = engine.settings.threshold, engine.settings.top_k
     assert (engine.preferences.threshold, engine.preferences.top_k) == defaults
     assert app.slider[0].value == engine.settings.threshold
@@ -86,4 +89,4 @@ def test_reindex_plan_is_shown_in_advance(open_page: OpenPage, bridge: str) -> N
 def _differing(app: AppTest) -> list[str]:
     """Return the settings that the table marks as different."""
     settings = table(app, "Difference")
-    return list(settings.loc[settings["Difference"] == "differs", ""])
+    return list(settings.loc[settings["Difference"] == "differs", "Property"])

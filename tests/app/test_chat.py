@@ -189,14 +189,34 @@ def test_summary_of_a_document_quotes_its_sentences(open_page: OpenPage, bridge:
     assert "Maintenance of the Harrow Bridge costs 2.4 million crowns a year" in answer_texts(app)[0]
 
 
-def test_source_opens_with_page_image_and_quote(open_page: OpenPage, bridge: str) -> None:
+def copied_quote(app: AppTest) -> str:
+    """Return the text that the open source offers to copy."""
+    (quote,) = (one["copy"] for one in shown(app) if one["copyLabel"].startswith("Copy the quote"))
+    return str(quote)
+
+
+def test_source_opens_with_page_image_and_quote_also_by_its_address(open_page: OpenPage, bridge: str) -> None:
     app = ask(open_page(), LENGTH)
     click(app, "Open source")
+    for source in (app, open_page(c=conversation_of(app), source=app.query_params["source"])):
+        page = shown(source, "footnote_pageview")[0]
+        assert page["src"].startswith("data:image/png;base64,")
+        assert "412 metres" in copied_quote(source)
+        assert copied_quote(source).endswith("(bridge.pdf, p. 1)")
+        assert "1 of 2" in texts(source)
+
+
+def test_source_is_searched_and_its_document_is_asked_alone(open_page: OpenPage, ids: dict[str, str]) -> None:
+    app = ask(open_page(), LENGTH)
+    click(app, "Open source")
+    app.text_input(key="source_search").input("county  of\nOSTMARK").run()
+    assert "Found: match 1 of 1 page" in texts(app)
+    assert "p. 2 of 2" in texts(app)
+    app.text_input(key="source_search").input("unicorn").run()
+    assert "Not found in this document." in texts(app)
+    click(app, "Ask this document")
     assert not app.exception
-    page = shown(app, "footnote_pageview")[0]
-    assert page["src"].startswith("data:image/png;base64,")
-    assert "412 metres" in app.code[0].value
-    assert "1 of 2" in texts(app)
+    assert app.multiselect[0].value == [ids["bridge"]]
 
 
 def test_source_is_closed_when_the_conversation_is_left(open_page: OpenPage, bridge: str) -> None:
@@ -215,7 +235,7 @@ def test_source_of_deleted_document_shows_the_stored_text(open_page: OpenPage, e
     app = open_page(c=conversation_id)
     click(app, "Open source")
     assert "no longer in the library" in texts(app)
-    assert "412 metres" in app.code[0].value
+    assert "412 metres" in copied_quote(app)
     assert not shown(app, "footnote_pageview")
 
 

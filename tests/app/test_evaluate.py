@@ -63,10 +63,21 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage
     assert list(contexts["Tokens of pages, at most"]) == ["4,000", "8,000", "12,000", "24,000"]
     assert all(one.endswith(")") for one in contexts["Value in context"])
     assert "Cost of a question, up to" not in contexts.columns
-    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.subheader)
+    assert any("Went wrong: 1 of 3 questions" in element.value for element in app.header)
     assert "The answer does not contain the expected answer" in texts(app)
     links = [element.value for element in app.markdown if "](lab?" in element.value]
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
+    assert "Since the last run" not in texts(app)
+    run(app)
+    assert "of 3 questions, **0 became right, 0 became wrong**, and 3 stayed as they were. No metric changed." in texts(
+        app
+    )
+    library.preferences.set_threshold(1.0)
+    run(app)
+    assert "**0 became right, 1 became wrong**, and 2 stayed as they were. The differences mean nothing" in texts(app)
+    changed = table(app, "Last run")
+    assert tuple(changed.iloc[0])[:2] == (LENGTH, "Right")
+    assert set(table(app, "What it means")["What it means"]) == {"May be chance"}
 
 
 def test_value_in_context_has_the_price_of_the_connected_model(
@@ -174,7 +185,7 @@ def test_invalid_labels_are_reported(open_page: OpenPage, library: Engine) -> No
 
 def test_label_can_be_added_in_the_app(open_page: OpenPage, library: Engine) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("From the app").run()
+    app.segmented_control(key="labels_from").set_value("My test set").run()
     app.button(key="label_keep").click().run()
     assert "has no question" in app.error[0].value
     app.text_input(key="label_question").set_value(LENGTH)
@@ -227,6 +238,15 @@ def test_ratings_become_labels_that_can_be_evaluated(open_page: OpenPage, librar
     assert library.labels.list() == []
     reloaded.button(key=f"passage_{answer_id}_1_right").click().run()
     assert [label.kind for label in library.labels.list()] == [LabelKind.ANSWERABLE]
+    reloaded.button(key=f"label_{answer_id}").click().run()
+    assert reloaded.multiselect(key=f"label_pages_{answer_id}").value == [("bridge.pdf", 0)]
+    reloaded.radio(key=f"label_kind_{answer_id}").set_value("Not stated in the documents").run()
+    reloaded.button(key=f"label_save_{answer_id}").click().run()
+    assert [label.kind for label in library.labels.list()] == [LabelKind.NO_ANSWER]
+    reloaded.button(key=f"label_{answer_id}").click().run()
+    reloaded.radio(key=f"label_kind_{answer_id}").set_value("On these pages").run()
+    reloaded.button(key=f"label_save_{answer_id}").click().run()
+    assert [label.evidence for label in library.labels.list()] == [(LabelledPage("bridge.pdf", 0),)]
     page = run(open_page("evaluate"))
     assert column(page, "named")["recall@5"].startswith("1.000")
 

@@ -17,7 +17,7 @@ from rag_core.engine import Engine
 from rag_core.types.evaluation import LabelledPage
 from rag_core.types.explanations import EvidenceCase, EvidenceMass, TokenMatch, TokenMatches, WeightingConfig
 from rag_core.types.marginalization import GeneratedToken, MarginalAnswer
-from tests.support.app import BRIDGE, LENGTH, OpenPage, add, metric, shown, texts
+from tests.support.app import BRIDGE, LENGTH, OpenPage, add, metric, plain_text, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
 from tests.support.pdfs import make_pdf
 
@@ -75,7 +75,8 @@ def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, librar
     assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]
     assert (best["letter"], best["document"], best["page"]) == ("A", "bridge.pdf", "p. 1")
-    assert "The gate lets this question through: answerable" in app.info[0].value
+    assert "Yes: the passages found seem to answer" in app.info[0].value
+    assert "412 metres" in plain_text(shown(app)[0]["blocks"])
     assert "total" in texts(app)
 
 
@@ -90,7 +91,7 @@ def test_typed_question_replaces_the_former_one(open_page: OpenPage, library: En
 def test_documents_in_the_address_limit_the_search(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="canal.pdf")
     assert {row["document"] for stage in stages(app) for row in stage["rows"]} == {"canal.pdf"}
-    assert "The gate refuses this question" in app.info[0].value
+    assert "No: the passages found do not seem to answer" in app.info[0].value
     app.multiselect(key=keys.LAB_DOCUMENTS).set_value(["bridge.pdf"]).run()
     assert app.query_params["document"] in ("bridge.pdf", ["bridge.pdf"])
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
@@ -134,7 +135,7 @@ def test_right_passage_becomes_a_label(open_page: OpenPage, library: Engine) -> 
     for page in (app, open_page("lab", question=LENGTH)):
         assert not page.exception
         assert "The right passage counts most" in texts(page)
-        assert metric(page, "Coverage") == "read, rank 1"
+        assert metric(page, "Is the right passage read?") == "read, rank 1"
     assert open_passage(app, "A").button(key="lab_right_passage").disabled
 
 
@@ -149,16 +150,16 @@ def test_label_by_printed_page_or_quote_marks_the_passage(
     library.documents.delete([gone])
     library.labels.add(f" {LENGTH}", evidence=[evidence])
     app = open_page("lab", question=LENGTH)
-    assert metric(app, "Coverage") == "read, rank 1"
+    assert metric(app, "Is the right passage read?") == "read, rank 1"
     assert open_passage(app, "A").button(key="lab_right_passage").disabled
 
 
 def test_sliders_change_the_weight_of_the_right_passage(open_page: OpenPage, library: Engine) -> None:
     app = choose(open_page("lab", question=LENGTH), "B")
     assert "but A counts more" in texts(app)
-    before = metric(app, "Evidence mass")
+    before = metric(app, "Its share")
     app.select_slider(key="lab_temperature").set_value(2.0).run()
-    after = metric(app, "Evidence mass")
+    after = metric(app, "Its share")
     assert before != after == "33 %"
     app.slider(key="lab_k").set_value(1).run()
     assert "has rank 2, but an answer uses only the first 1" in texts(app).replace("\\", "")
@@ -178,9 +179,11 @@ def test_mixture_reports_the_answers_of_the_passages(open_page: OpenPage, engine
     app.select_slider(key="lab_temperature").set_value(0.005).run()
     assert not app.exception, app.exception
     # The label of the question names the right passage and the right answer.
-    assert metric(app, "Coverage").startswith("read")
-    assert (metric(app, "Correctness"), metric(app, "Source support")) == ("wrong", "supported")
-    assert "Covered but wrong: a stale chunk, A, outweighs the right passage" in texts(app).replace("\\", "")
+    assert metric(app, "Is the right passage read?").startswith("read")
+    assert (metric(app, "Is the answer right?"), metric(app, "Does its source say so?")) == ("wrong", "yes")
+    assert "Wrong, although the right passage is read: an outdated passage, A, outweighs it" in texts(app).replace(
+        "\\", ""
+    )
     app.slider(key="lab_k").set_value(1).run()
     assert "Wrong, because the right passage is not read" in texts(app).replace("\\", "")
     # Without a GGUF file, there are no probabilities of tokens.
@@ -189,14 +192,14 @@ def test_mixture_reports_the_answers_of_the_passages(open_page: OpenPage, engine
 
 def test_worked_example_needs_no_documents(open_page: OpenPage) -> None:
     app = open_page("lab")
-    assert (metric(app, "Coverage"), metric(app, "Evidence mass")) == ("read", "44 %")
-    assert metric(app, "Correctness") == "wrong"
-    assert "a stale chunk, “Returns policy, replaced”, outweighs" in texts(app).replace("\\", "")
+    assert (metric(app, "Is the right passage read?"), metric(app, "Its share")) == ("read", "44 %")
+    assert metric(app, "Is the answer right?") == "wrong"
+    assert "an outdated passage, “Returns policy, replaced”, outweighs" in texts(app).replace("\\", "")
     app.slider(key="example_freshness_weight").set_value(0.12).run()
-    assert (metric(app, "Evidence mass"), metric(app, "Correctness")) == ("56 %", "right")
+    assert (metric(app, "Its share"), metric(app, "Is the answer right?")) == ("56 %", "right")
     app.slider(key="example_k").set_value(1).run()
     app.slider(key="example_freshness_weight").set_value(0.0).run()
-    assert metric(app, "Coverage") == "not read"
+    assert metric(app, "Is the right passage read?") == "not read"
     assert not app.exception
 
 

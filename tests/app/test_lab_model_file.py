@@ -35,10 +35,10 @@ def test_answer_is_generated_over_the_passages(lab: AppTest, method: str) -> Non
 
 
 def test_likelihoods_replace_the_probabilities_of_the_reading_model(lab: AppTest) -> None:
-    assert "The reading model's probability" in texts(lab)
+    assert "says the small model that reads passages" in texts(lab)
     lab.segmented_control(key="lab_answers_from").set_value("Language model").run()
     lab.button(key="lab_likelihoods").click().run()
     assert not lab.exception, lab.exception
-    assert "likelihood of each of these answers under the language model" in texts(lab)
+    assert "likely the language model is to write each of these answers" in texts(lab)
     lab.run()
     assert "lab_likelihoods" not in [one.key for one in lab.button]

@@ -23,9 +23,9 @@ def test_training_shows_held_out_figures_and_the_switch(open_page: OpenPage, eng
     assert "With the query adapter" not in app.multiselect(key="configurations").options
     app.button(key="train").click().run()
     settle(app, lambda app: bool(engine.learning.trainings()) and not app.button(key="train").disabled)
-    shown = table(app, "With the adapter")
+    shown = table(app, "After")
     assert list(shown["Search"]) == ["Meaning", "Meaning", "Ranking in use", "Ranking in use"]
-    assert "The held-out metrics improved" in texts(app)
+    assert "It finds more in documents" in texts(app)
     told = texts(app).replace("\\", "")
     assert "Trained on 16 questions, measured on 16 held-out questions in 4 groups of documents" in told
     assert engine.learning.is_on
@@ -61,13 +61,13 @@ def test_too_few_labels_are_reported(open_page: OpenPage, engine: Engine) -> Non
 
 def test_pseudo_questions_are_made_marked_and_removed(open_page: OpenPage, engine: Engine, labels: bytes) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("From the app").run()
+    app.segmented_control(key="labels_from").set_value("My test set").run()
     app.number_input(key="pseudo_count").set_value(10).run()
     app.button(key="make_pseudo").click().run()
     assert "10 questions, 0 of them without an answer in the documents, 10 of them pseudo-questions" in "\n".join(
         one.label.replace("\\", "") for one in app.expander
     )
-    assert set(table(app, "Answered by")["Kind"]) == {"pseudo-question"}
+    assert set(table(app, "Right answer")["Kind"]) == {"made from a document"}
     app.toggle(key="with_answers").set_value(False).run()
     app.button(key="run_evaluation").click().run()
     settle(app, lambda app: not app.button(key="run_evaluation").disabled)
@@ -78,6 +78,6 @@ def test_pseudo_questions_are_made_marked_and_removed(open_page: OpenPage, engin
 
 def test_documents_without_sentences_are_reported(open_page: OpenPage, engine: Engine) -> None:
     app = open_page("evaluate")
-    app.segmented_control(key="labels_from").set_value("From the app").run()
+    app.segmented_control(key="labels_from").set_value("My test set").run()
     app.button(key="make_pseudo").click().run()
     assert "contain no sentence" in app.error[0].value

@@ -78,7 +78,7 @@ def test_conversation_as_of_a_snapshot(open_page: OpenPage, library: Engine) -> 
 def test_choice_is_hidden_without_snapshots(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=FORMER)
     assert "As of" not in [one.label for one in open_page().selectbox]
-    assert "Two snapshots" not in texts(open_page("lab", question=LENGTH))
+    assert "Then and now" not in texts(open_page("lab", question=LENGTH))
 
 
 def test_lab_compares_two_snapshots(open_page: OpenPage, library: Engine) -> None:

@@ -129,8 +129,8 @@ def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: Op
     endpoint.script = [QUERIES, complete("It is 412 metres long [1].")]
     app.button(key="lab_answer").click().run()
     assert "Searched for “Harrow railway crossing”" in texts(app)
-    assert "It is 412 metres long [1]." in texts(app)
-    assert "bridge.pdf · p. 1" in texts(app).replace("\\", "")
+    assert plain_text(shown(app)[0]["blocks"]) == "It is 412 metres long [1]."
+    assert shown(app)[0]["sources"] == {"1": "bridge.pdf, page 1"}
 
 
 def test_choice_survives_a_change_of_page(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:

@@ -1,9 +1,10 @@
-"""Every page: the contrast of its text in both themes (WCAG 2.2 AA), and its width on a phone."""
+"""Every page: its accessibility in both themes (WCAG 2.2 AA), and its width on a phone."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.support.accessibility import find_violations
 from tests.support.app import LENGTH
 from tests.support.browser import (
     OpenApp,
@@ -26,7 +27,7 @@ BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}
 
 
 def check_page(page: Page) -> None:
-    """Open all that is folded; check the contrast in both themes, and that a phone needs no horizontal scrolling."""
+    """Open all that is folded; check accessibility in both themes, and that a phone needs no horizontal scrolling."""
     for hidden in page.get_by_test_id("stExpander").locator("summary").all():
         hidden.click()
     quiet(page)
@@ -36,6 +37,9 @@ def check_page(page: Page) -> None:
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
         page.wait_for_timeout(500)  # the colours change gradually
         assert find_faint_text(page) == [], (page.url, theme)
+        # Only the colours differ between the themes.
+        rules = () if theme == "light" else ("color-contrast",)
+        assert find_violations(page, *rules) == [], (page.url, theme)
     page.set_viewport_size({"width": 380, "height": 900})
     quiet(page)
     assert_fits_width(page)
@@ -56,8 +60,9 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_app: OpenApp, 
 def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/lab?question={LENGTH}")
     check_page(page)
-    follow(page, "Admin")
-    check_page(page)
+    for name in ("Admin", "Themes"):
+        follow(page, name)
+        check_page(page)
     follow(page, "Documents")
     choose_files(page, {"notes.pdf": b"These are only notes."})
     expect(page.get_by_text("Not added")).to_be_visible()
@@ -71,7 +76,10 @@ def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: s
     ask(page, LENGTH)
     expect(page.get_by_role("button", name="Source 1").first).to_be_visible()
     quiet(page)
+    page.get_by_role("button", name="Source 1").first.click()
+    expect(page.get_by_role("dialog").get_by_role("img", name="Page ")).to_be_visible()
     check_page(page)
+    page.keyboard.press("Escape")
     for theme in BACKGROUNDS:
         page.emulate_media(color_scheme=theme)
         for name in ("Ask again", "Export"):

@@ -21,6 +21,11 @@ def test_click_shows_matching_words_and_a_narrow_screen_needs_no_horizontal_scro
     expect(question).to_have_value("How many visitors did the Brennick lighthouse museum have?")
     quiet(page)
     asked = parse_qs(urlsplit(page.url).query)
+    page.get_by_role("button", name="Source 1: lighthouse.pdf").first.click()
+    expect(page.get_by_role("dialog").get_by_role("img", name="of lighthouse.pdf")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    quiet(page)
 
     best.focus()
     expect(page.locator("button.row.same")).to_have_count(4)
@@ -35,7 +40,7 @@ def test_click_shows_matching_words_and_a_narrow_screen_needs_no_horizontal_scro
     assert parse_qs(urlsplit(page.url).query) == asked
 
     page.set_viewport_size({"width": 380, "height": 900})
-    expect(page.get_by_role("heading", name="Weight in an answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="How much each passage counts")).to_be_visible()
     quiet(page)
     assert_fits_width(page)
     question.fill("When was the lamp lit?")

@@ -61,6 +61,7 @@ def texts(app: AppTest) -> str:
         app.caption,
         app.text,
         app.title,
+        app.header,
         app.subheader,
         app.info,
         app.warning,

@@ -27,8 +27,8 @@ from rag_core.services import Services
 NAMES = {
     Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
-    Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
-    "pages remove_version render_page restore_version retry submit tables title versions",
+    Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
+    "outline page pages remove_version render_page restore_version retry submit tables title versions",
     Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
@@ -38,7 +38,8 @@ NAMES = {
     Watches: "add find interval_s list remove start stop sync",
     Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
     "replace_answer set_instructions set_model set_pinned set_scope",
-    Labels: "add answers_for confirm_passage list pages_for parse_file rate_answer rating remove withdraw_rating",
+    Labels: "add answers_for confirm_passage label_answer list pages_for parse_file rate_answer rating remove "
+    "withdraw_rating",
     BackgroundService: "cancel close state",
     Evaluations: "advise_threshold check check_release compare gate_scores_plot list list_choices list_methods plots "
     "recent_gate_scores remove run start summarize_context tabulate write_report",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rag_core.research.themes.graph import EntityGraph
 from rag_core.types.themes import EntityLink
@@ -17,7 +17,7 @@ _MIN_LINK = 2
 _LARGEST, _SMALLEST = 60, 3
 # The most themes, those with the most statements, and the most statements of a theme.
 MAX_THEMES, MAX_STATEMENTS = 150, 60
-# Fewest statements of a theme.
+# Fewest statements of a theme in sentences; rows of a table alone are no theme.
 _MIN_STATEMENTS = 3
 # Names in a title.
 _TITLE_NAMES = 3
@@ -48,7 +48,7 @@ def find_communities(graph: EntityGraph) -> list[list[int]]:
                 left.append(group)
             elif len(group) >= _SMALLEST:
                 found.append(_order_entities(group, network.subgraph(group).degree(weight="weight"), sizes))
-    ranked = [(len(select_statements(graph, one)), one) for one in found]
+    ranked = [(sum(graph.statements[at].kind != "row" for at in select_statements(graph, one)), one) for one in found]
     ranked.sort(key=lambda pair: (-pair[0], pair[1]))
     return [one for count, one in ranked if count >= _MIN_STATEMENTS][:MAX_THEMES]
 
@@ -88,7 +88,15 @@ def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]
     for one in links:
         network.add_edge(one.source, one.target, weight=1 + math.log(one.statements))
     places = networkx.spring_layout(network, k=6 / math.sqrt(max(1, len(network))), iterations=200, seed=_SEED)
-    return {key: (float(place[0]), float(place[1])) for key, place in places.items()}
+    # An entity with one link is far from the others, which would overlap, so half of each coordinate is its rank.
+    axes = [_spread({key: float(place[axis]) for key, place in places.items()}) for axis in (0, 1)]
+    return {key: (axes[0][key], axes[1][key]) for key in places}
+
+
+def _spread(values: Mapping[str, float]) -> dict[str, float]:
+    """Return the mean of each value and of its rank, both from -1 to 1."""
+    ranked = sorted(values, key=lambda key: values[key])
+    return {key: (values[key] + 2 * place / max(1, len(ranked) - 1) - 1) / 2 for place, key in enumerate(ranked)}
 
 
 def build_title(graph: EntityGraph, community: Sequence[int]) -> str:

@@ -15,9 +15,10 @@ from itertools import pairwise
 
 from rag_core.research.themes.definitions import defines_term, find_short_names
 from rag_core.text.dates import MONTHS
-from rag_core.text.grammar import FUNCTION_WORDS, Token, split_tokens
+from rag_core.text.grammar import ARTICLES, FUNCTION_WORDS, Token, split_tokens
 from rag_core.text.injection import contains_instructions
 from rag_core.text.noun_phrases import Phrase, find_names
+from rag_core.text.numbers import SCALES
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow
@@ -25,23 +26,31 @@ from rag_core.types.tables import Table, TableRow
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
 
 # Changes whenever the same document yields other entities, so that it is read again.
-ENTITY_RULES = "text 1"
+ENTITY_RULES = "text 2"
 # Fewest mentions of a name and of a term in a document; a rarer one connects nothing.
 _MIN_NAME, _MIN_TERM = 2, 3
 # Least normalized pointwise mutual information of the words of a term; Bouma, "Normalized (pointwise) mutual
 # information in collocation extraction", GSCL 2009.
 _MIN_NPMI = 0.35
+# Fewest different words before a term and after it. A term that always stands in the same phrase, such as "check mark"
+# in "indicate by check mark", is a part of it; Feng et al., "Accessor variety criteria for Chinese word extraction",
+# Computational Linguistics 30(1), 2004.
+_MIN_VARIETY = 2
 # Words of the longest term and of the longest name.
 _TERM_WORDS, _NAME_WORDS = 3, 6
 # The most entities of a document, those with the most mentions, and of one statement.
 _MAX_ENTITIES, _MAX_IN_STATEMENT = 1500, 12
 _MIN_STATEMENT_WORDS = 4
+# What a term about a period ends with, as in "first quarter" and "three years".
+_PERIOD = frozenset(word + ending for word in "year quarter month week day".split() for ending in ("", "s"))
 _LEGAL_FORM = frozenset("inc corp corporation co company ltd limited plc llc lp sa ag nv gmbh".split())
 _CALENDAR = frozenset([*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()])
 # Words that number a part of a document, as in "Note 5", and abbreviations of amounts.
 _PART = frozenset(
-    "see refer item note table part page section exhibit figure chapter article appendix schedule no usd eur".split()
-)
+    f"{word}{ending}"
+    for word in "see refer item note table part page section exhibit figure chapter article appendix schedule".split()
+    for ending in ("", "s")
+) | {"no", "usd", "eur"}
 
 
 @dataclass(slots=True)
@@ -101,9 +110,9 @@ def extract_entities(
         ordinary_words = _find_ordinary_words(sentences)
         terms = _find_terms(sentences, ordinary_words)
         for sentence in sentences:
-            for name in sentence.names:
-                if is_entity_name(name.text, ordinary_words):
-                    mention(sentence, name.text.removeprefix("the "), "name")
+            for name in _trim_names(sentence):
+                if is_entity_name(name, ordinary_words):
+                    mention(sentence, name, "name")
             for term in _find_mentioned_terms(sentence, terms, ordinary_words):
                 mention(sentence, term, "term")
     elif names:
@@ -132,11 +141,13 @@ def extract_entities(
 
 
 def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> bool:
-    """Return whether a name can be an entity: it is no date, no number of a section and no ordinary word."""
+    """Return whether a name can be an entity: it contains no date, is no number of a section and no ordinary word."""
     words = [word.casefold() for word in ALPHANUMERIC.findall(name.removeprefix("the "))]
     if not words or len(words) > _NAME_WORDS or words[0] in _PART:
         return False
     letters = [word for word in words if word.isalpha()]
+    if any(map(str.isdigit, words)) and not set(MONTHS).isdisjoint(letters):
+        return False
     if sum(map(len, letters)) < 2 or all(word in _CALENDAR or word in FUNCTION_WORDS for word in letters):
         return False
     return len(words) > 1 or words[0] not in ordinary_words | _LEGAL_FORM
@@ -189,8 +200,23 @@ def _end_on_page(row: ChunkRow) -> int:
     return row.start + len(row.text.partition(PAGE_BREAK)[0])
 
 
+def _trim_names(sentence: _Sentence) -> Iterator[str]:
+    """Yield the names of a sentence without article and without the label of the next line, as in "Name:"."""
+    for name in sentence.names:
+        text = name.text.removeprefix("the ")
+        following = sentence.text[name.end : name.end + 1]
+        if following == ":" and "\n" in text:
+            text = text.rpartition("\n")[0].rstrip()
+        # The last full stop of an abbreviation such as "U.S." belongs to it.
+        yield text + "." if following == "." and "." in text.rpartition(" ")[2] else text
+
+
 def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
-    """Return the words that the document also writes in lower case, not only rarely; alone, they are no names."""
+    """Return the words that are no names if they stand alone.
+
+    The document also writes them in lower case, and not only rarely; or they only begin sentences; or a number mostly
+    follows them, as "Form" in "Form 10-K"; or always the same word, as "Indicate" in "Indicate by check mark".
+    """
     lower: Counter[str] = Counter()
     upper: Counter[str] = Counter()
     for token in (token for one in sentences for token in one.tokens):
@@ -199,51 +225,83 @@ def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
     # A word that only begins sentences, such as "However", is no name either.
     begins = {one.tokens[0].word for one in sentences if one.tokens}
     within = {token.word for one in sentences for token in one.tokens[1:] if token.text[0].isupper()}
-    return frozenset(ordinary | (begins - within))
+    pairs = [pair for one in sentences for pair in pairwise(one.tokens) if pair[0].text[0].isupper()]
+    counted = Counter(token.word for token, after in pairs if any(map(str.isdigit, after.text)))
+    numbering = {word for word, count in counted.items() if 2 * count > lower[word] + upper[word]}
+    following: dict[str, set[str]] = {}
+    for token, after in pairs:
+        following.setdefault(token.word, set()).add(after.text)
+    fixed = {
+        word
+        for word, others in following.items()
+        if upper[word] >= _MIN_TERM and len(others) == 1 and max(others).islower()
+    }
+    return frozenset(ordinary | numbering | fixed | (begins - within))
 
 
-def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[list[Token]]:
-    """Yield the runs of content words that only blanks separate; capitals are allowed at the start of the sentence."""
+def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[tuple[int, list[Token]]]:
+    """Yield the runs of content words that only blanks separate, each with the position of its first word.
+
+    Capital letters are allowed at the start of the sentence.
+    """
     run: list[Token] = []
-    for before, token in pairwise([None, *sentence.tokens]):
-        assert token is not None
+    for position, token in enumerate(sentence.tokens):
+        before = sentence.tokens[position - 1] if position else None
         joined = before is not None and sentence.text[before.end : token.start].isspace()
         is_lower = token.text.islower() or (before is None and token.word in ordinary_words)
         is_content = token.text.isalpha() and is_lower and not token.is_function
-        is_content = is_content and token.word not in STOP_WORDS and len(token.word) > 2
+        is_content = is_content and token.word not in STOP_WORDS | _PART | SCALES.keys() and len(token.word) > 2
         if run and not (joined and is_content):
-            yield run
+            yield position - len(run), run
             run = []
         if is_content:
             run.append(token)
     if run:
-        yield run
+        yield len(sentence.tokens) - len(run), run
 
 
 def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) -> frozenset[tuple[str, ...]]:
     """Return the sequences of words that are terms of the document, as lemmas."""
-    runs = [run for one in sentences for run in _find_runs(one, ordinary_words)]
-    words = Counter(find_lemma(token.word) for run in runs for token in run)
-    # A term neither begins nor ends with a participle such as "increased" or an adverb such as "mainly".
-    edges = {
-        token.word
-        for token in (token for run in runs for token in run)
-        if not token.word.endswith("ed")
-        and not (token.word.endswith("ly") and find_lemma(token.word.removesuffix("ly")) in words)
-    }
+    runs = [(one, *run) for one in sentences for run in _find_runs(one, ordinary_words)]
+    words = Counter(find_lemma(token.word) for _, _, run in runs for token in run)
+    # A term neither begins nor ends with a participle such as "increased", contains no adverb such as "mainly", and
+    # names no period.
+    tokens = {token.word for _, _, run in runs for token in run}
+    adverbs = {word for word in tokens if word.endswith("ly") and find_lemma(word.removesuffix("ly")) in words}
+    edges = {word for word in tokens if not word.endswith("ed")}
+    ends = edges - _PERIOD
     sequences: Counter[tuple[str, ...]] = Counter()
-    for run in runs:
+    before: dict[tuple[str, ...], set[str]] = {}
+    after: dict[tuple[str, ...], set[str]] = {}
+    for sentence, begin, run in runs:
         lemmas = [find_lemma(token.word) for token in run]
         for length in range(2, _TERM_WORDS + 1):
             for first in range(len(lemmas) - length + 1):
-                if run[first].word in edges and run[first + length - 1].word in edges:
-                    sequences[tuple(lemmas[first : first + length])] += 1
+                last = first + length - 1
+                is_term = run[first].word in edges and run[last].word in ends
+                if is_term and adverbs.isdisjoint(token.word for token in run[first : last + 1]):
+                    term = tuple(lemmas[first : last + 1])
+                    sequences[term] += 1
+                    before.setdefault(term, set()).add(_find_word_beside(sentence, begin + first, -1))
+                    after.setdefault(term, set()).add(_find_word_beside(sentence, begin + last, 1))
     total = sum(words.values())
     return frozenset(
-        sequence
-        for sequence, count in sequences.items()
-        if count >= _MIN_TERM and _compute_npmi(count, [words[one] for one in sequence], total) >= _MIN_NPMI
+        term
+        for term, count in sequences.items()
+        if count >= _MIN_TERM
+        and min(len(before[term]), len(after[term])) >= _MIN_VARIETY
+        and _compute_npmi(count, [words[one] for one in term], total) >= _MIN_NPMI
     )
+
+
+def _find_word_beside(sentence: _Sentence, position: int, step: int) -> str:
+    """Return the word before or after a word, without articles; a text that differs for each end of a sentence."""
+    beside = position + step
+    while 0 <= beside < len(sentence.tokens):
+        if sentence.tokens[beside].word not in ARTICLES:
+            return sentence.tokens[beside].word
+        beside += step
+    return f"{sentence.chunk_id} {sentence.start}"
 
 
 def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
@@ -257,7 +315,7 @@ def _find_mentioned_terms(
     sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
 ) -> Iterator[str]:
     """Yield the terms in a sentence as written; of two that overlap, the longer or the first one."""
-    for run in _find_runs(sentence, ordinary_words):
+    for _, run in _find_runs(sentence, ordinary_words):
         lemmas = [find_lemma(token.word) for token in run]
         first = 0
         while first < len(run):

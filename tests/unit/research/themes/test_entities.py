@@ -31,6 +31,16 @@ def test_ordinary_words_at_the_start_of_sentences_and_dates_are_no_entities() ->
     assert extract_entities(build_rows(text, text), {}).entities == ()
 
 
+def test_words_of_forms_periods_and_references_are_no_entities() -> None:
+    text = (
+        "Indicate by check mark whether the company owns a ship. Yes x No o Indicate by check mark if the company "
+        "rents a ship. Copper wire cost four million crowns in the first quarter, as the following table presents. "
+        "Mines sold copper wire in the first quarter. Our copper wire is thin, as Form 10-K says."
+    )
+    found = names(extract_entities(build_rows(text, text), {}).entities)
+    assert found == {"copper wire"}
+
+
 def test_text_in_two_overlapping_chunks_is_read_once() -> None:
     row, _ = build_rows(PEOPLE.format("Harrow"), "")
     twice = [row, row._replace(id=2, ordinal=1)]
@@ -74,7 +84,16 @@ def test_sentences_that_instruct_models_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("Item 5", False), ("March 2022", False), ("Inc", False), ("Pfizer", True), ("10-K", False)]
+    ("name", "expected"),
+    [
+        ("Item 5", False),
+        ("March 2022", False),
+        ("Inc", False),
+        ("Pfizer", True),
+        ("10-K", False),
+        ("Notes", False),
+        ("Balance at May 3", False),
+    ],
 )
 def test_what_can_be_an_entity(name: str, expected: bool) -> None:
     assert is_entity_name(name) is expected

@@ -1,0 +1,87 @@
+"""What changed since the last run with the same questions: each question, and the metrics with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.evaluate.metric_words import describe_metric, judge_difference
+from pages.shared.text import format_interval, format_time
+from rag_core.engine import Engine
+from rag_core.types.evaluation import Evaluation, QuestionResult
+from rag_core.types.formatting import format_count
+
+_RIGHT = "Right"
+
+
+def show_changes(engine: Engine, evaluation: Evaluation) -> None:
+    """Compare an evaluation with the last one of the same configuration and questions; nothing if there is none."""
+    before = find_last(engine.evaluations.list(), evaluation)
+    if before is None:
+        return
+    st.header("Since the last run", anchor=False)
+    earlier = {(one.label_id, one.question): one for one in before.outcomes}
+    pairs = [
+        (found, one) for one in evaluation.outcomes if (found := earlier.get((one.label_id, one.question))) is not None
+    ]
+    changed = [pair for pair in pairs if describe_outcome(pair[0]) != describe_outcome(pair[1])]
+    better = sum(bool(old.problem) and not new.problem for old, new in changed)
+    worse = sum(bool(new.problem) and not old.problem for old, new in changed)
+    comparisons = engine.evaluations.compare(before, evaluation)
+    verdicts = {one.metric: judge_difference(one) for one in comparisons}
+    st.markdown(
+        f"Compared with {format_time(before.created_at)}: of {format_count(len(pairs), 'question')}, **{better:,} "
+        f"became right, {worse:,} became wrong**, and {len(pairs) - better - worse:,} stayed as they were. "
+        + _conclude([*verdicts.values()])
+    )
+    if changed:
+        st.dataframe(
+            pd.DataFrame(
+                [(new.question, describe_outcome(old), describe_outcome(new)) for old, new in changed],
+                columns=["Question", "Last run", "This run"],
+            ),
+            hide_index=True,
+            height="content",
+            key="changed_questions",
+            alt="Questions with another result than in the last run",
+        )
+    rows = [
+        (describe_metric(one.metric), format_interval(one.difference, sign="+"), verdicts[one.metric], one.metric)
+        for one in comparisons
+        if verdicts[one.metric] != "The same"
+    ]
+    if rows:
+        st.dataframe(
+            pd.DataFrame(rows, columns=["Measured", "Change (95 % interval)", "What it means", "Name"]),
+            hide_index=True,
+            height="content",
+            key="changed_metrics",
+            alt="Metrics that changed since the last run, each with its interval",
+        )
+
+
+def find_last(kept: Sequence[Evaluation], evaluation: Evaluation) -> Evaluation | None:
+    """Return the newest earlier evaluation of the same configuration with questions in common."""
+    asked = {(one.label_id, one.question) for one in evaluation.outcomes}
+    for one in kept:  # newest first
+        is_earlier = one.created_at < evaluation.created_at and one.configuration == evaluation.configuration
+        if is_earlier and any((other.label_id, other.question) in asked for other in one.outcomes):
+            return one
+    return None
+
+
+def describe_outcome(outcome: QuestionResult) -> str:
+    """Return what is wrong with the result of a question, or that it is right."""
+    return outcome.problem or _RIGHT
+
+
+def _conclude(verdicts: Sequence[str]) -> str:
+    if all(one == "The same" for one in verdicts):
+        return "No metric changed."
+    if any(one in ("Better", "Worse") for one in verdicts):
+        return (
+            "Changes marked as better or worse are larger than chance explains; those that may be chance mean nothing."
+        )
+    return "The differences mean nothing: changes of this size happen by chance."
