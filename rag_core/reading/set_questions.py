@@ -59,7 +59,8 @@ _ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to", 
 _ASKING = frozenset(
     map(
         stem,
-        "name list give tell show enumerate find please complete full liste nenne gibt hay alle wir quais quem sao quali chi sono noem zijn".split(),
+        "name list give tell show enumerate find please complete full liste nenne gibt hay alle wir quais quem sao "
+        "quali chi sono noem zijn".split(),
     )
 )
 _EACH = frozenset(("all", "each", "every"))
