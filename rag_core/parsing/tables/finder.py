@@ -260,14 +260,15 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
     below = (band.head or band.lines)[0]
     for line, above in zip_longest(band.above[::-1], band.above[-2::-1]):
         segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
-        if not segments and len(line.segments) == 1 and find_stated_unit(line.text):
+        is_end = above is not None and is_unit_cut(above.text, line.text)
+        if not segments and len(line.segments) == 1 and (is_end or find_stated_unit(line.text)):
             segments = line.segments  # the table is centred, and the line above it begins at the margin
         is_row = sum(segment.is_figure for segment in segments) > 1
         if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
         text = " ".join(segment.text for segment in segments)
         if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
-            text = f"{above.text} {text}" if above and is_unit_cut(above.text, text) else text
+            text = f"{above.text} {text}" if above and is_end else text
             caption = [text, *caption] if find_stated_unit(text) else caption
             break
         if caption and is_unit_cut(text, caption[0]):
