@@ -37,8 +37,8 @@ _FREE_ORDER = frozenset(("es", "it", "pt"))
 # Words before "last Friday", and after it, that make it any last one, as in "the last Friday of a month".
 _ANY_BEFORE = r"(?<!\bthe )(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\belke )"
 _ANY_AFTER = r"(?! (?:of|des|im monat|van|du|del|do|da|della)\b)"
-# Words before "Morgen" and "mañana" that make it the morning.
-_MORNING = r"(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
+# Words before "Morgen" and "mañana" that make it the morning, and before "tomorrow" that make it the future.
+_MORNING = r"(?<!\bof )(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
 # A French phrase that is a frequent word of German and Dutch.
 _HERE, _HERE_LANGUAGE = "hier", "fr"
 

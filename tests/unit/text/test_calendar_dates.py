@@ -150,6 +150,7 @@ def test_relative_days_of_a_question_count_from_today(question: str, days: str) 
         "How many boats are built in two weeks?",
         "What is the town called today?",
         "Who sang Yesterday?",
+        "who builds the houses of tomorrow?",
         "Was steht hier, und was geschieht am Morgen?",
         "De quoi parle la dernière semaine du cours ?",
     ],
