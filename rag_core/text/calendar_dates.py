@@ -56,7 +56,9 @@ _MONTH_YEAR = re.compile(rf"(?<!\w){_WORD}\.?,?\s{{1,2}}{_OF}({YEAR})(?!\d)", re
 _ISO = re.compile(rf"{_BEFORE}({YEAR})([-/.])(\d\d)\2(\d\d)(?![\d/-]|[.,]\d)")
 _NUMERIC = re.compile(rf"{_BEFORE}(\d{{1,2}})(?:([/-])|(\.)\s?)(\d{{1,2}})(?:\2|\3\s?)({YEAR}|\d\d){_AFTER}")
 # "am 31.05."; without the word before it, it may be the number of a section.
-_DAY_OF_MONTH = re.compile(r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)")
+_DAY_OF_MONTH = re.compile(
+    r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)", re.IGNORECASE
+)
 # Days with names of their own in questions; a year after the name says that the day is meant.
 _NAMED_DAYS = {
     **dict.fromkeys(("christmas eve", "heiligabend", "nochebuena"), (12, 24)),

@@ -48,6 +48,7 @@ def test_dates_of_a_locale_are_read(locale: str, style: str) -> None:
         ("7 May 2023", "we may 7 times", "", False),
         ("3. Dezember 2019", "vom 2. bis 4. Dezember 2019", "", True),
         ("31 May 2019", "gewählt am 31.05. im Saal", "", True),
+        ("31 May 2019", "Am 31.05. wird gewählt", "", True),
         ("3 November 2019", "siehe Abschnitt 3.11. im Anhang", "", False),
         ("Christmas Day 2023", "12/25/2023", "", True),
         ("1 February 2023", "version 1.2.2.2023", "", False),
