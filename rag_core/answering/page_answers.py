@@ -40,7 +40,7 @@ from rag_core.llm.reasoning import retract_reasoning
 from rag_core.llm.tool_calls import ToolCall
 from rag_core.runtime.stores import Stores
 from rag_core.text.abbreviations import find_abbreviations
-from rag_core.text.calendar_dates import describe_reading
+from rag_core.text.calendar_dates import describe_asked_days, describe_reading
 from rag_core.text.languages import languages_differ
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.answers import REFUSAL, Answer, AskEvent, Restart, Stage
@@ -245,8 +245,10 @@ class PageAnswerer:
             more = f" and {len(others) - MAX_NAMES} more" if len(others) > MAX_NAMES else ""
             lines.append(f"- not given: {', '.join(map(format_name, others[:MAX_NAMES]))}{more}")
         readings = (
-            describe_reading(dates.of(one.version_id), one.text, format_name(one.document)) for one in context.sources
+            describe_reading(dates.of(one.version_id), one.text, format_name(one.document), one.full_title)
+            for one in context.sources
         )
+        lines += [f"- {one}" for one in describe_asked_days(query.asked or query.text)]
         return [*lines, *dict.fromkeys(f"- {one}" for one in chain.from_iterable(readings))]
 
     def _list_names(self, query: Query) -> dict[str, str]:

@@ -17,7 +17,6 @@ from rag_core.answering.question_mapping import apply_adapter
 from rag_core.answering.question_searches import QuestionSearches
 from rag_core.errors import IndexMismatch
 from rag_core.finance.measures import plan_lookup
-from rag_core.gate.calibration import PASSAGES_SCORED
 from rag_core.index.retriever import Retriever
 from rag_core.retrieval.chunk_data import ChunkLoader
 from rag_core.retrieval.cross_encoder import cross_encode_chunks
@@ -61,8 +60,8 @@ from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 # Number of top chunks that keep their ranks if the question has no capital letters. Each word of such a question may be
 # a name, so a word that is no name can match a document by chance.
 FIXED_TOP = 2
-# Number of chunks that each retriever returns.
-CANDIDATES = 100
+# Number of chunks that each retriever returns, and of documents whose own date is looked for.
+CANDIDATES, MAX_DATED = 100, 20
 # Values of ``rank_by`` for which a domain look-up runs.
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
 
@@ -206,7 +205,7 @@ class Ranker:
 
     def _find_head_dates(self, versions: Iterable[str], orders: Mapping[str, str]) -> dict[str, date]:
         """Return the days on which the first documents were written, by version id."""
-        pages = [(version_id, 0) for version_id in islice(versions, PASSAGES_SCORED)]
+        pages = [(version_id, 0) for version_id in islice(versions, MAX_DATED)]
         contents = self._stores.documents.page_texts(pages)
         found = {one: find_head_date(text, orders.get(one, "")) for (one, _), (text, _) in contents.items()}
         return {version_id: day for version_id, day in found.items() if day}

@@ -29,7 +29,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.text.abbreviations import describe_forms
-from rag_core.text.calendar_dates import describe_reading
+from rag_core.text.calendar_dates import describe_asked_days, describe_reading
 from rag_core.text.normalize import normalize_characters
 from rag_core.text.spelling import is_ordinary_word
 from rag_core.types.answers import EMPTY_SNAPSHOT, NO_DOCUMENTS
@@ -116,7 +116,7 @@ class Searcher:
             as_of=self._stores.snapshots.find(scope.as_of) if scope.as_of else None,
             writer=Writer(writer.model, self._preferences.add_instructions(writer.instructions)),
             adapter=self._preferences.adapters.select(configuration.adapter),
-            notices=notices,
+            notices=(*notices, *describe_asked_days(question)),
         )
 
     def search(self, query: Query, timer: Timer) -> SearchOutcome:
@@ -166,7 +166,8 @@ class Searcher:
         if any(int(one.chunk_id) in ranked.chosen_forms for one in passages[: query.top_k]):
             notices = *describe_forms(ranked.forms), *notices
         readings = (
-            describe_reading(ranked.dates.of(one.version_id), one.text, one.document) for one in passages[: query.top_k]
+            describe_reading(ranked.dates.of(one.version_id), one.text, one.document, one.full_title)
+            for one in passages[: query.top_k]
         )
         notices = *query.notices, *ranked.problems, *dict.fromkeys(chain.from_iterable(readings)), *notices
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)

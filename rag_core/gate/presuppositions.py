@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.calendar_dates import (
-    describe_date,
+    blank_dates,
     find_matching_date,
     is_dated,
     list_asked_terms,
@@ -26,6 +26,7 @@ from rag_core.text.names import (
     find_likely_names,
     strip_possessive,
 )
+from rag_core.text.relative_dates import describe_date
 from rag_core.text.words import Word
 from rag_core.types.dates import NO_DATES_FOR_DOCUMENT, DatesForDocument, WrittenDate
 
@@ -62,7 +63,7 @@ def find_unmet_by_passage(
     dates : DatesForDocument
         Dates of the question, which the passage may write otherwise. Their figures are not compared one by one.
     """
-    missing = [one for one in dates.dates if one.readings[0].day and not _states(one, passage, title, dates)]
+    missing = [one for one in dates.dates if one.names_day and not _states(one, passage, title, dates)]
     question_text = annotate(_blank_dates(question, passage, title, dates))
     passage_text, title_text = annotate(passage), annotate(title)
     return (
@@ -114,7 +115,8 @@ def find_uncovered_by_document(
     messages = {}
     for asked in dates.dates:
         terms = [write_term(one) for one in read_date(asked, dates.order) if one.day]
-        if terms and not _states(asked, passage, title, dates) and not any(contains(term, term) for term in terms):
+        is_nowhere = not any(contains(term, term) for term in terms)
+        if asked.names_day and is_nowhere and not _states(asked, passage, title, dates):
             message = _describe_missing_date(asked, dates)
             messages[f"{message} in the whole document"] = message
     question_text = annotate(_blank_dates(question, passage, title, dates))
@@ -159,10 +161,7 @@ def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocumen
 
 def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
     """Return a question with blanks instead of each day, and of each month that the passage or its title states."""
-    for one in dates.dates:
-        if one.readings[0].day or _states(one, passage, title, dates):
-            question = question[: one.start] + " " * (one.end - one.start) + question[one.end :]
-    return question
+    return blank_dates(question, [one for one in dates.dates if one.names_day or _states(one, passage, title, dates)])
 
 
 def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
-from rag_core.text.calendar_dates import contains_only_exchanged_date, find_dates, select_days, states_date
+from rag_core.text.calendar_dates import blank_dates, contains_only_exchanged_date, find_dates, select_days, states_date
 from rag_core.text.dates import YEAR
 from rag_core.text.identifiers import (
     contains_identifier,
@@ -136,7 +136,7 @@ def select_excerpts(
         The dates in the question.
     """
     identifiers = find_asked_identifiers(question)
-    asks_for_period = _PERIOD.search(question) is not None
+    asks_for_period = _PERIOD.search(blank_dates(question, dates.dates)) is not None
     asked = find_content_stems(question)
     scored: list[Excerpt] = []
     seen: set[tuple[PageKey, int, str]] = set()
@@ -193,7 +193,7 @@ def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> lis
 
 
 def _states_day(text: str) -> bool:
-    return any(one.readings[0].day for one in find_dates(text))
+    return any(one.names_day for one in find_dates(text))
 
 
 def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:

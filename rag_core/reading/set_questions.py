@@ -18,15 +18,18 @@ from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import find_content_stems, stem, tokenize
 from rag_core.types.tables import Span
 
-# Closed classes of English, German, French and Spanish: words for all things of a kind, and questions for their number.
+# Closed classes of English, German, French, Spanish, Portuguese, Italian and Dutch: words for all things of a kind, and
+# questions for their number.
 _ALL = re.compile(
     r"(?<!\bat )(?<!\bafter )(?<!\babove )(?<!\bin )\ball\b(?! right\b| but\b)(?=\s)|\b(?:each|every)\b(?! other\b)|"
     r"\b(?:everyone|everybody)\b(?! else\b)|^\W*who (?:are|were)(?= the \w+s\b)|"
     r"^\W*(?:please\s+)?(?:list|enumerate)\b|\blist of\b|"
     r"\b(?:alle[rn]?|jede[rsmn]?|sämtliche[rn]?)\b|^\W*liste\b|"
     r"\bwelche(?= \w+ (?:sind|waren|haben|hatten|werden|wurden|können|dürfen|müssen|sollen|gibt)\b)|"
-    r"\b(?:tous|toutes) les\b|\bchaque\b|^\W*(?:quels|quelles)\b|\b(?:todos|todas) (?:los|las)\b|\bcada\b|"
-    r"\bcuáles\b|\bqué (?=\w+s (?:hay|son|están|tienen)\b)",
+    r"\b(?:tous|toutes) les\b|\bchaque\b|^\W*(?:quels|quelles)\b|\b(?:todos|todas) (?:l?[oa]s)\b|\bcada\b|"
+    r"\bcuáles\b|\bqué (?=\w+s (?:hay|son|están|tienen)\b)|\btutt[ei] (?:gli|i|le)\b|"
+    r"^\W*quais(?: s[ãa]o)?+(?: [oa]s)?+\b(?! tod)|^\W*quali(?: sono)?+(?: (?:gli|i|le))?+\b(?! tutt)|"
+    r"\b(?:elke|iedere?)\b|\bwelke(?= \w+ (?:zijn|waren|hebben|hadden|worden|werden|kunnen|mogen|moeten)\b)",
     re.IGNORECASE,
 )
 # "which" at the beginning of the question, where it is no relative pronoun.
@@ -34,13 +37,17 @@ _WHICH = re.compile(
     r"^\W*(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
     re.IGNORECASE,
 )
-_COUNT = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\bcu[áa]nt[oa]s\b", re.IGNORECASE)
+_COUNT = re.compile(
+    r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\b[cq]u[áa]nt[oa]s\b|\bquant[ei]\b(?: sono\b)?", re.IGNORECASE
+)
 _MOST = re.compile(
     r"(?<!\bat )(?<!\bits )(?<!\btheir )\b(?-i:most|least)\b(?! (?:of|often|recent|an?|\w+ly)\b)|"
     r"(?<!to the )\b(?-i:best|worst)\b(?! before\b)|"
     r"\b(?:der|die|das|den|dem|des|am|im|zum|zur) (?!erst|letzt|nächst|best)(?-i:[a-zäöüß]+(?:st|ßt)e[nrms]?)\b|"
     r"\b(?:der|die|das|am) best\w*|\b(?:le|la|les) (?:plus|moins|meilleure?s?|pires?)\b|"
-    r"\b(?:el|la|los|las) (?:\w+ )?(?:más|menos|mejor|peor)(?:es)?\b",
+    r"\b(?:el|la|los|las) (?:\w+ )?(?:más|menos|mejor|peor)(?:es)?\b|"
+    r"(?<!\bm[aá]s )(?<!\bmais )\b[oa]s? (?:\w+ )?(?:mais|menos|maior|menor|melhor|pior)(?:es)?\b(?! (?:parte|que)\b)|"
+    r"\b(?:il|la|i|le|gli) (?:\w+ )?(?:più|meno|maggiore?|migliore?|peggiore?)\b",
     re.IGNORECASE,
 )
 _ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b", re.IGNORECASE)
@@ -50,7 +57,11 @@ _TIMES = frozenset("term season session year quarter month week day night hour t
 _ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to", "with"}
 # Words that ask for a list or a number, and name no things.
 _ASKING = frozenset(
-    map(stem, "name list give tell show enumerate find please complete full liste nenne gibt hay alle wir".split())
+    map(
+        stem,
+        "name list give tell show enumerate find please complete full liste nenne gibt hay alle wir quais quem sao "
+        "quali chi sono noem zijn".split(),
+    )
 )
 _EACH = frozenset(("all", "each", "every"))
 # Share of the words of a question for a number that a passage contains if it is one of several that count.

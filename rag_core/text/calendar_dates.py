@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache, lru_cache
-from importlib import import_module
 from itertools import chain, product
-from typing import Any
 
-from rag_core.text.dates import MONTHS, YEAR, find_years
+from rag_core.text.dates import YEAR, find_years
 from rag_core.text.languages import LANGUAGES, detect_language
 from rag_core.text.normalize import normalize
+from rag_core.text.relative_dates import describe_date, describe_days, find_relative_dates
 from rag_core.types.dates import (
     DAY_FIRST,
     MONTH_FIRST,
@@ -23,22 +22,27 @@ from rag_core.types.dates import (
     DatesForDocument,
     WrittenDate,
 )
+from rag_core.types.local_time import get_today
 
 # Two-digit years from this one on are in the 20th century, as in POSIX.
 _PIVOT, _MONTHS = 69, 12
+# The year of days without one, so that 29 February is a day.
+_LEAP_YEAR = 2000
 # The terms in a word index that say which order of day and month a text shows.
 ORDER_TERMS = {DAY_FIRST: "orderdmy", MONTH_FIRST: "ordermdy"}
 # Names of months that are also common English words, so that a number beside them needs a year or a capital letter.
-_ALSO_WORDS = frozenset(("may", "march", "mar", "set", "ago", "mars"))
+_ALSO_WORDS = frozenset(("may", "march", "mar", "mars"))
+# Those that are months only between a day and a year, unlike "set 5" and "rolled out 2023".
+_VERBS = frozenset(("set", "ago", "out"))
 _WORD = r"([^\W\d_]{3,10})"
 _OF = r"(?:(?:of|de|del|di)\s+)?"
 _SOME_YEAR = rf"({YEAR}|['’]\d\d)(?!\d)"
 _BEFORE, _AFTER = r"(?<![\w.,/$€£-])", r"(?![\w/-]|[.,]\d)"
 # Between the first and the last day of a period.
-_TO = r"(?:\s?[-–]\s?|\s(?:to|bis(?:\szum)?|au|al)\s)"
+_TO = r"(?:\s?[-–]\s?|\s(?:to|bis(?:\szum)?|au|al?|at[ée]|t/m|tot(?:\sen\smet)?)\s)"
 # "7 April 2023", "7th of April", "7. April 2023", "1er avril 2023", "7 de abril de 2023", "7-Apr-23", "7–9 April 2023".
 _DAY_MONTH = re.compile(
-    rf"{_BEFORE}(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?{_TO})?(\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?(?:\s{{1,2}}|\s?(-))?"
+    rf"{_BEFORE}(?:(\d{{1,2}})(?:st|nd|rd|th|\.)?{_TO})?(\d{{1,2}})(?:st|nd|rd|th|er|\.?º|\.|°)?(?:\s{{1,2}}|\s?(-))?"
     rf"{_OF}{_WORD}(?!\w)\.?(?:(?(3)-({YEAR}|\d\d)(?!\d)|,?\s{{1,2}}{_OF}{_SOME_YEAR}))?",
     re.IGNORECASE,
 )
@@ -52,7 +56,9 @@ _MONTH_YEAR = re.compile(rf"(?<!\w){_WORD}\.?,?\s{{1,2}}{_OF}({YEAR})(?!\d)", re
 _ISO = re.compile(rf"{_BEFORE}({YEAR})([-/.])(\d\d)\2(\d\d)(?![\d/-]|[.,]\d)")
 _NUMERIC = re.compile(rf"{_BEFORE}(\d{{1,2}})(?:([/-])|(\.)\s?)(\d{{1,2}})(?:\2|\3\s?)({YEAR}|\d\d){_AFTER}")
 # "am 31.05."; without the word before it, it may be the number of a section.
-_DAY_OF_MONTH = re.compile(r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)")
+_DAY_OF_MONTH = re.compile(
+    r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)", re.IGNORECASE
+)
 # Days with names of their own in questions; a year after the name says that the day is meant.
 _NAMED_DAYS = {
     **dict.fromkeys(("christmas eve", "heiligabend", "nochebuena"), (12, 24)),
@@ -71,12 +77,16 @@ _LONGEST_WEEKDAY = 18
 # How documents say in which order they write dates, such as "MM/DD/YYYY" and "TT.MM.JJJJ".
 _NOTATION = re.compile(r"(?<!\w)(?:(MM?)[/.-](?:DD?|TT|JJ|GG)|(?:DD?|TT|JJ|GG)[/.-]MM?)[/.-][YJA]{2,4}(?!\w)")
 
-# The keys of phrases in dateparser's data that name a day, and the number in its patterns.
-_DISTANCE = re.compile(r"(in )?(?:(\d+) day|\\1 (day|week))(?: ago)?|(last|this|next) (\w+day)")
-_SIGNS = {"last": -1, "this": 0, "next": 1}
-_COUNT = r"(\d++[.,]?\d*+)"
 # At most so many words stand before the date of a document in its line, which is among its first characters.
 _HEAD_WORDS, _HEAD = 5, 600
+_ANY_DAY = date(_LEAP_YEAR, 1, 1)
+# "The day after the meeting" in questions; the words that a text must contain if a date does not follow.
+_BESIDE = re.compile(
+    r"(?<!\w)(?:the|a[mo]|de[nr]?|le|la|el|o|il)\s(?:(?P<after>day after|tag nach|dag na|lendemain|d[ií]a (?:siguiente|"
+    r"seguinte|despu[ée]s|depois)|giorno dopo)|(?P<before>day before|tag vor|dag voor|veille|d[ií]a (?:anterior|antes)|"
+    r"giorno prima))(?!\w)(?:\s(?:d[eo]l?|du|a[ol]?|de[mnr])(?!\w))?",
+    re.IGNORECASE,
+)
 
 
 @cache
@@ -145,7 +155,10 @@ def _build_named(
 ) -> Iterator[WrittenDate]:
     folded = normalize(name)
     month = _load_names()[0].get(folded)
-    if month is None or (not year and folded in _ALSO_WORDS and (name.islower() or folded in ("set", "ago"))):
+    is_word = not year and folded in _ALSO_WORDS and name.islower()
+    if folded in _VERBS:
+        is_word = not (year and last) or " of " in match[0]
+    if month is None or is_word:
         return
     days = range(int(first or last), int(last) + 1) or (int(last),) if last else (0,)
     yield from _build(match, [_read(year or "", str(month), str(day or "")) for day in days])
@@ -158,8 +171,7 @@ def _read(year: str, month: str, day: str) -> CalendarDate | None:
     if len(digits) == len("23"):
         number += 1900 if number >= _PIVOT else 2000
     try:
-        # A leap year, so that 29 February is a day.
-        date(number or 2000, int(month), int(day or 1))
+        date(number or _LEAP_YEAR, int(month), int(day or 1))
     except ValueError:
         return None
     return CalendarDate(number, int(month), int(day or 0))
@@ -189,25 +201,31 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
 def find_head_date(text: str, order: str) -> date | None:
     """Return the day on which a document was written, by its first page; ``None`` if it does not say so.
 
-    It ends a short line at the top. If further lines begin with a day, the page is a log of several days.
+    It ends a short line at the top; without a year, it is of the only year there. A page is a log of several days, from
+    which "yesterday" counts, if several lines consist of a day, or if a line that begins with one has such words.
 
     >>> find_head_date("Memo\\nOslo, 11 March 2024\\nYesterday the pump failed.", "")
     datetime.date(2024, 3, 11)
     """
     found: list[CalendarDate] = []
-    begun = position = 0
+    years = find_years(text[:_HEAD])
+    alone = position = 0
+    is_entry = False
     for line in text.splitlines(keepends=True):
         days = [(one, read_date(one, order)) for one in find_dates(line)]
-        full = [(one, readings[0]) for one, readings in days if len(readings) == 1 and all(readings[0])]
-        begun += any(not line[: one.start].strip() for one, _ in full)
-        ends = (
-            day
-            for one, day in full
-            if not re.search(r"\w", line[one.end :]) and len(line[: one.start].split()) <= _HEAD_WORDS
-        )
-        found += ends if position < _HEAD else ()
+        full = [(one, readings[0]) for one, readings in days if len(readings) == 1 and readings[0].day]
+        last = [(one, day) for one, day in full if not re.search(r"\w", line[one.end :])]
+        begun = any(not line[: one.start].strip() for one, _ in full)
+        is_alone = any(not line[: one.start].strip() for one, _ in last)
+        alone += is_alone
+        is_entry = not is_alone and (begun or (is_entry and bool(line.strip())))
+        if is_entry and find_relative_dates(line, _ANY_DAY):
+            return None
+        for one, day in last if position < _HEAD else ():
+            if len(line[: one.start].split()) <= _HEAD_WORDS and (day.year or len(years) == 1):
+                found.append(day if day.year else day._replace(year=int(years[0])))
         position += len(line)
-    return date(*found[0]) if found and begun <= 1 else None
+    return date(*found[0]) if found and alone <= 1 else None
 
 
 def find_orders(text: str) -> frozenset[str]:
@@ -244,12 +262,47 @@ def list_asked_terms(question: str) -> list[str]:
     return list(dict.fromkeys(write_term(one) for found in find_asked_dates(question) for one in found.readings))
 
 
-@lru_cache(maxsize=32)
 def find_asked_dates(question: str) -> tuple[WrittenDate, ...]:
-    """Return the dates in a question; its language and its other dates decide the order of day and month."""
+    """Return the dates in a question; its language and its other dates decide the order of day and month.
+
+    Words such as "next week" count from today. "The day after the meeting" has no readings.
+    """
+    return _find_asked_dates(question, get_today())
+
+
+@lru_cache(maxsize=32)
+def _find_asked_dates(question: str, today: date) -> tuple[WrittenDate, ...]:
     orders = find_orders(question)
     order = next(iter(orders)) if len(orders) == 1 else DAY_FIRST if detect_language(question) else ""
-    return tuple(replace(one, readings=read_date(one, order)) for one in find_dates(question))
+    found = [replace(one, readings=read_date(one, order)) for one in find_dates(question)]
+    found = sorted([*found, *find_relative_dates(question, today, is_question=True)], key=lambda one: one.start)
+    for match in _BESIDE.finditer(question):
+        following = next((one for one in found if one.end > match.start()), None)
+        if following is None or question[match.end() : following.start].strip():
+            found.append(WrittenDate(*match.span(), match["after"] or match["before"], ()))
+        elif match.end() <= following.start:
+            found.remove(following)
+            found.append(_move(following, match.start(), question, 1 if match["after"] else -1))
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _move(written: WrittenDate, start: int, question: str, days: int) -> WrittenDate:
+    """Return the day after or before a date, which begins at ``start``; without readings after a month."""
+    moved = [date(one.year or _LEAP_YEAR, *one[1:]) + timedelta(days) for one in written.readings if one.day]
+    readings = tuple(
+        CalendarDate(one.year and day.year, day.month, day.day)
+        for one, day in zip(written.readings, moved, strict=False)
+    )
+    return WrittenDate(start, written.end, question[start : written.end], readings, is_computed=True)
+
+
+def describe_asked_days(question: str) -> list[str]:
+    """Return a sentence on each date of a question that counts from another day."""
+    return [
+        f"{one.text[:1].upper()}{one.text[1:]}: {describe_days(one.readings)}."
+        for one in find_asked_dates(question)
+        if one.is_computed and one.readings
+    ]
 
 
 def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
@@ -273,8 +326,13 @@ def find_matching_date(
     title : str
         Its title; a date without a year is of a year in it.
     """
+    if not asked.readings:
+        match = re.search(rf"(?<!\w){re.escape(asked.text)}(?!\w)", text, re.IGNORECASE)
+        return WrittenDate(*match.span(), match[0], ()) if match else None
     wanted = read_date(asked, document.order)
-    found = list(_find_relative(text, document.written_on)) if document.written_on else []
+    days = find_relative_dates(text, document.written_on) if document.written_on else ()
+    # A text does not say of a week on which of its days something happened.
+    found = [one for one in days if len(one.readings) == 1]
     # Most texts contain neither the number of the day nor a range, which is much faster to find out.
     if any(_get_hint(one.day or one.year).search(text) for one in wanted):
         found += find_dates(text)
@@ -283,63 +341,20 @@ def find_matching_date(
     same = [
         (written.text != asked.text, len(read), written)
         for written, read in readings
-        if any(_may_be_same(wish, one, years) for wish, one in product(wanted, read))
+        if any(
+            _may_be_same(wish, one, years or _list_years(one, document.written_on))
+            for wish, one in product(wanted, read)
+        )
     ]
     return min(same, key=lambda one: one[:2])[2] if same else None
 
 
-@lru_cache(maxsize=500)
-def _find_relative(text: str, written_on: date) -> tuple[WrittenDate, ...]:
-    """Return the days that a text names by their distance, such as "yesterday", "last Friday" and "two weeks ago"."""
-    found = []
-    for pattern, days, weekday in _load_distances():
-        for match in pattern.finditer(normalize(text)):
-            count = match[1] if match.re.groups else "1"
-            if weekday is None:
-                distance = days * int(_load_numerals().get(count, count))
-            else:
-                distance = weekday - written_on.weekday()
-                # The last or the next such weekday is from one to seven days away.
-                distance = days * ((days * distance - 1) % 7 + 1) if days else distance
-            day = written_on + timedelta(distance)
-            found.append(WrittenDate(*match.span(), match[0], (CalendarDate(day.year, day.month, day.day),)))
-    return tuple(found)
-
-
-def _load_info() -> list[Mapping[str, Any]]:
-    """Return the words for dates in the known languages."""
-    return [import_module(f"dateparser.data.date_translation_data.{one}").info for one in LANGUAGES]
-
-
-@cache
-def _load_numerals() -> dict[str, str]:
-    pairs = chain.from_iterable(one.items() for info in _load_info() for one in info["simplifications"])
-    return {normalize(word): number for word, number in pairs if word.isalpha() and number.isdigit()}
-
-
-@cache
-def _load_distances() -> list[tuple[re.Pattern[str], int, int | None]]:
-    """Return patterns of words such as "yesterday" and "(2) weeks ago", with the days for each 1 that they count.
-
-    For the name of a weekday, which is third, they are -1 for the last one, 1 for the next one, and 0 for this one.
-    """
-    numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
-    patterns: dict[str, list[str]] = {}
-    for info in _load_info():
-        for key, phrases in info["relative-type"].items():
-            patterns.setdefault(key, []).extend(re.escape(normalize(one)) for one in phrases)
-        for key, phrases in info["relative-type-regex"].items():
-            patterns.setdefault(key, []).extend(normalize(one).replace(_COUNT, numerals) for one in phrases)
-    found: list[tuple[re.Pattern[str], int, int | None]] = []
-    for key, phrases in patterns.items():
-        match = _DISTANCE.fullmatch(key)
-        if match is None:
-            continue
-        weekday = _load_names()[1][match[5]] if match[5] else None
-        days = _SIGNS[match[4]] if match[4] else (1 if match[1] else -1) * (7 if match[3] == "week" else 1)
-        days *= int(match[2]) if match[2] and match[2].isdigit() else 1
-        found += [(re.compile(rf"(?<!\w)(?:{one})(?!\w)"), days, weekday) for one in phrases]
-    return found
+def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
+    """Return the years that a date without one may be of in a document: that of the document, and the nearest."""
+    if written_on is None or one.year:
+        return []
+    days = [date(written_on.year + step, one.month, 1) for step in (-1, 0, 1)]
+    return [str(written_on.year), str(min(days, key=lambda day: abs(day - written_on)).year)]
 
 
 @cache
@@ -379,9 +394,16 @@ def contains_only_exchanged_date(document: DatesForDocument, text: str) -> bool:
     exchanged = [
         replace(asked, readings=tuple(one._replace(month=one.day, day=one.month) for one in readings))
         for asked in document.dates
-        if (readings := read_date(asked, document.order))[0].day
+        if asked.names_day and (readings := read_date(asked, document.order))
     ]
     return any(find_matching_date(one, text, document) for one in exchanged) and not states_date(document, text)
+
+
+def blank_dates(question: str, dates: Iterable[WrittenDate]) -> str:
+    """Return a question with blanks instead of some of its dates."""
+    for one in dates:
+        question = question[: one.start] + " " * (one.end - one.start) + question[one.end :]
+    return question
 
 
 def write_dates_as(question: str, document: DatesForDocument, text: str, title: str = "") -> str:
@@ -397,18 +419,22 @@ def write_dates_as(question: str, document: DatesForDocument, text: str, title: 
     return question
 
 
-def describe_reading(dates: DatesForDocument, text: str, name: str) -> list[str]:
-    """Return a sentence on how the dates of a question are read in a text, if day and month could be exchanged.
+def describe_reading(dates: DatesForDocument, text: str, name: str, title: str) -> list[str]:
+    """Return a sentence on how the dates of a question are read in a text with a title, if there is a doubt.
+
+    Day and month may be exchanged, or the text may not say of which year a day is.
 
     >>> dates = DatesForDocument(find_asked_dates("What was paid on 7 April 2023?"))
-    >>> describe_reading(dates, "Paid 04/07/2023: 12 euros.", "log.pdf")
+    >>> describe_reading(dates, "Paid 04/07/2023: 12 euros.", "log.pdf", "")
     ['“04/07/2023” in log.pdf can be 4 July 2023 or 7 April 2023.']
     """
     sentences = []
     for asked in dates.dates:
-        found = find_matching_date(asked, text, dates)
+        found = find_matching_date(asked, text, dates, title)
         place = name if found and found.is_numeric else "the question"
         shown = found if found and found.is_numeric else asked
+        if found and found.readings and not (found.readings[0].year or dates.written_on or find_years(title)):
+            sentences += [f"“{found.text}” in {name} has no year."] if asked.readings[0].year else []
         if found is None or not shown.is_numeric or len(shown.readings) == 1:
             continue
         days = [describe_date(one) for one in read_date(shown, dates.order)]
@@ -418,9 +444,3 @@ def describe_reading(dates: DatesForDocument, text: str, name: str) -> list[str]
             first = "month" if dates.order == MONTH_FIRST else "day"
             sentences.append(f"“{shown.text}” in {place} is read as {days[0]}: {name} writes the {first} first.")
     return sentences
-
-
-def describe_date(one: CalendarDate) -> str:
-    """Return a date in English, such as "7 April 2023"."""
-    month = MONTHS[one.month - 1].capitalize()
-    return " ".join(filter(None, (str(one.day or ""), month, str(one.year or ""))))

@@ -27,7 +27,7 @@ _COMMON = {
     "nooit of om ook op te tot uit van voor waar wanneer wat welke werd worden wordt zich zijn zij",
 }
 # The codes of the languages in which dates are read.
-LANGUAGES = ("en", "de", "fr", "es", "it")
+LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE

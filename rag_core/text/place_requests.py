@@ -8,28 +8,33 @@ from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import ALPHANUMERIC, LETTERS, stem, tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
-# The nouns for places in English, German, French and Spanish, as regular expressions. "paragraph" and "§" are sections.
+# The nouns for places in English, German, French, Spanish, Portuguese, Italian and Dutch, as regular expressions.
+# "paragraph" and "§" are sections. "tableau" precedes "table", which it begins with.
 NOUNS: dict[PlaceKind, str] = {
-    "page": r"pages?|pp?\.|seiten?|s\.|p[áa]ginas?|p[áa]g\.",
+    "page": r"pages?|pp?\.|seiten?|s\.|p[áa]ginas?|p[áa]g\.|pagina['’]s|pagine|bladzijden?|blz\.",
     "section": (
         r"§§?|sections?|sec\.|clauses?|paragraphs?|paras?\.?|abschnitte?s?|absatz|ziffer|paragra(?:f|ph)en|"
-        r"paragraphes?|secci[óo]n(?:es)?|apartados?|cl[áa]usulas?"
+        r"paragraphes?|secci[óo]n(?:es)?|apartados?|cl[áa]usulas?|sec?[çc](?:[ãa]o|[õo]es)|sezion[ei]|paragraf[oi]|"
+        r"paragra(?:af|fen)|afdeling"
     ),
-    "article": r"articles?|artikels?|art\.|art[íi]culos?",
-    "chapter": r"chapters?|kapitels?|chapitres?|cap[íi]tulos?",
-    "part": r"parts?|teil|partie|parte",
-    "annex": r"annex(?:es)?|annexes?|appendix|appendices|schedule|exhibit|anhangs?|anlage|anexo|ap[ée]ndice",
-    "item": r"items?|punkt",
-    "note": r"notes?",
-    "table": r"tables?|tabellen?|tableaux?|tablas?|cuadro",
-    "figure": r"figures?|fig\.|abbildung|abb\.|figuras?",
+    "article": r"articles?|artikels?|artikelen|art\.|art[íi]culos?|artigos?|articol[oi]",
+    "chapter": r"chapters?|kapitels?|chapitres?|cap[íi]tul?os?|capitol[oi]|hoofdstuk(?:ken)?",
+    "part": r"parts?|teil|partie|parte|deel",
+    "annex": (
+        r"annexes?|annex|appendix|appendices|schedule|exhibit|anhangs?|anlagen?|anexos?|ap[ée]ndice|allegat[oi]|"
+        r"appendice|bijlagen?"
+    ),
+    "item": r"items?|punkt|punto|ponto|punt",
+    "note": r"notes?|notas?",
+    "table": r"tableaux?|tables?|tabellen?|tablas?|cuadro|tabelas?|quadro|tabell[ae]|tavola|tabel",
+    "figure": r"figures?|fig\.|abbildung|abb\.|figuras?|figur[ae]|figuur|afbeelding",
 }
 # Words for the place of a page in the order of pages; English ordinals and figures are parsed as numbers.
 _POSITIONS = {
-    0: r"first|erste[nrs]?|premi[èe]re|primera?",
-    1: r"second|zweite[nrs]?|deuxi[èe]me|seconde|segunda?",
-    2: r"third|dritte[nrs]?|troisi[èe]me|tercera?",
-    -1: r"last|final|letzte[nrs]?|derni[èe]re|[úu]ltima?",
+    0: r"first|erste[nrs]?|premi[èe]re|prim(?:er|eir)?a|eerste",
+    1: r"second|zweite[nrs]?|deuxi[èe]me|second[ea]|segunda|tweede",
+    2: r"third|dritte[nrs]?|troisi[èe]me|ter(?:c(?:er|eir)|z)a|derde",
+    -1: r"last|final|letzte[nrs]?|derni[èe]re|[úu]ltima|laatste",
 }
 # Words beside the name of a place in questions that ask only for its text.
 _CONTENT_STEMS = frozenset(
@@ -45,19 +50,23 @@ _CONTENT_STEMS = frozenset(
         "geregelt besagt wortlaut aux ce cette contient contenu d dans dit donne en est et fait figure il l la le "
         "mentionne mentionné montre moi parle prévoit qu que quel quelle quoi résume résumé résumez sur traite "
         "trouve y al como con contenido contiene cuál del dice el esta establece habla hay tiene tienen lo muestra "
-        "prevé qué regula resume resumen se sobre trata una".split(),
+        "prevé qué regula resume resumen se sobre trata una o os as ao da do na no nas nos das dos diz contém descreve "
+        "mostra trata resuma está em um há che cosa c cè è una il lo gli alla del della dello nel nella sul di si dice "
+        "contiene riassumi trova scritto wat staat er op de het van uit zegt bevat toont over gaat vat samen geef "
+        "geschreven à pone".split(),
     )
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
 # What may be a number in words, such as "six" or "twenty-one".
 SPELLED_NUMBER = rf"{LETTERS.pattern}(?:-{LETTERS.pattern})?"
-_RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|bis|à)\s+)"
+_RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|bis|à|al?|at[ée]|t/m|tot(?:\sen\smet)?)\s+)"
+_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
 # A second place after the first, which only a search for the whole question takes into account.
 _FURTHER = re.compile(
-    rf"\s*(?:,|&|\b(?:and|or|with|und|oder|mit|et|ou|y|o)\b)\s*(?:(?:{NOUNS['page']}|{NOUNS['section']}|§)\s*)?(?:\d|§)",
+    r"\s*(?:,|&|\b(?:and|or|with|und|oder|mit|et|ou|y|o|e|en|of)\b)\s*(?:[^\W\d_]{1,3}\s+){0,2}"
+    rf"(?:\d{{1,3}}(?!\d)|§|(?:{'|'.join(NOUNS.values())})\s*(?:{_LABEL}))",
     re.IGNORECASE,
 )
-_ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
 # "Which part", "which figure" and "which item" ask for something else more often.
 _ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
 _NAMED = re.compile(
@@ -68,15 +77,16 @@ _NAMED = re.compile(
 _ORDERED = re.compile(
     rf"(?<![\w-])(?<!second )(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
     rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
-    r"(?:page|seite|p[áa]gina)(?!\w)",
+    r"(?:page|seite|p[áa]gina|bladzijde)(?!\w)",
     re.IGNORECASE,
 )
 # The title of a document in the same languages.
-TITLE = re.compile(r"(?<!\w)(?:title|titel|titre|t[íi]tulo)(?!\w)", re.IGNORECASE)
+TITLE = re.compile(r"(?<!\w)(?:title|titel|titre|t[íi]tulo|titolo)(?!\w)", re.IGNORECASE)
 _WHICH = re.compile(
-    rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l)\s+(?:{_ASKED})(?!\w)", re.IGNORECASE
+    rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l|quale?|welke?)\s+(?:{_ASKED})(?!\w)",
+    re.IGNORECASE,
 )
-_ONE = frozenset(("one", "eine", "einer", "une", "una"))
+_ONE = frozenset(("one", "eine", "einer", "une", "una", "uma", "een"))
 # Most pages or sections of a range.
 _MOST = 20
 

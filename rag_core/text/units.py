@@ -20,10 +20,10 @@ from rag_core.text.scales import find_table_scales
 _LANGUAGES = "en en_GB en_IN de fr es it pt nl sv nb da fi pl cs hu ro tr".split()
 # Names that the locale data lacks, and abbreviations of scales.
 _MORE_NAMES = frozenset("crown crowns rs cents pence units points pieces people percent % ‰".split()) | {"per cent"}
-_MORE_SCALES = {"tsd": 3, "mln": 6, "milj": 6, "milhares": 3, "miles": 3, "crore": 7, "crores": 7, "lakhs": 5}
+_MORE_SCALES = {"tsd": 3, "mln": 6, "milj": 6, "milhares": 3, "crore": 7, "crores": 7, "lakhs": 5}
 _MORE_SCALES |= dict.fromkeys(("'000", "’000", "1000", "1,000", "1.000", "1'000", "1’000", "1 000"), 3)
 # Words of other meanings that are also codes of currencies or names of measures.
-_NO_UNITS = frozenset(("ALL", "TOP", "light", "part", "in", "to", "se"))
+_NO_UNITS = frozenset(("ALL", "TOP", "light", "part", "real", "in", "to", "se"))
 _PREFIXED = frozenset(prefix + unit for prefix in "kMGT" for unit in ("Wh", "W", "J", "t", "B"))
 # One letter is a unit in brackets or after "in"; other letters are footnotes, samples or names.
 _LETTERS = frozenset("tglhsWV")
@@ -34,9 +34,13 @@ _PER = frozenset("per pro par por je".split())
 # Words that may follow a unit, as in "sales in tonnes by town".
 _AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split())
 _LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
+# A name in lower case is a unit without "in" from this number of letters on, unlike "min" and "won".
+_SHORTEST_NAME = 4
 # A scale word may have an ending of so many letters, as "tisících" has.
 _SCALE_STEM, _ENDING = 5, 3
 _BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
+# The Spanish word for thousands is a measure in English.
+_SPANISH_THOUSANDS = re.compile(r"\bmiles(?= de\b)|(?<=\ben )miles\b", re.IGNORECASE)
 _ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d\s.,'’]+")
 _GENITIVE = re.compile(r"['’]s$")
@@ -80,17 +84,47 @@ def read_unit(text: str, *, alone: bool = False) -> frozenset[int] | None:
     powers = find_table_scales(text)
     if powers:
         return powers
-    clauses = list(_iter_clauses(_ELISION.sub("de ", _BRACKETS.sub(" ", text)).strip(" .").split()))
+    clauses = _split_clauses(text)
     for clause in clauses:
-        ends = [place for place, word in enumerate(clause) if place and word.casefold() in _AFTER] + [len(clause)]
-        starts = [place + 1 for place, word in enumerate(clause) if word.casefold() in _IN]
-        for start in starts:
-            for end in reversed(ends):
-                if start < end <= start + _MOST_WORDS and (found := _read_phrase(clause[start:end])) is not None:
-                    return found
+        for start, end in _find_spans(clause):
+            if (found := _read_phrase(clause[start:end])) is not None:
+                return found
     if alone or len(clauses) == 1:
-        return _read_phrase(clauses[0][:_MOST_WORDS], alone=alone, named=False)
-    return None
+        found = _read_phrase(clauses[0][:_MOST_WORDS], alone=alone, named=False)
+        if found is not None:
+            return found
+    last = clauses[-1]
+    is_name = len(last[0]) >= _SHORTEST_NAME and last[0].islower() if last else False
+    return _read_phrase(last) if is_name else None
+
+
+def is_unit_cut(line: str, following: str) -> bool:
+    """Return whether a unit begins in a line and ends in the one below it.
+
+    >>> is_unit_cut("Inflow in thousand cubic", "metres"), is_unit_cut("Sales in tonnes", "by town")
+    (True, False)
+    """
+    if line.count("(") > line.count(")"):
+        return find_stated_unit(f"{line} {following}").startswith("(")
+    words, position = len(line.split()), 0
+    for clause in _split_clauses(f"{line} {following}"):
+        for start, end in _find_spans(clause):
+            if position + start < words < position + end and _read_phrase(clause[start:end]) is not None:
+                return True
+        position += len(clause)
+    return False
+
+
+def _split_clauses(text: str) -> list[list[str]]:
+    text = _SPANISH_THOUSANDS.sub("milhares", _BRACKETS.sub(" ", text))
+    return list(_iter_clauses(_ELISION.sub("de ", text).strip(" .").split()))
+
+
+def _find_spans(clause: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where units may be in the words of a clause: after a word such as "in", longer ones before shorter ones."""
+    ends = [place for place, word in enumerate(clause) if place and word.casefold() in _AFTER] + [len(clause)]
+    for start in [place + 1 for place, word in enumerate(clause) if word.casefold() in _IN]:
+        yield from ((start, end) for end in reversed(ends) if start < end <= start + _MOST_WORDS)
 
 
 def _iter_clauses(words: Sequence[str]) -> Iterator[list[str]]:

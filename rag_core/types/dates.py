@@ -25,11 +25,14 @@ class WrittenDate:
     start, end : int
     text : str
     readings : tuple of CalendarDate
-        Two if day and month can be exchanged, the one with the day first before the other; one for each day of a range.
+        Two if day and month can be exchanged, the one with the day first before the other; one for each day of a range;
+        none for a day of an event, such as "the day after the meeting".
     order : str
         `DAY_FIRST` or `MONTH_FIRST` if a date of numbers shows which it is; otherwise empty.
     is_numeric : bool
         Whether it consists of numbers in an order that differs between countries.
+    is_computed : bool
+        Whether it counts from another day, as "next week" does.
     """
 
     start: int
@@ -38,6 +41,12 @@ class WrittenDate:
     readings: tuple[CalendarDate, ...]
     order: str = ""
     is_numeric: bool = False
+    is_computed: bool = False
+
+    @property
+    def names_day(self) -> bool:
+        """Whether it is a day rather than a month."""
+        return not self.readings or self.readings[0].day > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +84,7 @@ class AskedDates:
 
     def days_of(self, version_id: str) -> DatesForDocument:
         """Return the same without months, because a month seldom distinguishes the parts of a document."""
-        return replace(self.of(version_id), dates=tuple(one for one in self.dates if one.readings[0].day))
+        return replace(self.of(version_id), dates=tuple(one for one in self.dates if one.names_day))
 
 
 # The order of day and month in a date of numbers, such as 31/12/2023 and 12/31/2023.

@@ -25,9 +25,17 @@ _WHOLE_PAGE = (0, 1 << 30)
 # Characters between a caption and its table, and of a table that is not recognized as one.
 _NEAR_TABLE, _TABLE_CHARS = 400, 1500
 # Articles, and the words before and in the name of a document, as in "page 6 of the rules for guests of the inn".
-_ARTICLE = r"(?:the|this|my|our|your|an?|de[rmns]|die|das|diese[rms]?|l[ae]s?|el|los|ce|cette|est[ea])"
-_OF = re.compile(rf"(?:(?:of|in|from|on|von|vom|im|in|aus|du|des?|del|dans|en|{_ARTICLE})\s|[dl]['’])", re.IGNORECASE)
-_CONNECTOR = re.compile(rf"{_OF.pattern}|(?:for|to|and|zur?|zum|für|über|und|et|pour|y|para)\s", re.IGNORECASE)
+_ARTICLE = (
+    r"(?:the|this|my|our|your|an?|de[rmns]?|die|das|diese[rms]?|l[aeo]s?|el|il|gli|os?|ce|cette|est[ea]|het|dit|deze)"
+)
+_OF = re.compile(
+    r"(?:(?:of|in|from|on|von|vom|im|in|aus|du|des?|del|d[ao]s?|n[ao]s?|dans|en|di|van|uit|"
+    rf"{_ARTICLE})\s|(?:[dl]|(?:de|ne)ll)['’]|(?:de|ne)ll[ao]\s)",
+    re.IGNORECASE,
+)
+_CONNECTOR = re.compile(
+    rf"{_OF.pattern}|(?:for|to|and|zur?|zum|für|über|und|et|pour|y|e|para|per|voor|over)\s", re.IGNORECASE
+)
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from rag_core.parsing.layout.columns import find_columns
 from rag_core.parsing.layout.lines import Line
@@ -15,7 +16,7 @@ from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
 from rag_core.parsing.tables.row_spans import TOTAL, Rules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
-from rag_core.text.units import find_stated_unit
+from rag_core.text.units import find_stated_unit, is_unit_cut
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -257,18 +258,21 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
     left, right = grid.columns[0].x0, grid.columns[-1].x1
     caption: list[str] = []
     below = (band.head or band.lines)[0]
-    for line in reversed(band.above):
+    for line, above in zip_longest(band.above[::-1], band.above[-2::-1]):
         segments = [segment for segment in line.segments if segment.x1 > left and segment.x0 < right]
-        if not segments and len(line.segments) == 1 and find_stated_unit(line.text):
+        is_end = above is not None and is_unit_cut(above.text, line.text)
+        if not segments and len(line.segments) == 1 and (is_end or find_stated_unit(line.text)):
             segments = line.segments  # the table is centred, and the line above it begins at the margin
         is_row = sum(segment.is_figure for segment in segments) > 1
         if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
         text = " ".join(segment.text for segment in segments)
         if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
-            if find_stated_unit(text):
-                caption.insert(0, text)
+            text = f"{above.text} {text}" if above and is_end else text
+            caption = [text, *caption] if find_stated_unit(text) else caption
             break
+        if caption and is_unit_cut(text, caption[0]):
+            text = f"{text} {caption.pop(0)}"
         caption.insert(0, text)
         below = line
     return tuple(caption)

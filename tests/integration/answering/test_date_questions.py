@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from rag_core.engine import Engine
 from rag_core.types.answers import AnswerState
+from rag_core.types.local_time import get_today
 from tests.support.engines import indexed
 
 DELIVERIES = [
@@ -42,7 +45,13 @@ def test_entry_of_the_day_is_shown_however_it_is_written(
 
 
 @pytest.mark.parametrize(
-    "question", ["What was delivered on 4 September 2021?", "Who cleaned the lamp on 7 August 2020?"]
+    "question",
+    [
+        "What was delivered on 4 September 2021?",
+        "Who cleaned the lamp on 7 August 2020?",
+        "Who painted the stairs the day after the lamp was cleaned?",
+        "Who cleaned the lamp yesterday?",
+    ],
 )
 def test_day_without_an_entry_is_refused(engine: Engine, question: str) -> None:
     indexed(engine, "deliveries.pdf", DELIVERIES)
@@ -65,6 +74,7 @@ def test_day_without_an_entry_is_refused(engine: Engine, question: str) -> None:
             "What was delivered to the brewery on March 9, 2021?",
             "“03/09/2021” in a.pdf is read as 9 March 2021: a.pdf writes the month first.",
         ),
+        ("Visits. On 3 May the mayor came.", "Who came on 3 May 2019?", "“3 May” in a.pdf has no year."),
     ],
 )
 def test_reading_of_a_date_of_numbers_is_said(
@@ -78,3 +88,11 @@ def test_date_within_a_paragraph_does_not_end_an_excerpt(engine: Engine) -> None
     lease = "The lease was signed on 7 April 2023 by Nora Lind and Peter Falk. It ends on 6 April 2028."
     indexed(engine, "lease.pdf", lease)
     assert "It ends on 6 April 2028" in engine.answer("When does the lease signed on 7 April 2023 end?").text
+
+
+def test_day_that_counts_from_today_is_found_and_said(engine: Engine) -> None:
+    day = get_today() - timedelta(days=1)
+    indexed(engine, "log.pdf", f"Log of the pier. On {day:%d/%m/%Y} the lamp was cleaned by Tove Lund.")
+    answer = engine.answer("Who cleaned the lamp yesterday?")
+    assert "Tove Lund" in answer.text
+    assert f"Yesterday: {day.day} {day:%B %Y}." in answer.notices

@@ -156,11 +156,24 @@ BYLAW = [
     ["§ 2 Pflege", "Die Bauern mähen die Ränder im Juli."],
 ]
 REPORT = [["The quarry of Skell", "A report for the county"], ["1 Stone", "The slate is blue."]]
+SAWMILL = [
+    ["Rapport annuel de la scierie de Vaudrel", "Tableau 1 : Les bois", "Le chêne vient du Morvan."],
+    ["Annexe 1 : Les horaires", "La scierie ouvre à six heures.", "Annexe 2 : Les dons", "Un banc fut offert."],
+]
+MILL = [
+    ["Relatório do moinho de Carvelha", "Capítulo 1: A água", "O açude tem dois metros."],
+    ["Anexo B: As contas", "O moleiro paga em farinha."],
+]
+LOCK = [
+    ["Reglement van de sluis Oudveen", "Artikel 1 Tol", "Een schip betaalt vier gulden."],
+    ["Bijlage 2: Vis", "Zalm."],
+]
 
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     files = {"p-17.pdf": COURSE, "scan_0042.pdf": BYLAW, "b2.pdf": REPORT, "treaty.pdf": TREATY}
+    files |= {"f1.pdf": SAWMILL, "m3.pdf": MILL, "k9.pdf": LOCK}
     with open_library(tmp_path_factory.mktemp("described"), files) as engine:
         yield engine
 
@@ -178,6 +191,12 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("In the basketry course, what is on page 1?", "p-17.pdf, page 1:", "Runa Eld"),
         ("How many pages does the report on the Skell quarry have?", "b2.pdf has 2 pages.", ""),
         ("Wie viele Seiten hat die Wegesatzung?", "scan_0042.pdf has 2 pages.", ""),
+        ("Que montre le tableau 1 du rapport de la scierie ?", "f1.pdf, “Tableau 1 : Les bois” (page 1)", "Morvan"),
+        ("Que dit l'annexe 2 de la scierie ?", "f1.pdf, “Annexe 2 : Les dons” (page 2)", "banc"),
+        ("O que diz o capítulo 1 do relatório do moinho?", "m3.pdf, “Capítulo 1: A água” (page 1)", "dois metros"),
+        ("O que contém o anexo B do moinho?", "m3.pdf, “Anexo B: As contas” (page 2)", "farinha"),
+        ("Wat zegt artikel 1 van het reglement van de sluis?", "k9.pdf, “Artikel 1 Tol” (page 1)", "gulden"),
+        ("Wat staat er op pagina 2 van het reglement?", "k9.pdf, page 2:", "Zalm"),
     ],
 )
 def test_document_is_named_by_words_of_its_title(described: Engine, question: str, begins: str, contains: str) -> None:

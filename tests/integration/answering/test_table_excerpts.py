@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
-from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Table, TableStyle
+from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
 
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
@@ -56,9 +56,12 @@ def test_rows_open_with_the_unit_and_its_place(engine: Engine, tmp_path: Path) -
     assert place == 0
 
 
-def test_company_in_the_title_is_asked_for(engine: Engine, tmp_path: Path) -> None:
+def test_company_in_the_title_of_another_page_is_asked_for(engine: Engine, tmp_path: Path) -> None:
     title = Paragraph("Orrin Ferries, annual report 2023", STYLES["Title"])
     prose = Paragraph("The ferries call at three harbours. The board met six times.", STYLES["BodyText"])
+    unit = Paragraph("Income and outlay in thousands of<br/>Danish kroner", STYLES["Heading3"])
     rows = [["", "2022", "2023"], ["Turnover", "4,310", "5,190"], ["Fuel", "1,225", "1,460"], ["Repairs", "870", "915"]]
-    answer = ask(engine, tmp_path, "What was the turnover of Orrin Ferries in 2023?", title, prose, Table(rows))
+    flow = title, prose, PageBreak(), unit, Table(rows)
+    answer = ask(engine, tmp_path, "What was the turnover of Orrin Ferries in 2023?", *flow)
     assert "|Turnover|4,310|5,190|" in answer.text
+    assert "thousands of Danish kroner" in answer.text.partition("|")[0]

@@ -107,6 +107,20 @@ def test_title_above_the_headers_is_the_caption(tmp_path: Path) -> None:
     assert table.column_header(1) == "2023"
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Table 1. Inflow in thousand cubic", "metres"),
+        ("All amounts are shown in thousands of", "Danish kroner."),
+        ("Betriebsergebnis in Millionen", "Euro"),
+        ("Dues of the harbour (in thousands", "of crowns)"),
+    ],
+)
+def test_unit_over_two_lines_is_read_whole(tmp_path: Path, first: str, second: str) -> None:
+    table = only(tmp_path, lines(first, second, top=628, size=10), rows(*SALES))
+    assert table.unit_line == f"{first} {second}"
+
+
 @pytest.mark.parametrize("label_lines", [1, 2, 3])
 def test_labels_of_several_lines_are_one_row(tmp_path: Path, label_lines: int) -> None:
     label = ["Purchases of property, plant and", "equipment, and of other assets", "that are not listed"][:label_lines]

@@ -27,6 +27,13 @@ from rag_core.reading.set_questions import parse_set_question
         ("Wer ist der älteste Kapitän?", "most"),
         ("Quel est le plus vieux capitaine ?", "most"),
         ("¿Cuál es el barco más viejo?", "most"),
+        ("Quem são todos os membros da direção?", "all"),
+        ("Quais são os barcos do porto?", "all"),
+        ("Quantos barcos há?", "count"),
+        ("Qual é a ponte com a maior altura?", "most"),
+        ("Quali sono i membri?", "all"),
+        ("Qual è la barca più lunga?", "most"),
+        ("Welke schepen zijn verzekerd?", "all"),
     ],
 )
 def test_set_question_is_recognized(question: str, kind: str) -> None:
@@ -47,6 +54,8 @@ def test_set_question_is_recognized(question: str, kind: str) -> None:
         "What is one of the largest towns of the coast?",
         "Must the deposit be at least 400 crowns?",
         "Was kosten die Tickets?",
+        "¿Cuesta más o menos mil euros?",
+        "Onde vive a maior parte?",
     ],
 )
 def test_other_question_is_not(question: str) -> None:

@@ -28,6 +28,8 @@ WHOLE = (
     "All amounts are in thousands of Danish kroner.",
     "Zahlen in 1.000 EUR",
     "Längen in Metern",
+    "Malt used, tonnes",
+    "hectolitres",
 )
 
 
@@ -56,6 +58,7 @@ def test_unit_in_brackets_is_read(text: str, unit: str) -> None:
     [
         *("Day", "Mark", "Won", "Bill", "Mia", "Bar", "Real", "min", "Year", "Town", "Net result", "(41)", "(1,000)"),
         *("(restated)", "(a)", "(N)", "(ALL)", "(2022)", "(see note 3)", "Trading symbol(s)", "Members in 2023"),
+        *("Growth, real", "Games, won"),
         *("Employees in Germany", "Growth in real terms", "Places in each course", "Courses in Selby", "Hours by town"),
     ],
 )
@@ -65,7 +68,16 @@ def test_other_text_states_no_unit(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "powers"),
-    [("in Tsd. CHF", {3}), ("w mln zł", {6}), ("tkr", {3}), ("€m", {6}), ("in Mrd. Euro", {9}), ("in tonnes", set())],
+    [
+        ("in Tsd. CHF", {3}),
+        ("w mln zł", {6}),
+        ("tkr", {3}),
+        ("€m", {6}),
+        ("in Mrd. Euro", {9}),
+        ("in tonnes", set()),
+        ("in miles", set()),
+        ("en miles", {3}),
+    ],
 )
 def test_scale_of_a_unit_is_read(text: str, powers: set[int]) -> None:
     assert read_unit(text) == powers

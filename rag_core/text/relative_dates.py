@@ -1,0 +1,215 @@
+"""Dates that a text names by their distance from a day, such as "yesterday" and "next week"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import chain, product
+from typing import Any
+
+from rag_core.text.dates import MONTHS
+from rag_core.text.languages import LANGUAGES, detect_language
+from rag_core.text.normalize import normalize
+from rag_core.text.words import LETTERS
+from rag_core.types.dates import CalendarDate, WrittenDate
+
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_UNITS = (*_WEEKDAYS, "week", "month")
+# Fewest letters of the name of a day or week, since abbreviations are also other words, and of a word for any unit.
+_MIN_LETTERS, _MIN_UNIT = 4, 3
+# The keys of phrases in dateparser's data that name a day or several, and the number in its patterns.
+_FIXED, _COUNTED = re.compile(r"(in )?(\d) day(?: ago)?"), re.compile(r"(in )?\\1 (day|week)(?: ago)?")
+_COUNT = r"(\d++[.,]?\d*+)"
+# How many weeks or months from the present one "last", "this" and "next" name; keys of the phrases with these words.
+_PERIODS = {"1 week ago": -1, "0 week ago": 0, "in 1 week": 1}
+# Words for "last" and "next" before and after the noun, and phrases for days, that dateparser's data lacks.
+_MORE_BEFORE = {
+    "de": {"vergangen": -1, "kommend": 1},
+    "nl": {"afgelop": -1, "komend": 1, "aanstaand": 1},
+}
+_MORE_AFTER = {"es": {"que viene": 1}, "pt": {"que vem": 1}}
+_ENDING = r"(?:[aeo]\w?)?"
+_MORE_DAYS = {"pasado manana": 2, "antes de ayer": -2, "depois de amanha": 2, "antes de ontem": -2, "dopodomani": 2}
+# Languages in which "last" may precede or follow the noun.
+_FREE_ORDER = frozenset(("es", "it", "pt"))
+# Words before "last Friday", and after it, that make it any last one, as in "the last Friday of a month".
+_ANY_BEFORE = r"(?<!\bthe )(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\belke )"
+_ANY_AFTER = r"(?! (?:of|des|im monat|van|du|del|do|da|della)\b)"
+# Words before "Morgen" and "mañana" that make it the morning, and before "tomorrow" that make it the future.
+_MORNING = r"(?<!\bof )(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
+# A French phrase that is a frequent word of German and Dutch.
+_HERE, _HERE_LANGUAGE = "hier", "fr"
+
+
+@lru_cache(maxsize=500)
+def find_relative_dates(text: str, today: date, *, is_question: bool = False) -> tuple[WrittenDate, ...]:
+    """Return the days, weeks and months that a text names by their distance from a day, in their order.
+
+    In a question, "in two days" is a duration, "today" may mean nowadays, and "Yesterday" is a name.
+
+    >>> [one.readings for one in find_relative_dates("What did we do yesterday?", date(2026, 12, 1))]
+    [(CalendarDate(year=2026, month=11, day=30),)]
+    """
+    plain = normalize(text)
+    found: list[tuple[int, int, tuple[CalendarDate, ...]]] = []
+    longest = sorted(_find(plain, today, is_question=is_question), key=lambda one: one[0] - one[1])
+    for start, end, readings in longest:
+        is_here = plain[start:end] == _HERE and detect_language(text) != _HERE_LANGUAGE
+        if not is_here and not any(first < end and start < last for first, last, _ in found):
+            found.append((start, end, readings))
+    places = [place for place, char in enumerate(text) for _ in normalize(char)] if found else []
+    spans = [(places[start], places[end - 1] + 1, readings) for start, end, readings in sorted(found)]
+    return tuple(
+        WrittenDate(start, end, text[start:end], readings, is_computed=True)
+        for start, end, readings in spans
+        if not (is_question and start and text[start].isupper())
+    )
+
+
+def _find(plain: str, today: date, *, is_question: bool) -> Iterator[tuple[int, int, tuple[CalendarDate, ...]]]:
+    words = set(LETTERS.findall(plain))
+    fixed, days, keys = _load_fixed()
+    for match in () if words.isdisjoint(keys) else fixed.finditer(plain):
+        if days[match[0]] or not is_question:
+            yield *match.span(), _list_days(today + timedelta(days[match[0]]))
+    for pattern, step, keys in _load_counted():
+        if not words.isdisjoint(keys) and (step < 0 or not is_question):
+            for match in pattern.finditer(plain):
+                count = next(filter(None, match.groups()))
+                yield *match.span(), _list_days(today + timedelta(step * int(_load_numerals().get(count, count))))
+    for pattern, signs, units in _load_named():
+        if not words.isdisjoint(units):
+            for match in pattern.finditer(plain):
+                sign, unit = signs[match["word"] or match["after"]], units[match["unit"] or match["before"]]
+                yield *match.span(), _compute(sign, unit, today)
+
+
+def _compute(sign: int, unit: int, today: date) -> tuple[CalendarDate, ...]:
+    """Return the last (-1), this (0) or the next (1) weekday, week or month, by its place in ``_UNITS``."""
+    if _UNITS[unit] == "month":
+        months = 12 * today.year + today.month - 1 + sign
+        return (CalendarDate(months // 12, months % 12 + 1, 0),)
+    monday = today - timedelta(today.weekday())
+    if _UNITS[unit] == "week":
+        return _list_days(monday + timedelta(7 * sign), 7)
+    distance = unit - today.weekday()
+    # The last or the next such weekday is from one to seven days away.
+    return _list_days(today + timedelta(sign * ((sign * distance - 1) % 7 + 1) if sign else distance))
+
+
+def _list_days(first: date, count: int = 1) -> tuple[CalendarDate, ...]:
+    days = (first + timedelta(number) for number in range(count))
+    return tuple(CalendarDate(day.year, day.month, day.day) for day in days)
+
+
+def describe_days(dates: Sequence[CalendarDate]) -> str:
+    """Return consecutive days, or a month, in English.
+
+    >>> describe_days([CalendarDate(2026, 11, 30), CalendarDate(2026, 12, 1)])
+    '30 November to 1 December 2026'
+    """
+    first, last = dates[0], dates[-1]
+    if first == last:
+        return describe_date(first)
+    beside = first._replace(year=0 if first.year == last.year else first.year)
+    shown = str(first.day) if first[:2] == last[:2] else describe_date(beside)
+    return f"{shown} to {describe_date(last)}"
+
+
+def describe_date(one: CalendarDate) -> str:
+    """Return a date in English, such as "7 April 2023"."""
+    month = MONTHS[one.month - 1].capitalize()
+    return " ".join(filter(None, (str(one.day or ""), month, str(one.year or ""))))
+
+
+@cache
+def _load_info() -> dict[str, Mapping[str, Any]]:
+    """Return the words for dates in the known languages."""
+    return {one: import_module(f"dateparser.data.date_translation_data.{one}").info for one in LANGUAGES}
+
+
+@cache
+def _load_numerals() -> dict[str, str]:
+    pairs = chain.from_iterable(
+        one.items() for info in _load_info().values() for one in info.get("simplifications", ())
+    )
+    return {normalize(word): number for word, number in pairs if word.isalpha() and number.isdigit()}
+
+
+@cache
+def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
+    """Return a pattern of the phrases for one day, how many days from the present each is, and a word of each.
+
+    To look for these words first is much faster.
+    """
+    days = dict(_MORE_DAYS)
+    for info in _load_info().values():
+        for key, phrases in info["relative-type"].items():
+            if match := _FIXED.fullmatch(key):
+                days |= dict.fromkeys(map(normalize, phrases), int(match[2]) * (1 if match[1] else -1))
+    return re.compile(rf"(?<!\w){_MORNING}(?:{_join(days)})(?!\w)"), days, frozenset(map(_get_longest_word, days))
+
+
+@cache
+def _load_counted() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
+    """Return patterns such as "(2) weeks ago", each with the days of a unit, and words of which a text has one.
+
+    The days are negative for the past.
+    """
+    numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
+    phrases: dict[int, list[str]] = {}
+    for info in _load_info().values():
+        for key, listed in info["relative-type-regex"].items():
+            if match := _COUNTED.fullmatch(key):
+                step = (7 if match[2] == "week" else 1) * (1 if match[1] else -1)
+                phrases.setdefault(step, []).extend(normalize(one).replace(_COUNT, "#") for one in listed)
+    loaded = []
+    for step, listed in phrases.items():
+        # An abbreviation of one letter is in many texts.
+        words = {one: _get_longest_word(one) for one in listed if len(_get_longest_word(one)) >= _MIN_UNIT}
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words).replace('#', numerals)})(?!\w)")
+        loaded.append((pattern, step, frozenset(words.values())))
+    return loaded
+
+
+def _get_longest_word(phrase: str) -> str:
+    return max(map(str, LETTERS.findall(phrase)), key=len)
+
+
+@cache
+def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]]:
+    """Return a pattern of each language for "last Friday", "next week" and the like.
+
+    With each pattern are the signs of the words for "last" and "next", and the places of the units in ``_UNITS``.
+    """
+    found = []
+    for language, info in _load_info().items():
+        units = {normalize(name): place for place, day in enumerate(_WEEKDAYS) for name in info[day]}
+        before, after = dict(_MORE_BEFORE.get(language, {})), dict(_MORE_AFTER.get(language, {}))
+        for unit, (key, sign) in product(("week", "month"), _PERIODS.items()):
+            known = set(map(normalize, info[unit]))
+            for phrase in info["relative-type"][key.replace("week", unit)]:
+                words = normalize(phrase).split()
+                name = next((one for one in words if one in known), "")
+                units |= {name: _UNITS.index(unit)} if name else {}
+                # The ending differs with the gender of the noun.
+                (after if words[-1] != name else before).update(
+                    {re.sub("[aeo]n?$", "", one): sign for one in words if len(one) >= _MIN_LETTERS and one != name}
+                )
+        if language in _FREE_ORDER:
+            before = after = {**before, **after}
+        units = {one: at for one, at in units.items() if len(one) >= _MIN_LETTERS or _UNITS[at] == "month"}
+        names = _join(units)
+        first = rf"{_ANY_BEFORE}(?P<word>{_join(before)}){_ENDING}\s(?P<unit>{names})"
+        # English, German and Dutch have no such word after the noun.
+        second = rf"(?P<before>{names})\s(?P<after>{_join(after) or '(?!)'}){_ENDING}"
+        pattern = re.compile(rf"(?<!\w)(?:{first}|{second})(?!\w){_ANY_AFTER}")
+        found.append((pattern, {**before, **after}, units))
+    return found
+
+
+def _join(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
