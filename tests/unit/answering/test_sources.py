@@ -48,7 +48,7 @@ def test_short_sentences_are_quoted_whole() -> None:
 
 
 def test_sentences_of_a_mail_are_quoted_with_its_header() -> None:
-    header = "From: Ada Holm\nDate: 2 March 2020"
+    header = "From: Ada Holm <a@h.no>\nDate: 2 March 2020"
     text = f"{header}\n\nThe kiln is cold. It needs two new doors."
     start = text.index("It needs")
     one, other = (
