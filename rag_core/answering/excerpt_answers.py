@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.answer_text import AnswerBuilder, cite_span
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.set_answers import add_other_rows, describe_table, find_required_stems, introduce_excerpts
+from rag_core.answering.set_answers import add_other_rows, describe_table, find_stems_to_quote, introduce_excerpts
 from rag_core.answering.sources import SOURCES
 from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.answering.sources.excerpts import find_line
@@ -68,7 +68,7 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     quotes = [_quote(one, readable) for one in selection.excerpts] if struck else []
     if _asks_for_unknown_code(outcome) or _is_answered_by(struck, quotes, outcome.result.question):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
-    elif required := find_required_stems(outcome, candidates, has_model=False):
+    elif required := find_stems_to_quote(outcome, candidates, has_model=False):
         texts = [f"{describe_table(one)}\n{_quote(one, readable)}" for one in candidates]
         related = [one for one, text in zip(candidates, texts, strict=True) if required <= find_content_stems(text)]
         if related and not (selection.gate.answerable and selection.excerpts[0] in related):

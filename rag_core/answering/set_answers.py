@@ -21,10 +21,10 @@ MOST_ROWS = 30
 UNREAD = "The model read {read} of {number} pages that may answer; there may be more."
 
 
-def find_required_stems(
+def find_stems_to_quote(
     outcome: SearchOutcome, candidates: Iterable[Candidate] = (), *, has_model: bool
 ) -> frozenset[str]:
-    """Return the words that excerpts must contain if a question is answered whatever the score of the gate.
+    """Return the stems that an excerpt must contain to be quoted whatever the score of the gate.
 
     The gate looks for a single passage that answers. Its score says little about a question for all of some things, or
     their number, if several passages or the rows of a candidate's table are about them, and about one for the place of

@@ -105,10 +105,6 @@ class Stores:
             and (not one.is_optional if fingerprint is None else one.is_part_of(fingerprint))
         ]
 
-    def open_index(self, name: str, generation_id: int) -> ChunkIndex:
-        """Return the index of a retriever for a generation."""
-        return next(one for one in self.retrievers if one.score.name == name).open(generation_id)
-
     def open_indexes(self, *generation_ids: int) -> list[tuple[Retriever, ChunkIndex]]:
         """Return the indexes of these generations, each with its retriever."""
         return [(one, index) for one in self.retrievers for index in one.open_all(generation_ids)]

@@ -48,6 +48,7 @@ from tests.support.engines import (
     failing_once,
     idle,
     indexed,
+    open_index,
     opened,
     raising,
     rebuild_index,
@@ -494,7 +495,7 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
         stores = engine._stores
         generation, _ = stores.documents.generations("active")[0]
         stores.word_index.add(ChunkBatch([900], [("", "left over")], ["gone"]))
-        stores.open_index("dense", generation).add(
+        open_index(stores, "dense", generation).add(
             ChunkBatch([901], [("", "")], ["gone"], stores.embeddings.read_dense([1])[1][None])
         )
         stores.files.put(b"left over")

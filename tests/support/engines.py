@@ -16,7 +16,9 @@ from sqlalchemy import update
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
+from rag_core.index.retriever import ChunkIndex
 from rag_core.parsing.parser import DocumentParser
+from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.schema import versions
 from rag_core.types.answers import Answer
@@ -41,6 +43,11 @@ def settings_in(folder: Path, **values: Any) -> Settings:
 
 def opened(folder: Path, **values: Any) -> Engine:
     return Engine(settings_in(folder, **values))
+
+
+def open_index(stores: Stores, name: str, generation: int) -> ChunkIndex:
+    """Return the index of a retriever for a generation."""
+    return next(index for one, index in stores.open_indexes(generation) if one.score.name == name)
 
 
 @contextmanager

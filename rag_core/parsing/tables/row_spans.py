@@ -22,7 +22,7 @@ from rag_core.types.arrays import FloatArray
 
 TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
 # Greatest height and least length of a horizontal rule in points.
-_THICKEST, _SHORTEST = 3.0, 4.0
+_BORDER_THICKNESS, _SHORTEST = 3.0, 4.0
 # Rules whose distance is below this share of the height of the characters are one, as the borders of two cells.
 _SAME_RULE = 0.45
 # A rule is a cell border, and not the underline of a text, if it is this many points longer than the text.
@@ -52,7 +52,7 @@ class Rules:
     @cached_property
     def _rects(self) -> FloatArray:
         rects = self._find_rules()
-        rects = rects[(rects[:, 3] - rects[:, 1] < _THICKEST) & (rects[:, 2] - rects[:, 0] > _SHORTEST)]
+        rects = rects[(rects[:, 3] - rects[:, 1] < _BORDER_THICKNESS) & (rects[:, 2] - rects[:, 0] > _SHORTEST)]
         return rects[np.argsort(rects[:, 1])]
 
     def find_borders(self, columns: Sequence[Column], top: float, bottom: float, size: float) -> list[Border]:
