@@ -19,7 +19,7 @@ from rag_core.text.scales import find_table_scales
 
 _LANGUAGES = "en en_GB en_IN de fr es it pt nl sv nb da fi pl cs hu ro tr".split()
 # Names that the locale data lacks, and abbreviations of scales.
-_MORE_NAMES = frozenset("crown crowns rs cents pence units points pieces people percent % ‰".split()) | {"per cent"}
+_MORE_NAMES = frozenset("crown crowns rs cents pence units points pieces people percent % ‰".split())
 _MORE_SCALES = {"tsd": 3, "mln": 6, "milj": 6, "milhares": 3, "miles": 3, "crore": 7, "crores": 7, "lakhs": 5}
 _MORE_SCALES |= dict.fromkeys(("'000", "’000", "1000", "1,000", "1.000", "1'000", "1’000", "1 000"), 3)
 # Words of other meanings that are also codes of currencies or names of measures.
@@ -33,11 +33,10 @@ _OF = frozenset("of de di des von van av".split())
 _PER = frozenset("per pro par por je".split())
 # Words that may follow a unit, as in "sales in tonnes by town".
 _AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split())
-_LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
+_LONGEST_NAME = 4
 # A scale word may have an ending of so many letters, as "tisících" has.
 _SCALE_STEM, _ENDING = 5, 3
 _BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
-_ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d\s.,'’]+")
 _GENITIVE = re.compile(r"['’]s$")
 _JOINED = re.compile(
@@ -80,19 +79,16 @@ def read_unit(text: str, *, in_brackets: bool = False) -> frozenset[int] | None:
     powers = find_table_scales(text)
     if powers:
         return powers
-    clauses = list(_iter_clauses(_ELISION.sub("de ", _BRACKETS.sub(" ", text)).strip(" .").split()))
+    clauses = list(_iter_clauses(_BRACKETS.sub(" ", text).strip(" .").split()))
     for clause in clauses:
         ends = [place for place, word in enumerate(clause) if place and word.casefold() in _AFTER] + [len(clause)]
         starts = [place + 1 for place, word in enumerate(clause) if word.casefold() in _IN]
         for start in starts:
             for end in reversed(ends):
-                if (
-                    start < end <= start + _MOST_WORDS
-                    and (found := _read_phrase(clause[start:end], is_marked=True)) is not None
-                ):
+                if start < end and (found := _read_phrase(clause[start:end], is_marked=True)) is not None:
                     return found
     if in_brackets or len(clauses) == 1:
-        return _read_phrase(clauses[0][:_MOST_WORDS], is_marked=in_brackets)
+        return _read_phrase(clauses[0], is_marked=in_brackets)
     return None
 
 
@@ -114,7 +110,7 @@ def _read_phrase(words: Sequence[str], *, is_marked: bool) -> frozenset[int] | N
     powers: frozenset[int] = frozenset()
     is_unit, is_scale, position = False, True, 0
     while position < len(words):
-        if is_unit and words[position].casefold() in _PER and len(words) - position <= 1 + _MOST_PER:
+        if is_unit and words[position].casefold() in _PER:
             break
         if is_unit and words[position].casefold() in _OF:
             position += 1
@@ -186,7 +182,7 @@ def _load_words() -> _Words:
         money |= {locale.currency_symbols[code] for code in codes if code in locale.currency_symbols}
         for forms in locale.unit_display_names.values():
             names.add(forms.get("long", "").casefold())
-            symbols |= {forms[length] for length in ("short", "narrow") if length in forms}
+            symbols.add(forms.get("short", ""))
         for by_count in locale.compact_decimal_formats.values():
             for by_size in by_count.values():
                 for size, number_format in by_size.items():
