@@ -88,29 +88,20 @@ def version_ids(engine: Engine) -> list[str]:
     return [document.version_id for document in engine.documents.list()]
 
 
-def test_rebuild_with_unchanged_settings_reuses_everything(engine: Engine) -> None:
+def test_rebuild_with_unchanged_settings_reuses_everything_and_restores_what_is_missing(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
     indexed(engine, "b.pdf", PENGUINS)
-    before = version_ids(engine)
+    before, stores = version_ids(engine), engine._stores
+    stores.word_index.delete(stores.documents.chunk_ids(before[:1]))
+    assert not engine.status().healthy
     job = rebuild_index(engine)
     assert job.state is JobState.DONE
     assert job.details["embeddings_computed"] == 0
     chunks = sum(document.chunks for document in engine.documents.list())
     assert job.details["embeddings_reused"] == job.details["chunks"] == chunks
     assert {row["document"] for row in job.details["documents"]} == {"a.pdf", "b.pdf"}
-    assert version_ids(engine) == before
-    assert_in_agreement(engine)
-
-
-def test_rebuild_restores_missing_index_entries(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-    indexed(engine, "b.pdf", PENGUINS)
-    stores = engine._stores
-    stores.word_index.delete(stores.documents.chunk_ids([engine.documents.get(document_id).version_id]))
-    assert not engine.status().healthy
-    job = rebuild_index(engine)
-    assert job.details["embeddings_computed"] == 0
-    assert_found(engine, budget=["a.pdf"])
+    assert version_ids(engine)[1] == before[1]
+    assert_found(engine, budget=["a.pdf"], penguins=["b.pdf"])
     assert_in_agreement(engine)
 
 
@@ -421,33 +412,28 @@ def test_cancelled_reindex_reports_number_of_documents(engine: Engine, monkeypat
     assert_in_agreement(engine)
 
 
-@pytest.mark.parametrize("name", ["delete", "drop"])
-def test_former_index_is_removed_later_after_store_failure(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+@pytest.mark.parametrize(
+    ("names", "state", "generation"),
+    [
+        (("delete",), JobState.DONE, "retired"),
+        (("drop",), JobState.DONE, "retired"),
+        (("add", "delete", "drop"), JobState.FAILED, "building"),
+    ],
+)
+def test_superseded_index_is_removed_later_after_store_failure(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...], state: JobState, generation: str
 ) -> None:
     indexed(engine, "a.pdf", BUDGET, LONG)
-    with failing(DenseIndex, name):
+    with failing(DenseIndex, *names):
         job = rebuild_index(engine, chunk_tokens=40)
-    assert (job.state, job.reason) == (JobState.DONE, "")
+    assert job.state is state
+    assert ("on fire" in job.reason) is (state is JobState.FAILED)
     assert_found(engine, budget=["a.pdf"])
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.documents.generations("retired"):
+    while engine._stores.documents.generations(generation):
         time.sleep(0.01)
     assert_found(engine, budget=["a.pdf"])
     assert_stores_agree(engine)
-
-
-def test_failed_rebuild_is_removed_later_after_store_failure(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    indexed(engine, "a.pdf", BUDGET, LONG)
-    with failing(DenseIndex, "add", "delete", "drop"):
-        job = rebuild_index(engine, chunk_tokens=40)
-    assert job.state is JobState.FAILED
-    assert "on fire" in job.reason
-    monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.documents.generations("building"):
-        time.sleep(0.01)
-    assert_found(engine, budget=["a.pdf"])
-    assert_in_agreement(engine)
 
 
 @pytest.mark.parametrize(
@@ -546,33 +532,24 @@ def test_unpublished_file_survives_rebuild(
     assert_stores_agree(engine)
 
 
-def test_rebuild_continues_after_restart(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
+@pytest.mark.parametrize(("stage", "is_whole"), [(ReadingBarrier, False), (EmbeddingBarrier, True)])
+def test_rebuild_continues_after_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: type[ReadingBarrier | EmbeddingBarrier], *, is_whole: bool
+) -> None:
     first = opened(tmp_path / "data")
-    indexed(first, "a.pdf", BUDGET, LONG)
+    document_id = indexed(first, "a.pdf", BUDGET, LONG)
     indexed(first, "b.pdf", PENGUINS)
-    job = barrier.rebuild(first, chunk_tokens=40)
-    threading.Timer(0.05, barrier.release).start()
-    first.close()
-    with opened(tmp_path / "data") as second:
-        assert second.jobs.wait([job.job_id])[0].state is JobState.DONE
-        assert built_chunk_tokens(second) == 40
-        assert_found(second, budget=["a.pdf"])
-        assert_stores_agree(second)
-
-
-def test_document_read_at_shutdown_is_read_after_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = opened(tmp_path / "data")
-    document_id = indexed(first, "a.pdf", BUDGET, PENGUINS)
     with monkeypatch.context() as patch:
-        reading = ReadingBarrier(patch)
-        job = reading.rebuild(first, [document_id])
-        threading.Timer(0.05, reading.release).start()
+        barrier = stage(patch)
+        job = barrier.rebuild(first, chunk_tokens=40) if is_whole else barrier.rebuild(first, [document_id])
+        threading.Timer(0.05, barrier.release).start()
         first.close()
     with opened(tmp_path / "data") as second:
         ended = second.jobs.wait([job.job_id])[0]
         assert (ended.state, ended.reason) == (JobState.DONE, "")
+        assert (built_chunk_tokens(second) == 40) is is_whole
         assert_found(second, budget=["a.pdf"])
-        assert_in_agreement(second)
+        assert_stores_agree(second)
 
 
 @pytest.mark.parametrize(

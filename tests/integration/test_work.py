@@ -64,16 +64,24 @@ def wait_for_embedding(engine: Engine) -> None:
         time.sleep(0.01)
 
 
-def test_cancelled_queued_job_is_not_indexed(engine: Engine, reading_barrier: ReadingBarrier) -> None:
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_cancelled_queued_job_is_not_indexed(
+    engine: Engine, reading_barrier: ReadingBarrier, *, is_stored: bool
+) -> None:
     first = reading_barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
     assert {job.state for job in engine.jobs.list(active=True)} == {JobState.RUNNING, JobState.QUEUED}
-    engine.jobs.cancel(second.job_id)
+    if is_stored:
+        engine.jobs.cancel(second.job_id)
+    else:
+        with failing(DocumentStore, "mark_version_ended"), pytest.raises(StoreUnavailable, match="on fire"):
+            engine.jobs.cancel(second.job_id)
     reading_barrier.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert ended[1].state is JobState.CANCELLED
     assert_found(engine, penguins=[])
+    assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
     assert_in_agreement(engine)
 
 
@@ -98,18 +106,6 @@ def test_document_is_indexed_if_prefetch_fails(engine: Engine, caplog: pytest.Lo
         indexed(engine, "b.pdf", PENGUINS)
     assert "the token vectors of a.pdf could not be prefetched: The disk is on fire." in caplog.text
     assert_found(engine, budget=["a.pdf"])
-    assert_in_agreement(engine)
-
-
-def test_job_whose_cancellation_fails_ends_as_cancelled(engine: Engine, reading_barrier: ReadingBarrier) -> None:
-    first = reading_barrier.submit(engine, "a.pdf", BUDGET)
-    second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-    with failing(DocumentStore, "mark_version_ended"), pytest.raises(StoreUnavailable, match="on fire"):
-        engine.jobs.cancel(second.job_id)
-    reading_barrier.release()
-    ended = engine.jobs.wait([first.job_id, second.job_id])
-    assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
-    assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
     assert_in_agreement(engine)
 
 
@@ -259,25 +255,19 @@ def test_next_version_keeps_the_name_of_its_document(engine: Engine) -> None:
 
 
 def test_vectors_removed_before_publication_are_recomputed(engine: Engine) -> None:
-    with before_call(PublicationStage, "_process", lambda: engine._stores.embeddings.remove_unused()):
-        indexed(engine, "a.pdf", BUDGET)
-    assert_found(engine, budget=["a.pdf"])
-    assert engine._stores.embeddings.count() == 1
-    assert_in_agreement(engine)
-
-
-def test_reindex_counts_recomputed_vectors(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-
     def remove_vectors() -> None:
         with engine._stores.database.begin() as connection:
             connection.execute(update(chunks).values(embedding_id=None))
         engine._stores.embeddings.remove_unused()
 
     with before_call(PublicationStage, "_process", remove_vectors):
+        document_id = indexed(engine, "a.pdf", BUDGET)
+    assert_found(engine, budget=["a.pdf"])
+    with before_call(PublicationStage, "_process", remove_vectors):
         job = rebuild_index(engine, [document_id])
     assert (job.state, job.details["embeddings_computed"]) == (JobState.DONE, 1)
     assert_found(engine, budget=["a.pdf"])
+    assert engine._stores.embeddings.count() == 1
     assert_in_agreement(engine)
 
 
@@ -489,7 +479,7 @@ def test_interrupted_deletion_is_completed(tmp_path: Path, cut_off: CutOff, owne
         assert_in_agreement(after)
 
 
-def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
+def test_orphaned_entries_are_removed_and_foreign_files_ignored_after_a_crash(tmp_path: Path) -> None:
     with opened(tmp_path / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
         stores = engine._stores
@@ -501,9 +491,16 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
         stores.files.put(b"left over")
         PreferenceStore.set(stores.preferences, "clean_shutdown", None)
         copy_folder(tmp_path / "data", tmp_path / "copy")()
+    files = tmp_path / "copy" / "files"
+    upload = files / "ab" / f"ab{'0' * 62}.part"
+    upload.parent.mkdir(exist_ok=True)
+    for path in (upload, *(files / name for name in (".DS_Store", "readme.txt", "ab/.DS_Store"))):
+        path.write_bytes(b"x")
     with opened(tmp_path / "copy") as after:
         assert_found(after, budget=["a.pdf"])
         assert_in_agreement(after)
+    assert not upload.exists()
+    assert (files / "readme.txt").exists()
 
 
 def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
@@ -522,22 +519,6 @@ def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrie
         barrier.release()
         idle(engine)
         assert_found(engine, penguins=["a.pdf"], budget=[])
-
-
-def test_foreign_files_in_the_store_are_ignored(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-        copy_folder(tmp_path / "data", tmp_path / "copy")()
-    upload = tmp_path / "copy" / "files" / "ab" / f"ab{'0' * 62}.part"
-    upload.parent.mkdir(exist_ok=True)
-    upload.write_bytes(b"half an upload")
-    for name in (".DS_Store", "readme.txt", "ab/.DS_Store"):
-        (tmp_path / "copy" / "files" / name).write_bytes(b"x")
-    with opened(tmp_path / "copy") as after:
-        assert_in_agreement(after)
-        assert_found(after, budget=["a.pdf"])
-        assert not upload.exists()
-        assert (tmp_path / "copy" / "files" / "readme.txt").exists()
 
 
 CutOff = Callable[[type, str], Any]
@@ -586,25 +567,13 @@ def test_small_file_is_read_between_the_pages_of_a_large_one(
     assert_in_agreement(engine)
 
 
-def test_later_version_of_a_document_does_not_overtake_it(
-    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
-) -> None:
-    first = reading_barrier.submit(engine, "report.pdf", *LARGE)
-    second = engine.documents.submit("report.pdf", make_pdf(PENGUINS))
-    reading_barrier.release()
-    engine.jobs.wait([first.job_id, second.job_id])
-    assert len(read_order) == 2
-    (document,) = engine.documents.list()
-    assert engine.documents.content(document.document_id) == make_pdf(PENGUINS)
-
-
-def test_versions_of_a_small_file_keep_their_order(
-    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
-) -> None:
+@pytest.mark.usefixtures("read_order")
+def test_later_version_of_a_document_does_not_overtake_it(engine: Engine, reading_barrier: ReadingBarrier) -> None:
     jobs = [reading_barrier.submit(engine, "large.pdf", *LARGE)]
-    jobs += [engine.documents.submit("small.pdf", make_pdf(*[f"{PENGUINS} {page}" for page in range(3)]))]
-    jobs += [engine.documents.submit("small.pdf", make_pdf(BUDGET))]
+    small = make_pdf(*[f"{PENGUINS} {page}" for page in range(3)])
+    for name, content in (("small.pdf", small), ("small.pdf", make_pdf(BUDGET)), ("large.pdf", make_pdf(PENGUINS))):
+        jobs.append(engine.documents.submit(name, content))
     reading_barrier.release()
     engine.jobs.wait([job.job_id for job in jobs])
-    (document,) = (one for one in engine.documents.list() if one.name == "small.pdf")
-    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)
+    contents = {one.name: engine.documents.content(one.document_id) for one in engine.documents.list()}
+    assert contents == {"small.pdf": make_pdf(BUDGET), "large.pdf": make_pdf(PENGUINS)}
