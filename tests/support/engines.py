@@ -30,6 +30,9 @@ from tests.support.servers import Play, ScriptedEndpoint
 BUDGET = "The budget of the Zanzibar bridge is 42 million euros. Building ends in June of next year."
 PENGUINS = "A colony of emperor penguins on Snow Hill island holds four thousand pairs. They breed in winter."
 COPPER = "The Atacama mine yields copper of ninety percent purity. Its smelter burns natural gas."
+LONG = " ".join(
+    f"Clause {number} binds the tenant of house {number} to pay the rent in advance." for number in range(20)
+)
 ASK_BUDGET = "What is the budget of the Zanzibar bridge?"
 ASK_PENGUINS = "How many pairs of emperor penguins live on Snow Hill island?"
 ASK_COPPER = "How pure is the copper of the Atacama mine?"
@@ -43,6 +46,12 @@ def settings_in(folder: Path, **values: Any) -> Settings:
 
 def opened(folder: Path, **values: Any) -> Engine:
     return Engine(settings_in(folder, **values))
+
+
+def built_chunk_tokens(engine: Engine) -> int:
+    built_with = engine.status().built_with
+    assert built_with is not None
+    return built_with.chunk_tokens
 
 
 def open_index(stores: Stores, name: str, generation: int) -> ChunkIndex:
