@@ -214,7 +214,8 @@ def recall(settings: Settings, questions: Sequence[str], vectors_file: Path) -> 
     try:
         generation = IndexGenerations(settings, stores, LocalModels(settings)).active()
         embedded = [generation.embedder.embed_question(question) for question in questions]
-        dense = stores.open_index("dense", generation.generation_id)
+        indexes = stores.open_indexes(generation.generation_id)
+        dense = next(index for one, index in indexes if one.score.name == "dense")
         approximate = [[hit.chunk_id for hit in dense.retrieve(question, 100)] for question in embedded]
     finally:
         stores.close()

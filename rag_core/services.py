@@ -143,7 +143,7 @@ class Services:
         self.continuations = Continuations(
             self.models, self._generations, self.preferences, pages, stores, self.strategies
         )
-        self.conversations = Conversations(self.models, stores.conversations)
+        self.conversations = Conversations(self.models, stores.conversations, are_kept=not stores.is_read_only)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
         self.closed_book = ClosedBook(self.models, self._follow_ups)

@@ -52,6 +52,8 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
                     st.session_state[keys.ASK] = question
                     raise
 
+    if not back.engine.conversations.are_kept:
+        st.bottom.caption("The data folder cannot be written, so conversations end when Footnote stops.")
     # An input at the root would scroll the page to its end after each run, and the question out of view.
     st.bottom.chat_input(
         f"Ask your documents, or drop {back.engine.formats.plurals} here",

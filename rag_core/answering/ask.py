@@ -18,7 +18,7 @@ from rag_core.answering.places.finding import MAX_PLACES, PlaceFinder
 from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
 from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
-from rag_core.answering.set_answers import describe_unread, find_required_stems
+from rag_core.answering.set_answers import describe_unread, find_stems_to_quote
 from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
@@ -166,7 +166,7 @@ class Answerer:
         result = outcome.result
         trace.steps += result.steps
         trace.usage += result.usage
-        may_answer = may_be_on_topic(outcome) or find_required_stems(outcome, has_model=True)
+        may_answer = may_be_on_topic(outcome) or find_stems_to_quote(outcome, has_model=True)
         if in_pages and not result.gate.answerable and may_answer:
             result = replace(result, gate=result.gate.overrule())
             outcome = replace(outcome, result=result)

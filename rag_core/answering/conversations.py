@@ -22,11 +22,14 @@ class Conversations:
     models : LanguageModels
         The values of secret settings and the stored API key are removed from exports.
     store : ConversationStore
+    are_kept : bool
+        Whether they are stored in the data folder. Otherwise, they last as long as the process.
     """
 
-    def __init__(self, models: LanguageModels, store: ConversationStore) -> None:
+    def __init__(self, models: LanguageModels, store: ConversationStore, *, are_kept: bool) -> None:
         self._models = models
         self._store = store
+        self.are_kept = are_kept
 
     def list(self, query: str = "") -> list[Conversation]:
         """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rag_core.answering.answer_text import AnswerBuilder, cite_span
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
-from rag_core.answering.set_answers import find_required_stems, introduce_excerpts
+from rag_core.answering.set_answers import add_other_rows, describe_table, find_stems_to_quote, introduce_excerpts
 from rag_core.answering.sources import SOURCES
 from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.answering.sources.excerpts import find_line
@@ -68,19 +68,21 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     quotes = [_quote(one, readable) for one in selection.excerpts] if struck else []
     if _asks_for_unknown_code(outcome) or _is_answered_by(struck, quotes, outcome.result.question):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
-    elif required := find_required_stems(outcome, has_model=False):
-        related = [one for one in candidates if required <= find_content_stems(_quote(one, readable))]
+    elif required := find_stems_to_quote(outcome, candidates, has_model=False):
+        texts = [f"{describe_table(one)}\n{_quote(one, readable)}" for one in candidates]
+        related = [one for one, text in zip(candidates, texts, strict=True) if required <= find_content_stems(text)]
         if related and not (selection.gate.answerable and selection.excerpts[0] in related):
             selection = select(related, gate, readable)
             selection = replace(selection, gate=selection.gate.overrule())
     if not selection.gate.answerable:
         return ExcerptAnswer(_refuse(selection), outcome.result.passages, selection.gate)
+    selection = replace(selection, excerpts=tuple(add_other_rows(outcome, one) for one in selection.excerpts))
     above = [_find_unit_above(one, reader) for one in selection.excerpts]
     found = _add_passages(outcome, selection, [place for place in above if place], reader)
     cited = [_cite(one, found, page_texts[one.page]) for one in selection.excerpts]
     asked_kind = find_asked_kind(outcome.result.question)
     best, shown = selection.excerpts[0], min(len(selection.excerpts), SHOWN)
-    answer = AnswerBuilder(introduce_excerpts(outcome, shown, "" if best.table else _quote(best, page_texts)))
+    answer = AnswerBuilder(introduce_excerpts(outcome, shown, best, _quote(best, page_texts)))
     for candidate, citations, place in zip(selection.excerpts[:SHOWN], cited, above, strict=False):
         answer.text += "\n\n"
         if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page])):

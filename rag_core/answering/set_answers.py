@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.reading.set_questions import SetQuestion, parse_set_question
 from rag_core.text.place_requests import find_asked_kind, find_place_topic
 from rag_core.text.words import find_content_stems
@@ -14,15 +16,20 @@ from rag_core.types.searches import SearchOutcome
 INTRODUCTION = "These passages may answer your question."
 INCOMPLETE = "These passages may answer your question; there may be more."
 SOME_OF = "These are {shown} of {number} passages that may answer; there may be more."
+# Most rows of a table that an answer lists.
+MOST_ROWS = 30
 UNREAD = "The model read {read} of {number} pages that may answer; there may be more."
 
 
-def find_required_stems(outcome: SearchOutcome, *, has_model: bool) -> frozenset[str]:
-    """Return the words that excerpts must contain if a question is answered whatever the score of the gate.
+def find_stems_to_quote(
+    outcome: SearchOutcome, candidates: Iterable[Candidate] = (), *, has_model: bool
+) -> frozenset[str]:
+    """Return the stems that an excerpt must contain to be quoted whatever the score of the gate.
 
     The gate looks for a single passage that answers. Its score says little about a question for all of some things, or
-    their number, if several passages are about them, and about one for the place of what a passage mentions. Only a
-    model can compare the things to find the most of them. The set is empty for all other questions.
+    their number, if several passages or the rows of a candidate's table are about them, and about one for the place of
+    what a passage mentions. Only a model can compare the things to find the most of them. The set is empty for all
+    other questions.
     """
     question = outcome.result.question
     if any(one.lacks_name for one in outcome.passages):
@@ -36,16 +43,55 @@ def find_required_stems(outcome: SearchOutcome, *, has_model: bool) -> frozenset
         return frozenset()
     # The heading of a chunk may have what its sentences leave out, as in "Visits to schools".
     texts = (f"{one.prefix}\n{one.text}" for one in outcome.ranked.rows.values())
-    return frozenset([asked.noun]) if asked.is_covered(texts) else frozenset()
+    is_covered = asked.is_covered(texts) or any(_is_listed(asked, one) for one in candidates)
+    return frozenset([asked.noun]) if is_covered else frozenset()
 
 
-def introduce_excerpts(outcome: SearchOutcome, shown: int, best: str) -> str:
+def describe_table(candidate: Candidate) -> str:
+    """Return what says of which things the rows of a candidate are; empty if it has no table."""
+    if candidate.table is None:
+        return ""
+    # Of a table of words alone, no row is known to be a header.
+    headers = (cell.text for row in candidate.table.headers or candidate.table.body[:1] for cell in row.cells)
+    return "\n".join((candidate.passage.heading, *candidate.table.caption, *headers))
+
+
+def add_other_rows(outcome: SearchOutcome, candidate: Candidate) -> Candidate:
+    """Return a candidate with all rows of its table if a question asks for all of them, and they are not too many."""
+    asked, table = parse_set_question(outcome.result.question), candidate.table
+    if asked is None or table is None or outcome.places or not _is_listed(asked, candidate):
+        return candidate
+    places = {
+        Quote(min(one.start for one in cells), max(one.end for one in cells)): row
+        for row in table.body
+        if (cells := [cell for cell in row.cells if cell.spans]) and not row.is_section
+    }
+    if len(places) > MOST_ROWS:
+        return candidate
+    unit, own = candidate.quotes[: -len(candidate.rows)], candidate.quotes[-len(candidate.rows) :]
+    known = {quote.start: quote for quote in own}
+    quotes = tuple(known.get(one.start, one) for one in places)
+    return replace(candidate, quotes=(*unit, *quotes), rows=tuple(places.values()))
+
+
+def _is_listed(asked: SetQuestion, candidate: Candidate) -> bool:
+    """Return whether the rows of a candidate's table are the things that a question asks for, or are about them."""
+    table = candidate.table
+    if table is None or len(table.rows) < 3 or asked.noun not in asked.topic or asked.kind == "most":
+        return False
+    return asked.topic <= find_content_stems(describe_table(candidate))
+
+
+def introduce_excerpts(outcome: SearchOutcome, shown: int, best: Candidate, text: str) -> str:
     """Return the line above excerpts; it says so if they can hardly be everything that is asked for.
 
-    ``best`` is the text of the best excerpt; it is empty if that consists of rows of a table.
+    ``text`` is that of the best excerpt.
     """
     asked = parse_set_question(outcome.result.question)
-    if asked is None or not best or asked.is_stated(best):
+    if asked is not None and best.table is not None:
+        is_part = _is_listed(asked, best) and len(best.rows) < sum(not row.is_section for row in best.table.body)
+        return INCOMPLETE if is_part else INTRODUCTION
+    if asked is None or asked.is_stated(text):
         return INTRODUCTION
     number = len(_find_related(asked, outcome))
     if number > shown:

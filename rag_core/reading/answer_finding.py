@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_core.reading.excerpts import Excerpt, Place, select_excerpts
+from rag_core.reading.excerpts import Excerpt, PageSpan, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
 from rag_core.text.calendar_dates import select_days, write_dates_as
@@ -30,7 +30,7 @@ class FoundAnswer:
     Attributes
     ----------
     excerpt : Excerpt
-    place : Place
+    place : PageSpan
         Where the answer is; the empty start of the excerpt if the model marks only the caption of a table.
     text : str
         The answer without line breaks; empty if the model marks only the caption of a table.
@@ -41,7 +41,7 @@ class FoundAnswer:
     """
 
     excerpt: Excerpt
-    place: Place
+    place: PageSpan
     text: str
     probability: float
     span_score: float
@@ -94,7 +94,7 @@ def find_answers(
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
         located = excerpt.locate(start, end)
-        place = located or Place(excerpt.start, excerpt.start)
+        place = located or PageSpan(excerpt.start, excerpt.start)
         weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
         score = (
             excerpt.prior

@@ -158,7 +158,11 @@ def read_scale(table: Table, text: str) -> int | None:
     """
     headers = " ".join(cell.text for row in table.headers for cell in row.cells)
     around = (text[max(0, table.start - _BEFORE) : table.start], text[:_HEAD]) if table.headers else ()
-    stated = (read_unit(table.unit.strip("()[]"), alone=True), read_unit(headers), read_unit(" ".join(table.caption)))
+    stated = (
+        read_unit(table.unit.strip("()[]"), in_brackets=True),
+        read_unit(headers),
+        read_unit(" ".join(table.caption)),
+    )
     return next((min(scales) for scales in (*stated, *map(find_table_scales, around)) if scales), None)
 
 

@@ -53,7 +53,7 @@ _YEAR = re.compile(YEAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageSpan:
     """A span in the text of a page; ``cell`` is the cell of a table at this place, if there is one."""
 
     start: int
@@ -72,7 +72,7 @@ class Excerpt:
     rank : int
         Number of passages before the best one of the page.
     text : str
-    parts : tuple of (int, int, Place)
+    parts : tuple of (int, int, PageSpan)
         Start and end of each part in ``text``, and its place on the page.
     table : Table or None
     row : TableRow or None
@@ -84,7 +84,7 @@ class Excerpt:
     passage: Passage
     rank: int
     text: str
-    parts: tuple[tuple[int, int, Place], ...]
+    parts: tuple[tuple[int, int, PageSpan], ...]
     table: Table | None = None
     row: TableRow | None = None
     prior: float = 0.0
@@ -99,13 +99,13 @@ class Excerpt:
         """End of the excerpt in the text of the page."""
         return max(place.end for *_, place in self.parts)
 
-    def locate(self, start: int, end: int) -> Place | None:
+    def locate(self, start: int, end: int) -> PageSpan | None:
         """Return the place of a span of the text; ``None`` if it is in no part."""
         overlaps = [(min(end, last) - max(start, first), first, place) for first, last, place in self.parts]
         length, first, place = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
         if place is None or length <= 0:
             return None
-        return place if place.cell else Place(place.start + start - first, place.start + end - first)
+        return place if place.cell else PageSpan(place.start + start - first, place.start + end - first)
 
 
 def select_excerpts(
@@ -212,7 +212,7 @@ def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
 
 def _cut(excerpt: Excerpt, start: int, end: int) -> Excerpt:
     """Return a part of an excerpt of sentences."""
-    place = Place(excerpt.start + start, excerpt.start + end)
+    place = PageSpan(excerpt.start + start, excerpt.start + end)
     return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
 
 
@@ -279,7 +279,7 @@ def _split_page(
     # Mails have different authors, so no excerpt contains parts of two.
     ends = [(mail.start, mail.start) for mail in find_mails(text, is_first=key[1] == 0 and not shift)]
     for start, end in split_windows(text, [*inside, *ends]):
-        place = Place(start + shift, end + shift)
+        place = PageSpan(start + shift, end + shift)
         yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
 
 
@@ -291,18 +291,18 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
     captions = [line for line in table.caption if line != table.unit][-MAX_CAPTION_LINES:]
     unit = "" if any(table.unit in line for line in captions) else table.unit_above
     text = "".join(f"{line}\n" for line in (*captions, unit) if line)
-    parts: list[tuple[int, int, Place]] = []
+    parts: list[tuple[int, int, PageSpan]] = []
     label = table.row_label(row)
     if label:
         text += label
         first = row.cells[0]
         if row.label and first.spans:
-            parts.append((len(text) - len(row.label), len(text), Place(first.start, first.end, first)))
+            parts.append((len(text) - len(row.label), len(text), PageSpan(first.start, first.end, first)))
     for cell in values:
         header = _write_header(table.column_header(cell.column))
         text += (_SEPARATOR if parts or label else "") + (f"{header}: " if header else "")
         if cell.spans:
-            parts.append((len(text), len(text) + len(cell.text), Place(cell.start, cell.end, cell)))
+            parts.append((len(text), len(text) + len(cell.text), PageSpan(cell.start, cell.end, cell)))
         text += cell.text
     return Excerpt(passage, rank, text, tuple(parts), table, row)
 

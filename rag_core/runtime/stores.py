@@ -42,7 +42,7 @@ class Stores:
         The index of the words, which also knows how rare each word is.
     is_read_only : bool
         Whether the data folder cannot be written. A temporary copy of its database and indexes is read then, and
-        changes are refused.
+        changes are refused, except those of conversations, which last as long as the copy.
 
     Raises
     ------
@@ -61,12 +61,16 @@ class Stores:
             self.database = Database(
                 url.get_secret_value() if url else settings.data_dir / "footnote.sqlite", exclusive=True
             )
+            # These write into the copy of a data folder that cannot be written.
+            self.conversations = ConversationStore(self.database)
+            self.retrievers: tuple[Retriever, ...] = tuple(one(settings, self.database) for one in RETRIEVERS)
+            if self.is_read_only:
+                self.database = self.database.refuse_changes(describe_refusal(folder))
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
             self.snapshots = SnapshotStore(self.database, self.documents)
             self.embeddings = EmbeddingStore(self.database, TOKEN_CACHE_BYTES)
             self.jobs = JobStore(self.database)
-            self.conversations = ConversationStore(self.database)
             self.preferences = PreferenceStore(self.database)
             self.model_keys = ModelKeyStore(folder)
             self.watches = WatchStore(self.database)
@@ -75,10 +79,7 @@ class Stores:
             self.usage = UsageStore(self.database)
             self.themes = ThemeStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
-            self.retrievers: tuple[Retriever, ...] = tuple(one(settings, self.database) for one in RETRIEVERS)
             self.word_index: WordIndex = next(one.index for one in self.retrievers if isinstance(one, WordRetriever))
-            if self.is_read_only:
-                self.database.refuse_changes(describe_refusal(folder))
         except BaseException:
             if database := self.__dict__.get("database"):
                 database.close()
@@ -103,10 +104,6 @@ class Stores:
             if (with_optional or not one.is_optional)
             and (not one.is_optional if fingerprint is None else one.is_part_of(fingerprint))
         ]
-
-    def open_index(self, name: str, generation_id: int) -> ChunkIndex:
-        """Return the index of a retriever for a generation."""
-        return next(one for one in self.retrievers if one.score.name == name).open(generation_id)
 
     def open_indexes(self, *generation_ids: int) -> list[tuple[Retriever, ChunkIndex]]:
         """Return the indexes of these generations, each with its retriever."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -118,9 +119,11 @@ class Database:
         with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
-    def refuse_changes(self, reason: str) -> None:
-        """Raise `DataFolderUnwritable` with this reason for every further transaction; reading goes on."""
-        self._refusal = reason
+    def refuse_changes(self, reason: str) -> Database:
+        """Return a view of the database, with the same connections, that raises this reason for every change."""
+        view = copy.copy(self)
+        view._refusal = reason
+        return view
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
-from rag_core.errors import DataFolderUnwritable
+from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# What is read where it is, or belongs to a process that writes.
-_NOT_COPIED = ("files", "models", ".*")
+# What is read where it is, or belongs to a process that writes. SQLite makes "-shm" files anew.
+_NOT_COPIED = shutil.ignore_patterns("files", "models", ".*", "*-shm")
+_COPIES, _PAUSE_S = 5, 0.3
+# Two changes of a file within this time may have the same time, as file systems count in ticks.
+_PRECISION_NS = 50_000_000
 
 
 def is_read_only(folder: Path) -> bool:
@@ -26,27 +31,52 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
     Raises
     ------
+    DataFolderInUse
+        Another process changed files during each of several copies.
     DataFolderUnwritable
         The folder cannot be read, or the disk of temporary files is full.
     """
-    copy = tempfile.TemporaryDirectory(prefix="footnote-")
-    try:
-        shutil.copytree(folder, copy.name, ignore=shutil.ignore_patterns(*_NOT_COPIED), dirs_exist_ok=True)
-        # The copy of a folder has its permissions.
-        for path in (Path(copy.name), *Path(copy.name).rglob("*")):
-            path.chmod(0o700 if path.is_dir() else 0o600)
-    except OSError as error:
-        copy.cleanup()
-        raise DataFolderUnwritable(
-            f"The data folder {folder} cannot be written, and reading it needs a copy of its database, which failed "
-            f"({error.strerror or error}). Give write access, or free some space in {tempfile.gettempdir()}."
-        ) from error
-    return copy
+    for attempt in range(_COPIES):
+        time.sleep(_PAUSE_S if attempt else 0)
+        started, before = time.time_ns(), _list_changes(folder)
+        copy = tempfile.TemporaryDirectory(prefix="footnote-")
+        try:
+            shutil.copytree(folder, copy.name, ignore=_NOT_COPIED, dirs_exist_ok=True)
+            # The copy of a folder has its permissions.
+            for path in (Path(copy.name), *Path(copy.name).rglob("*")):
+                path.chmod(0o700 if path.is_dir() else 0o600)
+            if _list_changes(folder) == before and max(before.values())[0] < started - _PRECISION_NS:
+                return copy
+            copy.cleanup()
+        except OSError as error:
+            copy.cleanup()
+            if _list_changes(folder) == before:
+                raise DataFolderUnwritable(
+                    f"The data folder {folder} cannot be written, and reading it needs a copy of its database, which "
+                    f"failed ({error.strerror or error}). Give write access, or free some space in "
+                    f"{tempfile.gettempdir()}."
+                ) from error
+    raise DataFolderInUse(
+        f"The data folder {folder} cannot be written, and another process is changing it, so it cannot be copied for "
+        "reading. Start again when no documents are being added."
+    )
+
+
+def _list_changes(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the time of the last change and the size of each file that is copied."""
+    changes = {}
+    for parent, folders, names in os.walk(folder):
+        left_out = _NOT_COPIED(parent, [*folders, *names])
+        folders[:] = [name for name in folders if name not in left_out]
+        for path in (Path(parent, name) for name in names if name not in left_out):
+            with suppress(FileNotFoundError):  # SQLite has removed the file
+                changes[path] = (path.stat().st_mtime_ns, path.stat().st_size)
+    return changes
 
 
 def describe_refusal(folder: Path) -> str:
     """Return why nothing can be changed in a folder, and what to do."""
     return (
-        f"The data folder {folder} cannot be written, so nothing can be added, changed or saved. Give the account that "
-        "runs Footnote write access, or set RAG_DATA_DIR to a copy of the folder."
+        f"The data folder {folder} cannot be written, so nothing can be added or changed, and conversations end when "
+        "Footnote stops. Give the account that runs Footnote write access, or set RAG_DATA_DIR to a copy of the folder."
     )

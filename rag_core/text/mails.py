@@ -129,7 +129,8 @@ def _parse_line(line: re.Match[str]) -> _HeaderLine | None:
 
 def _build_mail(block: Sequence[_HeaderLine]) -> Iterator[Mail]:
     values = {line.kind: line for line in reversed(block) if line.kind and line.value}
-    is_mail = len(values) > 1 or any("@" in line.value for line in block)
+    # Forms of travels and invoices say from whom, to whom and when as well.
+    is_mail = any(line.kind == "subject" or "@" in line.value for line in block)
     if len(block) > 1 and "from" in values and is_mail:
         named = [values[kind] for kind in ("from", "when") if kind in values]
         heading = ", ".join(f"{line.label}: {line.value}" if line.label else line.value for line in named)

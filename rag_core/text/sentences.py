@@ -89,15 +89,15 @@ def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
 
     # Replacements have the same length, so that offsets stay valid.
     masked = _BRACKETED.sub(lambda mark: "X" * len(mark[0]), _UNSAFE.sub(_plain, text))
-    begun = None
+    first = None
     for boundary in sentencex.get_sentence_boundaries(language, masked):
         start, end = boundary["start_index"], boundary["end_index"]
-        begun = start if begun is None else begun
-        if not _is_open(text[max(begun, end - _NEAR) : end], text[end : end + _NEAR]):
-            yield begun, end
-            begun = None
-    if begun is not None:
-        yield begun, len(text)
+        first = start if first is None else first
+        if not _is_open(text[max(first, end - _NEAR) : end], text[end : end + _NEAR]):
+            yield first, end
+            first = None
+    if first is not None:
+        yield first, len(text)
 
 
 def _plain(blank: re.Match[str]) -> str:

@@ -67,18 +67,18 @@ def find_stated_unit(text: str) -> str:
     ('(in thousands of francs)', 'Milk, in tonnes', '')
     """
     for match in _BRACKETS.finditer(text):
-        if read_unit(match[1] or match[2] or "", alone=True) is not None:
+        if read_unit(match[1] or match[2] or "", in_brackets=True) is not None:
             return match[0]
     return text if read_unit(text) is not None else ""
 
 
-def read_unit(text: str, *, alone: bool = False) -> frozenset[int] | None:
+def read_unit(text: str, *, in_brackets: bool = False) -> frozenset[int] | None:
     """Return the powers of ten of the unit that a text states, empty without a scale; ``None`` if it states no unit.
 
     Parameters
     ----------
     text : str
-    alone : bool
+    in_brackets : bool
         Whether the text is in brackets, so that a symbol alone is a unit.
     """
     powers = find_table_scales(text)
@@ -89,8 +89,8 @@ def read_unit(text: str, *, alone: bool = False) -> frozenset[int] | None:
         for start, end in _find_spans(clause):
             if (found := _read_phrase(clause[start:end])) is not None:
                 return found
-    if alone or len(clauses) == 1:
-        found = _read_phrase(clauses[0][:_MOST_WORDS], alone=alone, named=False)
+    if in_brackets or len(clauses) == 1:
+        found = _read_phrase(clauses[0][:_MOST_WORDS], is_marked=in_brackets)
         if found is not None:
             return found
     last = clauses[-1]
@@ -137,11 +137,10 @@ def _iter_clauses(words: Sequence[str]) -> Iterator[list[str]]:
     yield clause
 
 
-def _read_phrase(words: Sequence[str], *, named: bool = True, alone: bool = False) -> frozenset[int] | None:
+def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[int] | None:
     """Return the powers of the scale words of a phrase; ``None`` unless all of its words are parts of a unit.
 
-    A phrase that is ``named`` follows a word such as "in". Otherwise, a name alone is a header, not a unit, unless it
-    stands in brackets.
+    A phrase is marked by brackets or by a word such as "in" before it. Otherwise, a name alone is a header, not a unit.
     """
     powers: frozenset[int] = frozenset()
     is_unit, is_scale, position = False, True, 0
@@ -153,7 +152,7 @@ def _read_phrase(words: Sequence[str], *, named: bool = True, alone: bool = Fals
             continue
         for count in range(min(_LONGEST_NAME, len(words) - position), 0, -1):
             part = " ".join(words[position : position + count]).strip(",;:")
-            found = _read_part(part, named=named or alone or is_unit)
+            found = _read_part(part, may_be_name=is_marked or is_unit)
             if found is not None:
                 powers |= found
                 is_scale &= part.casefold().rstrip(".") in _load_words().scales
@@ -161,12 +160,12 @@ def _read_phrase(words: Sequence[str], *, named: bool = True, alone: bool = Fals
                 break
         else:
             return None
-    if is_scale and not (named or alone):
+    if is_scale and not is_marked:
         return None
     return powers if is_unit and not _NUMBER.fullmatch(" ".join(words)) else None
 
 
-def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
+def _read_part(part: str, *, may_be_name: bool) -> frozenset[int] | None:
     """Return the powers of ten of a scale word, or none for a currency or measure; ``None`` for other words."""
     words, folded = _load_words(), _GENITIVE.sub("", part.casefold().rstrip("."))
     if folded in words.scales:
@@ -175,19 +174,19 @@ def _read_part(part: str, *, named: bool) -> frozenset[int] | None:
         for length in range(max(_SCALE_STEM, len(folded) - _ENDING), len(folded)):
             if folded[:length] in words.scales:
                 return words.scales[folded[:length]]
-    if named and (
+    if may_be_name and (
         folded in words.names or folded.removesuffix("n") in words.names or part in words.symbols or part in _LETTERS
     ):
         return frozenset()
     if part.casefold() in CURRENCIES and not part.islower():
         return frozenset()
-    if named and part in words.money:
+    if may_be_name and part in words.money:
         return frozenset()
     match = _JOINED.fullmatch(part)
     if match and match["money"] in words.money and (match["before"] or match["after"]):
         return frozenset({_read_joined(match["before"] or "", match["after"] or "")})
     parts = part.split("/")
-    if len(parts) > 1 and all(_read_part(one, named=True) is not None for one in parts):
+    if len(parts) > 1 and all(_read_part(one, may_be_name=True) is not None for one in parts):
         return frozenset()
     is_symbol = (part in words.symbols and not part.isalpha()) or part in _PREFIXED
     return frozenset() if is_symbol else None

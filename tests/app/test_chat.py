@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import keys
@@ -48,6 +52,22 @@ def by_key(elements: Iterable[Any], prefix: str) -> Any:
 
 def open_conversations(app: AppTest) -> list[Any]:
     return [button for button in app.button if str(button.key).startswith("open_")]
+
+
+def test_question_in_a_folder_without_write_access_is_answered_and_not_kept(
+    open_page: OpenPage, prepared: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(prepared["bridge"], tmp_path / "data")
+    # The tests may run as root, to whom every folder is writable.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    app = open_page()
+    ask(app, LENGTH)
+    ask(app, "When was it opened?")
+    assert "412 metres" in answer_texts(app)[0]
+    assert len(open_conversations(app)) == 1
+    assert "conversations end when Footnote stops" in texts(app)
+    st.cache_resource.clear()
+    assert open_conversations(open_page()) == []
 
 
 def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -> None:

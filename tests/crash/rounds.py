@@ -29,6 +29,7 @@ import sentence_transformers  # noqa: F401 - as above
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.settings import Settings
+from tests.support.engines import open_index
 from tests.support.pdfs import make_pdf
 
 TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library", "vineyard", "observatory", "quarry")))
@@ -120,8 +121,8 @@ def stored(engine: Engine) -> dict[str, Any]:
         "generations": len(generations),
         "chunks": len(chunk_ids),
         "words": sorted(stores.word_index.ids()) == sorted(chunk_ids),
-        "vectors": sorted(stores.open_index("dense", generations[0]).ids()) == sorted(chunk_ids),
-        "sparse": sorted(stores.open_index("sparse", generations[0]).ids()) == sorted(chunk_ids),
+        "vectors": sorted(open_index(stores, "dense", generations[0]).ids()) == sorted(chunk_ids),
+        "sparse": sorted(open_index(stores, "sparse", generations[0]).ids()) == sorted(chunk_ids),
         "linked": all(stores.embeddings.is_fully_linked(document.version_id) for document in engine.documents.list()),
         "embeddings": stores.embeddings.count(),
         "files": len(stores.files.digests()),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.engine import Engine
-from tests.support.engines import EmbeddingBarrier, emptied, opened
+from tests.support.engines import EmbeddingBarrier, ReadingBarrier, emptied, opened
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +37,8 @@ def barrier(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingBarrier]:
     barrier = EmbeddingBarrier(monkeypatch)
     yield barrier
     barrier.release()
+
+
+@pytest.fixture
+def reading_barrier(monkeypatch: pytest.MonkeyPatch) -> ReadingBarrier:
+    return ReadingBarrier(monkeypatch)

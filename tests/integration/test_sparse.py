@@ -40,6 +40,7 @@ from tests.support.engines import (
     failing,
     idle,
     indexed,
+    open_index,
     open_library,
     opened,
     rebuild_index,
@@ -166,7 +167,7 @@ def test_rebuild_restores_missing_entries(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     indexed(engine, "b.pdf", COPPER)
     generation, _ = engine._stores.documents.generations("active")[0]
-    engine._stores.open_index("sparse", generation).delete([min(stored_ids(engine))])
+    open_index(engine._stores, "sparse", generation).delete([min(stored_ids(engine))])
     assert any("1 in the sparse index" in problem for problem in engine.status().problems)
     assert rebuild_index(engine).details["embeddings_computed"] == 0
     assert_in_agreement(engine)
@@ -176,7 +177,7 @@ def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path, engine: Engi
     indexed(engine, "a.pdf", BUDGET)
     generation, _ = engine._stores.documents.generations("active")[0]
     vector = SparseVector(np.array([3], np.int32), np.array([1.0], np.float32))
-    engine._stores.open_index("sparse", generation).add(ChunkBatch([900], [("", "")], ["gone"], encodings=[vector]))
+    open_index(engine._stores, "sparse", generation).add(ChunkBatch([900], [("", "")], ["gone"], encodings=[vector]))
     PreferenceStore.set(engine._stores.preferences, "clean_shutdown", None)
     copy_folder(tmp_path / "data", tmp_path / "copy")()
     with opened(tmp_path / "copy", sparse=encoder) as after:
@@ -256,7 +257,7 @@ def test_text_without_terms_is_stored_and_not_found(engine: Engine) -> None:
     indexed(engine, "a.pdf", BUDGET)
     generation, _ = engine._stores.documents.generations("active")[0]
     empty = SparseVector(np.empty(0, np.int32), np.empty(0, np.float32))
-    index = engine._stores.open_index("sparse", generation)
+    index = open_index(engine._stores, "sparse", generation)
     index.add(ChunkBatch([900], [("", "")], ["x"], encodings=[empty]))
     assert 900 in index.ids()
     index.delete([900])

@@ -45,6 +45,7 @@ from tests.support.engines import (
     failing,
     idle,
     indexed,
+    open_index,
     opened,
     rebuild_index,
     retry_document,
@@ -505,8 +506,8 @@ def test_only_latest_ended_jobs_are_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_access_does_not_restore_dropped_generation(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    engine._stores.open_index("dense", 7777).count()
-    engine._stores.open_index("dense", 7777).delete([1])
+    open_index(engine._stores, "dense", 7777).count()
+    open_index(engine._stores, "dense", 7777).delete([1])
     for retriever in engine._stores.retrievers:
         retriever.drop(7777)
     names = [one.name for one in open_chroma(engine.settings.data_dir / "chroma", None).list_collections()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,22 +17,18 @@ from rag_core.engine import Engine
 from rag_core.errors import IndexingStopped, StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import EmbeddingStore
-from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import WordIndex
 from rag_core.indexing import parsing_stage
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.queue import MAX_ATTEMPTS
 from rag_core.store.documents import DocumentStore
-from rag_core.store.files import FileStore, compute_sha256
+from rag_core.store.files import compute_sha256
 from rag_core.store.jobs import JobStore
-from rag_core.store.preferences import PreferenceStore
 from rag_core.store.schema import chunks, documents, versions
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import JobState
 from tests.support.engines import (
-    ASK_BUDGET,
-    ASK_PENGUINS,
     BUDGET,
     COPPER,
     PENGUINS,
@@ -43,7 +39,6 @@ from tests.support.engines import (
     assert_found,
     assert_in_agreement,
     before_call,
-    copy_folder,
     failing,
     failing_once,
     idle,
@@ -63,16 +58,24 @@ def wait_for_embedding(engine: Engine) -> None:
         time.sleep(0.01)
 
 
-def test_cancelled_queued_job_is_not_indexed(engine: Engine, reading_barrier: ReadingBarrier) -> None:
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_cancelled_queued_job_is_not_indexed(
+    engine: Engine, reading_barrier: ReadingBarrier, *, is_stored: bool
+) -> None:
     first = reading_barrier.submit(engine, "a.pdf", BUDGET)
     second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
     assert {job.state for job in engine.jobs.list(active=True)} == {JobState.RUNNING, JobState.QUEUED}
-    engine.jobs.cancel(second.job_id)
+    if is_stored:
+        engine.jobs.cancel(second.job_id)
+    else:
+        with failing(DocumentStore, "mark_version_ended"), pytest.raises(StoreUnavailable, match="on fire"):
+            engine.jobs.cancel(second.job_id)
     reading_barrier.release()
     ended = engine.jobs.wait([first.job_id, second.job_id])
     assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
     assert ended[1].state is JobState.CANCELLED
     assert_found(engine, penguins=[])
+    assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
     assert_in_agreement(engine)
 
 
@@ -97,18 +100,6 @@ def test_document_is_indexed_if_prefetch_fails(engine: Engine, caplog: pytest.Lo
         indexed(engine, "b.pdf", PENGUINS)
     assert "the token vectors of a.pdf could not be prefetched: The disk is on fire." in caplog.text
     assert_found(engine, budget=["a.pdf"])
-    assert_in_agreement(engine)
-
-
-def test_job_whose_cancellation_fails_ends_as_cancelled(engine: Engine, reading_barrier: ReadingBarrier) -> None:
-    first = reading_barrier.submit(engine, "a.pdf", BUDGET)
-    second = engine.documents.submit("b.pdf", make_pdf(PENGUINS))
-    with failing(DocumentStore, "mark_version_ended"), pytest.raises(StoreUnavailable, match="on fire"):
-        engine.jobs.cancel(second.job_id)
-    reading_barrier.release()
-    ended = engine.jobs.wait([first.job_id, second.job_id])
-    assert [job.result for job in ended] == [DocumentStatus.INDEXED, DocumentStatus.CANCELLED]
-    assert engine.documents.delete([str(second.document_id)])[0].chunks_remaining == 0
     assert_in_agreement(engine)
 
 
@@ -258,25 +249,19 @@ def test_next_version_keeps_the_name_of_its_document(engine: Engine) -> None:
 
 
 def test_vectors_removed_before_publication_are_recomputed(engine: Engine) -> None:
-    with before_call(PublicationStage, "_process", lambda: engine._stores.embeddings.remove_unused()):
-        indexed(engine, "a.pdf", BUDGET)
-    assert_found(engine, budget=["a.pdf"])
-    assert engine._stores.embeddings.count() == 1
-    assert_in_agreement(engine)
-
-
-def test_reindex_counts_recomputed_vectors(engine: Engine) -> None:
-    document_id = indexed(engine, "a.pdf", BUDGET)
-
     def remove_vectors() -> None:
         with engine._stores.database.begin() as connection:
             connection.execute(update(chunks).values(embedding_id=None))
         engine._stores.embeddings.remove_unused()
 
     with before_call(PublicationStage, "_process", remove_vectors):
+        document_id = indexed(engine, "a.pdf", BUDGET)
+    assert_found(engine, budget=["a.pdf"])
+    with before_call(PublicationStage, "_process", remove_vectors):
         job = rebuild_index(engine, [document_id])
     assert (job.state, job.details["embeddings_computed"]) == (JobState.DONE, 1)
     assert_found(engine, budget=["a.pdf"])
+    assert engine._stores.embeddings.count() == 1
     assert_in_agreement(engine)
 
 
@@ -365,34 +350,6 @@ def test_unfinished_file_does_not_undo_its_replacement(engine: Engine, barrier: 
     assert_in_agreement(engine)
 
 
-def test_queued_and_running_jobs_continue_after_restart(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
-    first = opened(tmp_path / "data")
-    barrier.block()
-    jobs = [
-        first.documents.submit("a.pdf", make_pdf(BUDGET)).job_id,
-        *(first.documents.submit(f"{n}.pdf", make_pdf(f"{PENGUINS} Part {n}.")).job_id for n in range(5)),
-    ]
-    barrier.wait_until_reached()
-    threading.Timer(0.05, barrier.release).start()
-    first.close()
-    with opened(tmp_path / "data") as second:
-        assert {job.state for job in second.jobs.list()} <= {JobState.QUEUED, JobState.RUNNING, JobState.DONE}
-        assert [job.result for job in second.jobs.wait(jobs)] == [DocumentStatus.INDEXED] * 6
-        assert_found(second, budget=["a.pdf"])
-        assert_in_agreement(second)
-
-
-def test_file_read_at_shutdown_is_read_after_restart(tmp_path: Path, reading_barrier: ReadingBarrier) -> None:
-    first = opened(tmp_path / "data")
-    job = reading_barrier.submit(first, "a.pdf", BUDGET, PENGUINS)
-    threading.Timer(0.05, reading_barrier.release).start()
-    first.close()
-    with opened(tmp_path / "data") as second:
-        assert second.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
-        assert second.documents.get(str(job.document_id)).pages == 2
-        assert_in_agreement(second)
-
-
 def test_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -> None:
     engines: list[Engine] = []
     run_in_threads(lambda: engines.append(opened(tmp_path / "data")))
@@ -401,108 +358,6 @@ def test_engine_can_be_closed_twice_and_from_another_thread(tmp_path: Path) -> N
     engines[0].close()
     with opened(tmp_path / "data") as reopened:
         assert_found(reopened, budget=["a.pdf"])
-
-
-INDEXING = [
-    (FileStore, "put"),
-    (DocumentStore, "add_version"),
-    (JobStore, "start"),
-    (DocumentStore, "save_pages"),
-    (DocumentStore, "save_chunks"),
-    (WordIndex, "add"),
-    (DocumentStore, "publish_words"),
-    (EmbeddingStore, "save"),
-    (EmbeddingStore, "link_chunks"),
-    (DenseIndex, "add"),
-    (DocumentStore, "publish"),
-    (JobStore, "finish"),
-]
-REMOVING = [
-    (DocumentStore, "begin_removal"),
-    (DenseIndex, "delete"),
-    (WordIndex, "delete"),
-    (DocumentStore, "clear_version"),
-    (EmbeddingStore, "remove_unused"),
-    (DocumentStore, "remove_version"),
-    (FileStore, "delete"),
-]
-
-
-def with_ids(methods: list[tuple[type, str]]) -> list[Any]:
-    return [pytest.param(owner, name, id=f"{owner.__name__}.{name}") for owner, name in methods]
-
-
-@pytest.mark.parametrize(("owner", "name"), with_ids(INDEXING))
-def test_interrupted_indexing_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "birds.pdf", PENGUINS)
-        with cut_off(owner, name):
-            indexed(engine, "bridge.pdf", BUDGET, COPPER)
-    with opened(tmp_path / "copy") as after:
-        idle(after)
-        documents = {document.name: document.status for document in after.documents.list()}
-        if name in ("put", "add_version"):
-            assert documents == {"birds.pdf": DocumentStatus.INDEXED}
-            indexed(after, "bridge.pdf", BUDGET, COPPER)
-        else:
-            assert documents == dict.fromkeys(("birds.pdf", "bridge.pdf"), DocumentStatus.INDEXED)
-        assert_found(after, budget=["bridge.pdf"], copper=["bridge.pdf"], penguins=["birds.pdf"])
-        assert_in_agreement(after)
-
-
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    with_ids([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], (DocumentStore, "mark_version_replaced")]),
-)
-def test_interrupted_replacement_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-        with cut_off(owner, name):
-            indexed(engine, "a.pdf", PENGUINS, COPPER)
-    with opened(tmp_path / "copy") as after:
-        # The replacement continues in the background: a search finds either version, but not both.
-        passages = after.search(f"{ASK_BUDGET} {ASK_PENGUINS}", top_k=50).passages
-        assert len({passage.version_id for passage in passages}) == 1
-        idle(after)
-        assert_found(after, budget=[], penguins=["a.pdf"], copper=["a.pdf"])
-        assert_in_agreement(after)
-
-
-@pytest.mark.parametrize(("owner", "name"), with_ids([*REMOVING, (DocumentStore, "remove_document")]))
-def test_interrupted_deletion_is_completed(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "birds.pdf", PENGUINS)
-        deleted = indexed(engine, "bridge.pdf", BUDGET, COPPER)
-        with cut_off(owner, name):
-            engine.documents.delete([deleted])
-    with opened(tmp_path / "copy") as after:
-        idle(after)
-        if name == "begin_removal":  # the copy was taken before the deletion began
-            after.documents.delete([deleted])
-        assert [document.name for document in after.documents.list()] == ["birds.pdf"]
-        assert_found(after, budget=[], copper=[], penguins=["birds.pdf"])
-        with pytest.raises(UnknownDocument):
-            after.documents.find_ids(["bridge.pdf"])
-        assert_in_agreement(after)
-        indexed(after, "bridge.pdf", BUDGET)
-        assert_in_agreement(after)
-
-
-def test_orphaned_entries_are_removed_after_a_crash(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-        stores = engine._stores
-        generation, _ = stores.documents.generations("active")[0]
-        stores.word_index.add(ChunkBatch([900], [("", "left over")], ["gone"]))
-        stores.open_index("dense", generation).add(
-            ChunkBatch([901], [("", "")], ["gone"], stores.embeddings.read_dense([1])[1][None])
-        )
-        stores.files.put(b"left over")
-        PreferenceStore.set(stores.preferences, "clean_shutdown", None)
-        copy_folder(tmp_path / "data", tmp_path / "copy")()
-    with opened(tmp_path / "copy") as after:
-        assert_found(after, budget=["a.pdf"])
-        assert_in_agreement(after)
 
 
 def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
@@ -521,35 +376,6 @@ def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrie
         barrier.release()
         idle(engine)
         assert_found(engine, penguins=["a.pdf"], budget=[])
-
-
-def test_foreign_files_in_the_store_are_ignored(tmp_path: Path) -> None:
-    with opened(tmp_path / "data") as engine:
-        indexed(engine, "a.pdf", BUDGET)
-        copy_folder(tmp_path / "data", tmp_path / "copy")()
-    upload = tmp_path / "copy" / "files" / "ab" / f"ab{'0' * 62}.part"
-    upload.parent.mkdir(exist_ok=True)
-    upload.write_bytes(b"half an upload")
-    for name in (".DS_Store", "readme.txt", "ab/.DS_Store"):
-        (tmp_path / "copy" / "files" / name).write_bytes(b"x")
-    with opened(tmp_path / "copy") as after:
-        assert_in_agreement(after)
-        assert_found(after, budget=["a.pdf"])
-        assert not upload.exists()
-        assert (tmp_path / "copy" / "files" / "readme.txt").exists()
-
-
-CutOff = Callable[[type, str], Any]
-
-
-@pytest.fixture
-def cut_off(tmp_path: Path) -> CutOff:
-    return lambda owner, name: before_call(owner, name, copy_folder(tmp_path / "data", tmp_path / "copy"))
-
-
-@pytest.fixture
-def reading_barrier(monkeypatch: pytest.MonkeyPatch) -> ReadingBarrier:
-    return ReadingBarrier(monkeypatch)
 
 
 # Words that compress badly, so that the file is more than ten times as large as one of a single sentence.
@@ -585,25 +411,13 @@ def test_small_file_is_read_between_the_pages_of_a_large_one(
     assert_in_agreement(engine)
 
 
-def test_later_version_of_a_document_does_not_overtake_it(
-    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
-) -> None:
-    first = reading_barrier.submit(engine, "report.pdf", *LARGE)
-    second = engine.documents.submit("report.pdf", make_pdf(PENGUINS))
-    reading_barrier.release()
-    engine.jobs.wait([first.job_id, second.job_id])
-    assert len(read_order) == 2
-    (document,) = engine.documents.list()
-    assert engine.documents.content(document.document_id) == make_pdf(PENGUINS)
-
-
-def test_versions_of_a_small_file_keep_their_order(
-    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
-) -> None:
+@pytest.mark.usefixtures("read_order")
+def test_later_version_of_a_document_does_not_overtake_it(engine: Engine, reading_barrier: ReadingBarrier) -> None:
     jobs = [reading_barrier.submit(engine, "large.pdf", *LARGE)]
-    jobs += [engine.documents.submit("small.pdf", make_pdf(*[f"{PENGUINS} {page}" for page in range(3)]))]
-    jobs += [engine.documents.submit("small.pdf", make_pdf(BUDGET))]
+    small = make_pdf(*[f"{PENGUINS} {page}" for page in range(3)])
+    for name, content in (("small.pdf", small), ("small.pdf", make_pdf(BUDGET)), ("large.pdf", make_pdf(PENGUINS))):
+        jobs.append(engine.documents.submit(name, content))
     reading_barrier.release()
     engine.jobs.wait([job.job_id for job in jobs])
-    (document,) = (one for one in engine.documents.list() if one.name == "small.pdf")
-    assert engine.documents.content(document.document_id) == make_pdf(BUDGET)
+    contents = {one.name: engine.documents.content(one.document_id) for one in engine.documents.list()}
+    assert contents == {"small.pdf": make_pdf(BUDGET), "large.pdf": make_pdf(PENGUINS)}

@@ -16,7 +16,9 @@ from sqlalchemy import update
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
+from rag_core.index.retriever import ChunkIndex
 from rag_core.parsing.parser import DocumentParser
+from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.schema import versions
 from rag_core.types.answers import Answer
@@ -28,6 +30,9 @@ from tests.support.servers import Play, ScriptedEndpoint
 BUDGET = "The budget of the Zanzibar bridge is 42 million euros. Building ends in June of next year."
 PENGUINS = "A colony of emperor penguins on Snow Hill island holds four thousand pairs. They breed in winter."
 COPPER = "The Atacama mine yields copper of ninety percent purity. Its smelter burns natural gas."
+LONG = " ".join(
+    f"Clause {number} binds the tenant of house {number} to pay the rent in advance." for number in range(20)
+)
 ASK_BUDGET = "What is the budget of the Zanzibar bridge?"
 ASK_PENGUINS = "How many pairs of emperor penguins live on Snow Hill island?"
 ASK_COPPER = "How pure is the copper of the Atacama mine?"
@@ -41,6 +46,17 @@ def settings_in(folder: Path, **values: Any) -> Settings:
 
 def opened(folder: Path, **values: Any) -> Engine:
     return Engine(settings_in(folder, **values))
+
+
+def built_chunk_tokens(engine: Engine) -> int:
+    built_with = engine.status().built_with
+    assert built_with is not None
+    return built_with.chunk_tokens
+
+
+def open_index(stores: Stores, name: str, generation: int) -> ChunkIndex:
+    """Return the index of a retriever for a generation."""
+    return next(index for one, index in stores.open_indexes(generation) if one.score.name == name)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numpy as np
 from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
 
-_THICKEST, _SHORTEST = 3.0, 2.0
+_MOST_THICKNESS, _LEAST_LENGTH = 3.0, 2.0
 # A page with more objects, and a path with more segments, is a drawing.
 _MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
 # Least brightness of a line that cannot be seen on paper.
@@ -89,13 +89,13 @@ def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]
 
 def _is_thin(bounds: Bounds) -> bool:
     left, bottom, right, top = bounds
-    return min(right - left, top - bottom) <= _THICKEST
+    return min(right - left, top - bottom) <= _MOST_THICKNESS
 
 
 def _is_long(bounds: Bounds) -> bool:
     left, bottom, right, top = bounds
     width, height = right - left, top - bottom
-    return max(width, height) >= max(_SHORTEST, 2 * min(width, height))
+    return max(width, height) >= max(_LEAST_LENGTH, 2 * min(width, height))
 
 
 def _read_mode(path: int) -> tuple[bool, bool]:

@@ -19,8 +19,9 @@ _MIDDLE = (0.3, 0.66)
 # Least share of the width of a character that the line covers, and most thickness and overhang of the line, as shares
 # of the height of the characters. A longer line is a rule of a table or of a chart.
 _COVERED, _THICKEST, _OVERHANG = 0.6, 0.22, 0.8
-# Least share of the length of the line over characters.
-_FILLED = 0.7
+# Least share of the length of the line over characters, if other characters are beside it. A line through a row of a
+# table also covers the gaps between its cells; others are nearer than this share of the height of the characters.
+_FILLED, _BESIDE = 0.7, 0.9
 # Words with a smaller gap, as a share of their height, are not in different cells of a table.
 _NEAR = 0.5
 # Struck characters of a word; a narrow one between two others may be covered less.
@@ -105,6 +106,12 @@ def _find_struck(characters: Characters, strokes: FloatArray) -> BoolArray:
         height = float(np.median(heights[hit]))
         covered = float(np.minimum(shared[hit], end - begin).sum())
         overhang = max(low[near][hit].min() - begin, end - high[near][hit].max())
-        if overhang <= _OVERHANG * height and covered >= _FILLED * (end - begin - 2 * max(0.0, overhang)):
+        if overhang > _OVERHANG * height:
+            continue
+        first, last = np.searchsorted(middles, (across - _BESIDE * height, across + _BESIDE * height))
+        beside = order[first:last]
+        beside = beside[(low[beside] < end + height / 2) & (high[beside] > begin - height / 2)]
+        is_row = len(beside) == hit.sum()
+        if is_row or covered >= _FILLED * (end - begin - 2 * max(0.0, overhang)):
             struck[near[hit]] = True
     return struck

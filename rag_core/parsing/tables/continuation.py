@@ -72,11 +72,13 @@ def _is_empty(page: Page, start: int, end: int) -> bool:
 def _continue_table(first: Table, second: Table, page_index: int) -> Table | None:
     if len(first.columns) != len(second.columns):
         return None
-    begun = page_index if first.first_page is None else first.first_page
+    first_page = page_index if first.first_page is None else first.first_page
     if second.header_rows:
         is_repeated = _texts(first.headers) == _texts(second.headers)
         rows = (*second.headers, *_carry_cells(first, second))
-        return replace(second, rows=rows, first_page=begun, unit=second.unit or first.unit) if is_repeated else None
+        return (
+            replace(second, rows=rows, first_page=first_page, unit=second.unit or first.unit) if is_repeated else None
+        )
     if not _are_aligned(first, second):
         return None
     headers = tuple(
@@ -88,7 +90,7 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
         header_rows=len(headers),
         caption=first.caption,
         unit=second.unit or first.unit,
-        first_page=begun,
+        first_page=first_page,
     )
 
 

@@ -22,13 +22,11 @@ from rag_core.types.arrays import FloatArray
 
 TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
 # Greatest height and least length of a horizontal rule in points.
-_THICKEST, _SHORTEST = 3.0, 4.0
+_BORDER_THICKNESS, _SHORTEST = 3.0, 4.0
 # Rules whose distance is below this share of the height of the characters are one, as the borders of two cells.
 _SAME_RULE = 0.45
 # A rule is a cell border, and not the underline of a text, if it is this many points longer than the text.
 _LONGER = 1.0
-# Gaps between groups of rows are this many times as large as gaps between their rows.
-_SPREAD = 1.25
 # Share of the rows of groups whose first cell beside the label another group has too.
 _REPEATED = 0.6
 # Distance of a label from the middle of its rows, as a share of the distance between rows.
@@ -52,7 +50,7 @@ class Rules:
     @cached_property
     def _rects(self) -> FloatArray:
         rects = self._find_rules()
-        rects = rects[(rects[:, 3] - rects[:, 1] < _THICKEST) & (rects[:, 2] - rects[:, 0] > _SHORTEST)]
+        rects = rects[(rects[:, 3] - rects[:, 1] < _BORDER_THICKNESS) & (rects[:, 2] - rects[:, 0] > _SHORTEST)]
         return rects[np.argsort(rects[:, 1])]
 
     def find_borders(self, columns: Sequence[Column], top: float, bottom: float, size: float) -> list[Border]:
@@ -168,7 +166,7 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
     """Return the rows with the labels of the groups of rows; ``None`` if the table has no such groups."""
     rows = [row for row in grid.rows if not row.is_label_only]
     loose = [row for row in grid.rows if row.is_label_only]
-    if len(rows) < 4 or (loose and not _are_between(loose, rows)):
+    if len(rows) < 4:
         return None
     count = next((number for number, kind in enumerate(grid.kinds) if kind is ColumnKind.FIGURE), len(grid.columns))
     columns = list(range(min(count, len(grid.columns) - 1)))
@@ -183,9 +181,7 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
             continue
         accepted = True
         for start, end, cell in groups:
-            numbers = [
-                one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one], column)
-            ]
+            numbers = [one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one])]
             for number in numbers:
                 filled[number].cells[column] = cell
                 if len(numbers) > 1:
@@ -194,15 +190,8 @@ def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None
     return filled if is_changed and (not loose or accepted) else None
 
 
-def _are_between(loose: Sequence[GridRow], rows: Sequence[GridRow]) -> bool:
-    """Return whether labels alone in a line are nearer to the rows above and below them than rows to each other."""
-    tops = [row.top for row in rows]
-    pitch = median(lower - upper for upper, lower in pairwise(tops))
-    return all(min(abs(top - row.top) for top in tops) < 0.7 * pitch and tops[0] < row.top < tops[-1] for row in loose)
-
-
-def _is_total(row: GridRow, column: int) -> bool:
-    return any(TOTAL.match(cell[0].text) for number, cell in row.cells.items() if number >= column)
+def _is_total(row: GridRow) -> bool:
+    return any(TOTAL.match(cell[0].text) for cell in row.cells.values())
 
 
 Group = tuple[int, int, list[Segment]]
@@ -225,9 +214,7 @@ def _find_groups(
     if not loose:
         readings += [_group_at_top(rows, column), _group_at_bottom(rows, column)]
     found = [one for one in readings if one and _fits(rows, kinds, one, column, borders, nested=nested)]
-    # Labels at the top that leave out the first rows, which continue a page, are the last guess.
-    whole = [one for one in found if one[0][0] == 0] or found
-    return whole[0] if len(whole) == 1 else None
+    return found[0] if len(found) == 1 else None
 
 
 def _group_at_top(rows: Sequence[GridRow], column: int) -> list[Group] | None:
@@ -278,9 +265,10 @@ def _fits(
     *,
     nested: bool,
 ) -> bool:
-    """Return whether rules, gaps or repeated cells confirm the groups, and no rule or blank cell contradicts them."""
+    """Return whether rules or repeated cells confirm the groups, and no rule or blank cell contradicts them."""
     several = [(start, end) for start, end, *_ in groups if end - start > 1]
-    if len(groups) < 2 or len(several) < 2 or (groups[0][0] and not nested and len(several) < 3):
+    # Labels at the top that leave out the first rows continue a page, and may be blank cells.
+    if len(several) < 2 or groups[0][0]:
         return False
     usual = [
         number
@@ -304,10 +292,6 @@ def _fits(
         return True
     if kinds[usual[0]] is ColumnKind.FIGURE:
         return False
-    gaps = {number: places[number] - places[number - 1] for number in range(1, len(rows))}
-    inside = [gap for number, gap in gaps.items() if number not in edges]
-    if min(gaps[number] for number in edges) > _SPREAD * max(inside):
-        return True
     return _repeats(rows, groups, usual[0])
 
 

@@ -43,7 +43,7 @@ def _is_figure(text: str) -> bool:
 @lru_cache(maxsize=_CACHED)
 def _is_period(text: str) -> bool:
     period, bracket, unit = text.partition(" (")
-    is_with_unit = bracket and unit.endswith(")") and read_unit(unit[:-1], alone=True) is not None
+    is_with_unit = bracket and unit.endswith(")") and read_unit(unit[:-1], in_brackets=True) is not None
     return bool(_PERIOD.fullmatch(period if is_with_unit else text))
 
 

@@ -11,7 +11,8 @@ import pytest
 from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.engine import Engine
 from rag_core.types.answers import AnswerState
-from tests.support.engines import open_library, scripted_engine
+from tests.support.drawn_pdfs import make, rows
+from tests.support.engines import add_document, open_library, scripted_engine
 from tests.support.servers import complete
 
 BOATS = ["Aurore", "Bittern", "Curlew", "Dunlin", "Egret", "Fulmar"]
@@ -21,13 +22,15 @@ PAGES = [
     for number, name in enumerate(BOATS, 1)
 ]
 OTHER = ["The archive of Orrin holds 412 maps. The oldest map of the archive shows the salt road of 1583."]
+GUILD = [(f"{name} Holm", town) for name, town in zip(("Ada", "Bo", "Cleo", "Dag", "Eva", "Finn"), BOATS, strict=True)]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sets") / "data"
-    with open_library(folder, {"boats.pdf": PAGES, "archive.pdf": OTHER}):
-        pass
+    table = make(folder.parent / "guild.pdf", rows(("Member", "Town"), *GUILD, places=(60, 250), left=True))
+    with open_library(folder, {"boats.pdf": PAGES, "archive.pdf": OTHER}) as engine:
+        add_document(engine, "guild.pdf", table.read_bytes())
     copytree(folder, folder.with_name("copy"))
     return folder
 
@@ -72,6 +75,13 @@ def test_stated_answer_is_introduced_as_usual(engine: Engine, question: str, val
     answer = engine.answer(question)
     assert answer.text.startswith(f"{INTRODUCTION}\n")
     assert value in answer.text
+
+
+@pytest.mark.parametrize("question", ["List all members.", "How many members are there?", "List all the towns."])
+def test_table_of_the_things_is_shown_with_all_its_rows(engine: Engine, question: str) -> None:
+    answer = engine.answer(question)
+    assert answer.text.startswith(f"{INTRODUCTION}\n\n|")
+    assert all(f"|{name}|{town}|" in answer.text for name, town in GUILD)
 
 
 @pytest.mark.parametrize("question", ["List all lighthouses.", "How many pilots are there?", "Which cranes are there?"])

@@ -10,7 +10,7 @@ from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.answering.sources.excerpts import MAX_ROWS, MAX_WORDS, Excerpts
 from rag_core.answering.sources.selection import MAX_EXCERPTS, select
 from rag_core.reading.answer_finding import FoundAnswer
-from rag_core.reading.excerpts import Excerpt, Place, build_row_excerpt
+from rag_core.reading.excerpts import Excerpt, PageSpan, build_row_excerpt
 from rag_core.types.retrieval import Gate
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.passages import passage
@@ -21,8 +21,8 @@ KEY = ("v1", 0)
 
 def found(start: int, end: int, answer: tuple[int, int], score: float = 0.0) -> FoundAnswer:
     source = passage(page_index=0, start=0)
-    excerpt = Excerpt(source, 0, "", ((0, end - start, Place(start, end)),))
-    return FoundAnswer(excerpt, Place(*answer), "", 0.9, 1.0, score)
+    excerpt = Excerpt(source, 0, "", ((0, end - start, PageSpan(start, end)),))
+    return FoundAnswer(excerpt, PageSpan(*answer), "", 0.9, 1.0, score)
 
 
 def candidate(start: int, end: int, score: float, **changes: object) -> Candidate:
@@ -48,7 +48,7 @@ def test_short_sentences_are_quoted_whole() -> None:
 
 
 def test_sentences_of_a_mail_are_quoted_with_its_header() -> None:
-    header = "From: Ada Holm\nDate: 2 March 2020"
+    header = "From: Ada Holm <a@h.no>\nDate: 2 March 2020"
     text = f"{header}\n\nThe kiln is cold. It needs two new doors."
     start = text.index("It needs")
     one, other = (
@@ -81,7 +81,7 @@ def test_rows_of_a_table_are_one_excerpt() -> None:
         excerpt = build_row_excerpt(passage(page_index=0, start=0), 0, table, row)
         assert excerpt is not None
         cell = row.cells[1]
-        answers.append(FoundAnswer(excerpt, Place(cell.start, cell.end, cell), cell.text, 0.5, 0.0, score))
+        answers.append(FoundAnswer(excerpt, PageSpan(cell.start, cell.end, cell), cell.text, 0.5, 0.0, score))
     answers.sort(key=lambda one: -one.score)
     (one,) = Excerpts().propose(answers, {KEY: ""})
     assert [row.label for row in one.rows] == ["B4", "B5", "B6", "B7", "B8", "B9"]

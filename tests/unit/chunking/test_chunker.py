@@ -64,12 +64,12 @@ def test_prefix_has_the_title_of_the_first_page() -> None:
 
 
 def test_each_mail_begins_a_chunk_and_gives_its_chunks_their_heading() -> None:
-    first = f"From: Ada Holm\nDate: 2 March 2020\n\n{sentences(4)}"
-    second = "From: Bo Krag\nDate: 1 March 2020\n\nThe kiln is cold."
+    first = f"From: Ada Holm <a@h.no>\nDate: 2 March 2020\n\n{sentences(4)}"
+    second = "From: Bo Krag <b@k.no>\nDate: 1 March 2020\n\nThe kiln is cold."
     spans = chunk(page(f"Letters\n\n{first}\n\n{second}"))
     ada, bo = "From: Ada Holm, Date: 2 March 2020", "From: Bo Krag, Date: 1 March 2020"
     assert [span.heading for span in spans] == [ada, ada, bo]
-    assert spans[0].text.startswith("Letters\n\nFrom: Ada Holm\nDate: 2 March 2020\n\nS0")
+    assert spans[0].text.startswith("Letters\n\nFrom: Ada Holm <a@h.no>\nDate: 2 March 2020\n\nS0")
     assert spans[2].text == second
 
 

@@ -301,6 +301,6 @@ def test_page_of_a_heading_alone_gives_its_heading_to_the_next_page() -> None:
 
 
 def test_mail_goes_on_with_its_heading_on_the_next_page() -> None:
-    mail = "From: Ada Holm\nDate: 2 March 2020\n\nThe kiln is cold."
+    mail = "From: Ada Holm <a@h.no>\nDate: 2 March 2020\n\nThe kiln is cold."
     pages = assemble_headed((mail, ""), (BENCH, ""), (f"Inventory\n\n{BENCH}", "Inventory"))
     assert [page.heading for page in pages] == ["", "From: Ada Holm, Date: 2 March 2020", "Inventory"]

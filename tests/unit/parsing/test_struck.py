@@ -11,7 +11,7 @@ from pypdf.generic import ArrayObject, FloatObject, NameObject
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.support.drawn_pdfs import make, read
+from tests.support.drawn_pdfs import make, read, rows
 
 TEXT = "Lockers cost nine twelve crowns a week."
 STRUCK_TEXT = "Lockers cost ~~nine~~ twelve crowns a week."
@@ -51,6 +51,25 @@ def test_narrow_character_between_struck_ones_is_struck(tmp_path: Path) -> None:
     narrow = LEFT + stringWidth("n", "Helvetica", 12)
     wide = narrow + stringWidth("i", "Helvetica", 12)
     assert text_of(tmp_path, ("line", LEFT, 703, narrow, 703), ("line", wide, 703, RIGHT, 703)) == STRUCK_TEXT
+
+
+@pytest.mark.parametrize(
+    ("middle", "expected"),
+    [
+        (((583, "Sander", "31"),), "~~Sander~~ ~~31~~"),
+        (((590, "", "25"), (583, "Garden", "31"), (576, "", "9")), "Garden 31"),
+    ],
+    ids=["row", "label beside two rows"],
+)
+def test_line_through_a_row_strikes_what_is_in_its_cells(tmp_path: Path, middle: tuple, expected: str) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(("Tool", "Week"), ("Ladder", "12"), top=624)(canvas)
+        rows(("Mower", "40"), top=558)(canvas)
+        for top, *cells in middle:
+            rows(cells, top=top, places=(60, 250 if not cells[0] else 330))(canvas)
+        canvas.line(58, 586.5, 332, 586.5)
+
+    assert expected in read(make(tmp_path / "page.pdf", draw)).page.text
 
 
 def test_an_annotation_strikes_words_out(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def test_watermark_follows_the_text_after_a_sign(tmp_path: Path, watermark: Draw
     "other",
     [
         mark("The Pale Title", 30, 0, 0.7, (200, 780)),
-        mark("January", 9, 45, 0.0, (100, 400), (160, 400)),
+        mark("January", 9, 45, 0.0, *((100, 60 * row) for row in range(2, 7))),
+        mark("Revenue", 20, 45, 0.0, (300, 400)),
         mark("Sideways", 30, 90, 0.7, (40, 400)),
     ],
 )
@@ -61,4 +62,4 @@ def test_other_large_or_slanted_text_is_read_where_it_is(tmp_path: Path, other: 
         lines(*PROSE * 3)(canvas)
 
     text = read(make(tmp_path / "page.pdf", draw)).page.text
-    assert text.startswith(("The Pale Title", "January", "Sideways"))
+    assert text.startswith(("The Pale Title", "\n\n".join(["January"] * 5), "Revenue", "Sideways"))

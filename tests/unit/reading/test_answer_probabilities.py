@@ -6,11 +6,11 @@ import pytest
 
 from rag_core.reading.answer_finding import FoundAnswer
 from rag_core.reading.answer_probabilities import MAX_ANSWERS, compute_answer_probabilities, unify_answers
-from rag_core.reading.excerpts import Excerpt, Place
+from rag_core.reading.excerpts import Excerpt, PageSpan
 from rag_core.types.mixtures import UNKNOWN
 from tests.support.passages import passage
 
-PLACE = Place(0, 1)
+PLACE = PageSpan(0, 1)
 
 
 def found(text: str, probability: float) -> FoundAnswer:
