@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rag_core.text.dates import find_years
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.chunks import HEADING_SEPARATOR
-from rag_core.types.documents import Page
+from rag_core.types.documents import DocumentAttributes, Page
 
 # The title is looked for in this many characters at the top of the first page.
 TITLE_CHARACTERS = 4000
@@ -67,22 +68,43 @@ def extract_title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
 
 
+def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
+    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
+    years = find_years(name_in_words(name))
+    named = int(years[0]) if len(years) == 1 else None
+    cover = first.text[:TITLE_CHARACTERS] if first else ""
+    registrant = _REGISTRANT.search(cover)
+    if registrant is None:
+        return DocumentAttributes(year=named)
+    form, date = _find_form_and_date(cover)
+    year = int(date["year"]) if date else named
+    return DocumentAttributes(_name_company(registrant), year, form["form"].upper() if form else "")
+
+
 def format_document_label(name: str, title: str, heading: str) -> str:
     """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
 def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
-    name = registrant["name"].strip()
-    if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
-        name = f"{registrant['before'] or ''} {name}".strip()
-    form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
+    name = _name_company(registrant)
+    form, date = _find_form_and_date(cover)
     return [
         "" if all(word in file_name for word in _distinctive_words(name)) else name,
         _find_symbol(cover, file_name),
         f"Form {form['form'].upper()}" if form and _letters_and_digits(form["form"]) not in file_name else "",
         date["date"] if date and date["year"] not in file_name else "",
     ]
+
+
+def _name_company(registrant: re.Match[str]) -> str:
+    name = registrant["name"].strip()
+    # The line may be only a legal form, such as "Inc."; the name is in the line above then.
+    return name if _distinctive_words(name) else f"{registrant['before'] or ''} {name}".strip()
+
+
+def _find_form_and_date(cover: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    return _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
 
 
 def _distinctive_words(company: str) -> list[str]:

@@ -95,7 +95,7 @@ class PageRenderer:
             self._worker.close()
             self._worker = self._open = None
         if self._worker is None:
-            self._worker = WorkerProcess(self._memory_mb, "off")
+            self._worker = WorkerProcess(self._memory_mb)
         # The file at a path can change, so its modification time and size are part of the key of the open document.
         status = path.stat()
         key = (path.absolute(), status.st_mtime_ns, status.st_size)
