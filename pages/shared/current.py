@@ -47,3 +47,10 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
         choose_conversation(None)
         st.info("That conversation is no longer stored. Here is a new chat.", icon=":material/info:")
         return None, []
+
+
+def ask_documents(document_ids: Sequence[str]) -> None:
+    """Open a new chat that is limited to some documents."""
+    choose_conversation(None)
+    st.session_state[f"{keys.SCOPE}_new"] = list(document_ids)
+    st.switch_page("pages/chat/page.py")

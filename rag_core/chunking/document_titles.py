@@ -8,6 +8,7 @@ the document: a balance sheet seldom names its company.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from rag_core.text.dates import find_years
@@ -68,43 +69,62 @@ def extract_title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
 
 
-def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
-    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
-    years = find_years(name_in_words(name))
-    named = int(years[0]) if len(years) == 1 else None
-    cover = first.text[:TITLE_CHARACTERS] if first else ""
-    registrant = _REGISTRANT.search(cover)
-    if registrant is None:
-        return DocumentAttributes(year=named)
-    form, date = _find_form_and_date(cover)
-    year = int(date["year"]) if date else named
-    return DocumentAttributes(_name_company(registrant), year, form["form"].upper() if form else "")
-
-
 def format_document_label(name: str, title: str, heading: str) -> str:
     """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
+@dataclass(frozen=True, slots=True)
+class FilingCover:
+    """What the cover of an SEC filing says; ``form`` and ``date`` may be empty.
+
+    ``is_period`` is true if the date is the end of the period that the filing reports on.
+    """
+
+    registrant: str
+    form: str
+    date: str
+    is_period: bool
+
+
+def read_filing_cover(text: str) -> FilingCover | None:
+    """Return what the cover of an SEC filing says; ``None`` if the text of a first page is no such cover."""
+    cover = text[:TITLE_CHARACTERS]
+    registrant = _REGISTRANT.search(cover)
+    if registrant is None:
+        return None
+    form, ended, dated = _FORM.search(cover), _ENDED.search(cover), _DATED.search(cover)
+    date = ended or dated
+    form_name = form["form"].upper() if form else ""
+    return FilingCover(_name_registrant(registrant), form_name, date["date"] if date else "", is_period=bool(ended))
+
+
+def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
+    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
+    years = find_years(name_in_words(name))
+    named = int(years[0]) if len(years) == 1 else None
+    cover = read_filing_cover(first.text) if first else None
+    if cover is None:
+        return DocumentAttributes(year=named)
+    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else named, cover.form)
+
+
+def _name_registrant(registrant: re.Match[str]) -> str:
+    name = registrant["name"].strip()
+    if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
+        name = f"{registrant['before'] or ''} {name}".strip()
+    return name
+
+
 def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
-    name = _name_company(registrant)
-    form, date = _find_form_and_date(cover)
+    name = _name_registrant(registrant)
+    form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
         "" if all(word in file_name for word in _distinctive_words(name)) else name,
         _find_symbol(cover, file_name),
         f"Form {form['form'].upper()}" if form and _letters_and_digits(form["form"]) not in file_name else "",
         date["date"] if date and date["year"] not in file_name else "",
     ]
-
-
-def _name_company(registrant: re.Match[str]) -> str:
-    name = registrant["name"].strip()
-    # The line may be only a legal form, such as "Inc."; the name is in the line above then.
-    return name if _distinctive_words(name) else f"{registrant['before'] or ''} {name}".strip()
-
-
-def _find_form_and_date(cover: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
-    return _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
 
 
 def _distinctive_words(company: str) -> list[str]:
