@@ -35,6 +35,15 @@ def show_actions(
         show_ask_button(asked, f"Ask {named}", key="ask_selected")
         if not chosen:
             return
+        if len(chosen) == 1:
+            # Streamlit's tables open nothing by keyboard, so a ticked row has this button too.
+            st.button(
+                "Open",
+                icon=":material/menu_book:",
+                key="open_selected",
+                on_click=open_preview,
+                args=[chosen[0].document_id],
+            )
         if st.button("Tag", icon=":material/label:", key="tag_selected"):
             _tag(engine, chosen)
         if st.button("Move to collection", icon=":material/folder:", key="collect_selected"):
@@ -50,6 +59,13 @@ def show_actions(
         )
         if st.button(f"Delete {len(chosen):,}", icon=":material/delete:", key="delete_selected"):
             confirm_deletion(engine, chosen)
+
+
+def open_preview(document_id: str) -> None:
+    """Show the preview of a document, whose id becomes part of the address."""
+    st.query_params[keys.DOCUMENT_PARAM] = document_id
+    for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM):
+        st.session_state.pop(name, None)
 
 
 def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) -> None:

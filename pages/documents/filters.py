@@ -75,7 +75,7 @@ def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
         placeholder=label,
         label_visibility="collapsed",
         key=key,
-        width=180,
+        width=150,
     )
 
 

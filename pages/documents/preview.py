@@ -16,7 +16,6 @@ from pages.shared.panel import open_panel
 from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.source_page import show_page
 from pages.shared.text import escape_markdown
-from pages.shared.unlock import show_password_fields
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DocumentInfo
@@ -50,7 +49,6 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
         _summarize(engine, document)
         _act(engine, document, collections)
         _edit_tags(engine, document, sorted({tag for one in library for tag in one.tags}, key=str.casefold))
-        show_password_fields(engine, [document])
         _tabs(engine, document)
 
 
@@ -70,7 +68,7 @@ def _summarize(engine: Engine, document: DocumentInfo) -> None:
         if number:
             parts.append(f"{number:,} {words}")
     st.caption(escape_markdown(" · ".join(parts)))
-    if document.pages and (title := engine.documents.title(document.document_id)):
+    if document.pages and not document.company and (title := engine.documents.title(document.document_id)):
         st.caption(f"Title on its first page: {escape_markdown(title)}")
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.arrow import DataframeStateInput
 
+from pages.documents.actions import open_preview
 from pages.documents.filters import list_known
 from pages.documents.statuses import describe_status
 from pages.shared import keys
@@ -18,7 +19,7 @@ from pages.shared.library import format_collection_name
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
 
-_COLUMNS = ("Name", "Company", "Year", "Type", "Tags", "Collection", "Status", "Pages", "Size, kB", "Added")
+_COLUMNS = ("Name", "Company", "Year", "Type", "Tags", "Collection", "Status", "Pages", "Added", "Size, kB")
 # Columns that are shown only if a document has a value for them.
 _OPTIONAL = ("Company", "Year", "Type", "Tags", "Collection")
 _CLICKED = "document_clicked"
@@ -63,13 +64,6 @@ def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[Document
     return chosen
 
 
-def open_preview(document_id: str) -> None:
-    """Show the preview of a document, whose id becomes part of the address."""
-    st.query_params[keys.DOCUMENT_PARAM] = document_id
-    for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM):
-        st.session_state.pop(name, None)
-
-
 def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     rows = [
         (
@@ -81,8 +75,8 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
             format_collection_name(one.collection),
             describe_status(one),
             one.pages,
-            ceil(one.size / 1000),
             one.added_at,
+            ceil(one.size / 1000),
         )
         for one in documents
     ]
@@ -106,7 +100,7 @@ def _configure(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
         "Collection": st.column_config.TextColumn(width=100),
         "Status": st.column_config.TextColumn(width=110),
         "Pages": st.column_config.NumberColumn(format="localized", width=60),
+        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
         # Streamlit's format for bytes depends on the reader's locale. In British English, it shows "2.4mB".
         "Size, kB": st.column_config.NumberColumn(format="localized", width=70),
-        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
     }
