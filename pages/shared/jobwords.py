@@ -31,12 +31,7 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
         return f"{job.name}: {job.reason}"
     if job.kind != "index":
         return f"{_VERBS[job.kind]} {_name_within(job)}{describe_step(job, ': ')}{_describe_left(job)}"
-    return f"{job.name}: {describe_stage(job)}{_describe_left(job)}"
-
-
-def describe_stage(job: Job) -> str:
-    """Return what is done with a file, such as ``reading page 34 of 212``."""
-    return "all pages read, nearly ready" if is_embedding(job) else f"reading{describe_step(job, ' ')}"
+    return f"{job.name}: {_describe_stage(job)}{_describe_left(job)}"
 
 
 def describe_files(running: Sequence[Job], ended: Sequence[Job]) -> str:
@@ -44,18 +39,25 @@ def describe_files(running: Sequence[Job], ended: Sequence[Job]) -> str:
     results = [describe_result(job)[0] for job in ended]
     counts = [(sum(results), "ready"), (len(results) - sum(results), "not added")]
     parts = [f"{number:,} {words}" for number, words in counts if number]
-    read = [job for job in running if job.state is JobState.RUNNING and not job.reason]
-    if current := next((job for job in read if not is_embedding(job)), None):
-        parts.append(f"{describe_stage(current)} of {current.name}")
-    elif read:
-        parts.append(f"{len(read):,} nearly ready")
+    current = [job for job in running if job.state is JobState.RUNNING and not job.reason]
+    if current:
+        longest = max(current, key=lambda job: job.remaining_s or 0.0)
+        parts.append(f"{_describe_stage(longest, longest.name)}{_describe_left(longest)}")
     return f"{format_count(len(running) + len(ended), 'file')}: {', '.join(parts) or 'waiting for their turn'}"
 
 
+def _describe_stage(job: Job, name: str = "") -> str:
+    """Return what is done with a file, such as ``reading page 34 of 212``, with the name of the file if it is given."""
+    step, of = describe_step(job), f" of {name}" if name else ""
+    if is_embedding(job):
+        return f"all pages{of} read"
+    return f"reading {step}{of}" if step else f"reading {name}".rstrip()
+
+
 def _describe_left(job: Job) -> str:
-    """Return the time that is left; empty if it is unknown or has passed, because the estimate was too short then."""
+    """Return the time that is left; no number if it has passed, because the estimate was too short then."""
     if not job.remaining_s:
-        return ""
+        return ", nearly ready" if is_embedding(job) else ""
     seconds = math.ceil(job.remaining_s)
     return f", about {f'{seconds} s' if seconds < 60 else format_duration(seconds)} left"
 

@@ -92,7 +92,7 @@ def test_file_waits_for_its_turn_or_for_a_reindex() -> None:
     ("stage", "state", "line"),
     [
         ("reading", JobState.RUNNING, "4 files: 1 ready, 1 not added, reading page 3 of 9 of report.pdf"),
-        ("embedding", JobState.RUNNING, "4 files: 1 ready, 1 not added, 1 nearly ready"),
+        ("embedding", JobState.RUNNING, "4 files: 1 ready, 1 not added, all pages of report.pdf read, nearly ready"),
         ("", JobState.QUEUED, "4 files: 1 ready, 1 not added"),
     ],
 )
