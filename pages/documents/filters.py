@@ -75,7 +75,8 @@ def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
         placeholder=label,
         label_visibility="collapsed",
         key=key,
-        width=150,
+        # A chosen value needs more room than the name of the filter.
+        width=240 if st.session_state[key] else 150,
     )
 
 
