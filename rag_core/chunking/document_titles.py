@@ -70,6 +70,16 @@ def extract_title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
 
 
+def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
+    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
+    years = find_years(name_in_words(name))
+    named = int(years[0]) if len(years) == 1 else None
+    cover = read_filing_cover(first.text) if first else None
+    if cover is None:
+        return DocumentAttributes(year=named)
+    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else named, cover.form)
+
+
 def format_document_label(name: str, title: str, heading: str) -> str:
     """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
@@ -106,16 +116,6 @@ def _name_registrant(registrant: re.Match[str]) -> str:
     if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
         name = f"{registrant['before'] or ''} {name}".strip()
     return name
-
-
-def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
-    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
-    years = find_years(name_in_words(name))
-    named = int(years[0]) if len(years) == 1 else None
-    cover = read_filing_cover(first.text) if first else None
-    if cover is None:
-        return DocumentAttributes(year=named)
-    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else named, cover.form)
 
 
 def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
