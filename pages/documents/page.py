@@ -41,8 +41,9 @@ if documents:
     place = st.container()
     chosen = choose_documents(documents, shown) if shown else []
     with place:
-        show_summary(documents, shown)
         show_actions(back.engine, chosen, shown if len(shown) < len(documents) else [], collections)
+        # The tools of the table appear over this line, so that they do not cover the buttons.
+        show_summary(documents, shown)
 show_rejected(back.engine, rejected, asked)
 show_problems_download(library)
 show_preview(back.engine, library, collections)
