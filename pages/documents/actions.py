@@ -8,29 +8,46 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.current import ask_documents
 from pages.shared.jobs import track_jobs
 from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo, DocumentStatus
+from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo
 from rag_core.types.formatting import format_count
 
-_RETRY = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.CANCELLED, DocumentStatus.PARTIAL)
 _LISTED = 10
-_INTO = "collect_into"
+_MOST_ASKED = 200
+_INTO, _TAGS, _NAME = "collect_into", "tags_added", "document_name"
 
 
-def show_actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
-    """Show the buttons for the selected documents."""
-    if not chosen:
+def show_actions(
+    engine: Engine, chosen: Sequence[DocumentInfo], narrowed: Sequence[DocumentInfo], collections: Iterable[str]
+) -> None:
+    """Show the buttons for the documents whose rows are ticked, or else for those that the filters leave, if any."""
+    if not chosen and not narrowed:
         return
-    ids = [one.document_id for one in chosen]
     with st.container(horizontal=True, gap="small"):
-        if st.button(f"Delete {len(chosen)}", icon=":material/delete:", key="delete_selected"):
-            st.session_state[keys.DIALOG_OPEN] = True
-            _confirm(engine, chosen)
+        asked = chosen or narrowed
+        named = "this document" if len(asked) == 1 else f"these {len(asked):,} documents"
+        show_ask_button(asked, f"Ask {named}", key="ask_selected")
+        if not chosen:
+            return
+        if len(chosen) == 1:
+            # Streamlit's tables open nothing by keyboard, so a ticked row has this button too.
+            st.button(
+                "Open",
+                icon=":material/menu_book:",
+                key="open_selected",
+                on_click=open_preview,
+                args=[chosen[0].document_id],
+            )
+        if st.button("Tag", icon=":material/label:", key="tag_selected"):
+            _tag(engine, chosen)
+        if st.button("Move to collection", icon=":material/folder:", key="collect_selected"):
+            collect(engine, chosen, collections)
         indexed = [one.document_id for one in chosen if one.chunks]
         st.button(
             "Re-index",
@@ -40,27 +57,37 @@ def show_actions(engine: Engine, chosen: Sequence[DocumentInfo], collections: It
             args=[engine, indexed],
             disabled=not indexed,
         )
-        if st.button("Move to collection", icon=":material/folder:", key="collect_selected"):
-            st.session_state[keys.DIALOG_OPEN] = True
-            _collect(engine, chosen, collections)
-        if again := [one.document_id for one in chosen if one.status in _RETRY]:
-            st.button(
-                "Try again",
-                icon=":material/refresh:",
-                key="retry_selected",
-                on_click=_retry,
-                args=[engine, again],
-            )
-        if len(chosen) == 1:
-            st.download_button(
-                "Download",
-                data=lambda: engine.documents.content(ids[0]),
-                file_name=chosen[0].name,
-                mime=engine.formats.find_by_name(chosen[0].name).media_type,
-                icon=":material/download:",
-                key="download_selected",
-                on_click="ignore",
-            )
+        if st.button(f"Delete {len(chosen):,}", icon=":material/delete:", key="delete_selected"):
+            confirm_deletion(engine, chosen)
+
+
+def open_preview(document_id: str) -> None:
+    """Show the preview of a document, whose id becomes part of the address."""
+    st.query_params[keys.DOCUMENT_PARAM] = document_id
+    for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM):
+        st.session_state.pop(name, None)
+
+
+def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) -> None:
+    """Show a button that opens a new chat about the searchable ones of some documents."""
+    ids = [one.document_id for one in documents if one.chunks]
+    too_many = f"At most {_MOST_ASKED} documents can be chosen one by one. Move them to a collection, and ask that."
+    if st.button(
+        label,
+        icon=":material/forum:",
+        key=key,
+        type="primary",
+        disabled=not 0 < len(ids) <= _MOST_ASKED,
+        help=too_many if len(ids) > _MOST_ASKED else None,
+    ):
+        ask_documents(ids)
+
+
+def track_retry(engine: Engine, document_ids: Sequence[str], ocr: str | None = None) -> None:
+    """Read files again, with OCR on every page if ``ocr`` is ``"on"``."""
+    for one in document_ids:
+        with show_errors_next_run():
+            track_jobs([engine.documents.retry(one, ocr=ocr)])
 
 
 def show_receipts() -> None:
@@ -85,27 +112,38 @@ def show_receipts() -> None:
         st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)
 
 
-@st.dialog(
-    "Delete documents",
-    icon=":material/delete:",
-    on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
-)
+def _closed() -> None:
+    st.session_state.pop(keys.DIALOG_OPEN, None)
+
+
+def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    """Ask whether documents are to be deleted, and delete them."""
+    st.session_state[keys.DIALOG_OPEN] = True
+    _confirm(engine, chosen)
+
+
+@st.dialog("Delete documents", icon=":material/delete:", on_dismiss=_closed)
 def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    names = [one.all_names for one in chosen[:_LISTED]]
-    st.text("\n".join(names))
-    if len(chosen) > _LISTED:
-        st.caption(f"and {len(chosen) - _LISTED} more")
+    _name(chosen)
     st.caption("This removes all names and versions, and attached documents. Earlier answers keep their quotes.")
     label = f"Delete {format_count(len(chosen), 'document')}"
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
 
 
-@st.dialog(
-    "Move to a collection",
-    icon=":material/folder:",
-    on_dismiss=lambda: st.session_state.pop(keys.DIALOG_OPEN, None),
-)
+def _name(chosen: Sequence[DocumentInfo]) -> None:
+    st.text("\n".join(one.all_names for one in chosen[:_LISTED]))
+    if len(chosen) > _LISTED:
+        st.caption(f"and {len(chosen) - _LISTED:,} more")
+
+
+def collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+    """Ask for a collection, and move documents to it."""
+    st.session_state[keys.DIALOG_OPEN] = True
+    _collect(engine, chosen, collections)
+
+
+@st.dialog("Move to a collection", icon=":material/folder:", on_dismiss=_closed)
 def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     with st.form("collect_form", border=False):
         st.selectbox(
@@ -123,6 +161,47 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
             st.rerun()
 
 
+@st.dialog("Tag documents", icon=":material/label:", on_dismiss=_closed)
+def _tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    known = sorted({tag for one in engine.documents.list() for tag in one.tags}, key=str.casefold)
+    with st.form("tag_form", border=False):
+        _name(chosen)
+        st.multiselect("Tags to add", known, key=_TAGS, accept_new_options=True, placeholder="Choose tags, or type one")
+        label = f"Tag {format_count(len(chosen), 'document')}"
+        if st.form_submit_button(label, type="primary", key="tag", on_click=_add_tags, args=[engine, chosen]):
+            st.rerun()
+
+
+def _tag(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    st.session_state[keys.DIALOG_OPEN] = True
+    _tag_dialog(engine, chosen)
+
+
+def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+    with show_errors_next_run():
+        engine.documents.set_tags({one.document_id: [*one.tags, *st.session_state[_TAGS]] for one in chosen})
+
+
+def rename(engine: Engine, document: DocumentInfo) -> None:
+    """Ask for another name of a document, and rename it."""
+    st.session_state[keys.DIALOG_OPEN] = True
+    _rename_dialog(engine, document)
+
+
+@st.dialog("Rename the document", icon=":material/edit:", on_dismiss=_closed)
+def _rename_dialog(engine: Engine, document: DocumentInfo) -> None:
+    with st.form("rename_document", border=False):
+        st.text_input("Name", document.name.rpartition(".")[0] or document.name, key=_NAME)
+        st.caption("The ending of the file stays. Its text is read again, because searches find it by its name.")
+        if st.form_submit_button("Rename", type="primary", key="rename", on_click=_rename, args=[engine, document]):
+            st.rerun()
+
+
+def _rename(engine: Engine, document: DocumentInfo) -> None:
+    with show_errors_next_run():
+        engine.documents.rename(document.document_id, st.session_state[_NAME] or "")
+
+
 def _move(engine: Engine, ids: Sequence[str]) -> None:
     with show_errors_next_run():
         engine.collections.move_documents(ids, st.session_state[_INTO] or "")
@@ -138,14 +217,10 @@ def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
             with suppress(UnknownDocument):
                 receipts += engine.documents.delete([one.document_id])
         st.session_state[keys.SELECTED] = []
+        if st.query_params.get(keys.DOCUMENT_PARAM) in [one.document_id for one in receipts]:
+            del st.query_params[keys.DOCUMENT_PARAM]
 
 
 def _reindex(engine: Engine, ids: Sequence[str]) -> None:
     with show_errors():
         track_jobs([engine.index.rebuild(ids)])
-
-
-def _retry(engine: Engine, ids: Sequence[str]) -> None:
-    for one in ids:
-        with show_errors():
-            track_jobs([engine.documents.retry(one)])

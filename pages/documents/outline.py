@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -12,18 +14,26 @@ from rag_core.types.documents import DocumentInfo, OutlineEntry
 _INDENT = "\u2003"
 
 
-def show_outline(engine: Engine, document: DocumentInfo) -> None:
-    """Show the sections of a document in order."""
+def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int], None]) -> None:
+    """Show the sections of a document in order; a click on a row calls ``turn_to`` with the page that it begins on."""
     entries = engine.documents.outline(document.document_id)
     if not entries:
         st.caption("No headings were found.")
         return
-    st.caption("From the outline of the file, or else from the headings on its pages.")
+    st.caption("From the outline of the file, or else from the headings on its pages. Tick a row to see its page.")
+    key = f"outline_{document.version_id}"
+
+    def ticked() -> None:
+        for row in st.session_state[key]["selection"]["rows"]:
+            turn_to(entries[row].page_index)
+
     rows = [(_list_pages(one), f"{_INDENT * one.level}{one.title}") for one in entries]
     st.dataframe(
         pd.DataFrame(rows, columns=["Pages", "Section"]),
         hide_index=True,
-        key="document_outline",
+        key=key,
+        on_select=ticked,
+        selection_mode="single-row",
         alt=f"Outline of {document.name}",
         column_config={
             "Pages": st.column_config.TextColumn(width="small"),

@@ -5,38 +5,46 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.documents.actions import show_actions, show_receipts
-from pages.documents.detail import show_document
-from pages.documents.failures import show_failures_download
+from pages.documents.filters import filter_documents
 from pages.documents.outdated import offer_reindex
+from pages.documents.preview import show_preview
+from pages.documents.rejected import show_problems_download, show_rejected
 from pages.documents.snapshots import show_snapshots
-from pages.documents.table import choose_documents
+from pages.documents.table import choose_documents, show_summary
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
+from pages.shared.library import split_rejected
 from pages.shared.start import start_page
 from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.uploads import show_uploader
 
 back = start_page("documents", "Documents")
-documents = back.engine.documents.list()
+library = back.engine.documents.list()
 show_uploader(back.engine)
 ask_about_clashes(back.engine)
 show_jobs(back.engine)
-asked = find_rejected(back.engine, documents)
+asked = find_rejected(back.engine, library)
 show_password_fields(back.engine, asked)
 show_receipts()
 offer_reindex(back.engine)
-if not documents:
+if not library:
     st.info(
         f"The library is empty. Drop {back.engine.formats.plurals} on the field above; you can ask about them as soon "
         "as they are indexed.",
         icon=":material/info:",
     )
     st.stop()
-chosen = choose_documents(documents)
+documents, rejected = split_rejected(library)
 collections = back.engine.collections.list()
-show_actions(back.engine, chosen, collections)
-show_failures_download(documents)
-if len(chosen) == 1:
-    show_password_fields(back.engine, [one for one in chosen if one not in asked])
-    show_document(back.engine, chosen[0])
+if documents:
+    shown = filter_documents(documents)
+    place = st.container()
+    chosen = choose_documents(documents, shown) if shown else []
+    with place:
+        show_actions(back.engine, chosen, shown if len(shown) < len(documents) else [], collections)
+        # The tools of the table appear over this line, so that they do not cover the buttons.
+        show_summary(documents, shown)
+show_rejected(back.engine, rejected, asked)
+show_problems_download(library)
+show_preview(back.engine, library, collections)
 show_snapshots(back.engine, collections)

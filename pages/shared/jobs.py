@@ -8,18 +8,20 @@ from contextlib import suppress
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.jobwords import describe_job, describe_result, estimate_progress, is_embedding, is_waiting
+from pages.shared.jobwords import describe_files, describe_job, describe_result, estimate_progress, is_embedding
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DEFAULT_COLLECTION, SameName
+from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
-_SHOWN = 8
+_SHOWN = 20
 MAX_JOBS = 1000
-_SHOWN_OUTCOMES = 3
+# The most files, and the most results, that have a line each on the page.
+_LISTED = 3
 
 
 def submit_files(engine: Engine, files: Sequence[tuple[str, bytes]], collection: str = DEFAULT_COLLECTION) -> list[Job]:
@@ -64,7 +66,10 @@ def untrack_ended_jobs(engine: Engine) -> None:
 
 
 def show_jobs(engine: Engine) -> None:
-    """Show the active jobs, each with a button to cancel it, and the results of this session's jobs."""
+    """Show the active jobs, each with a button to cancel it, and the results of this session's jobs.
+
+    Many files are one line, which opens, so that they do not push the rest of the page out of view.
+    """
     before = engine.jobs.list(active=True, limit=MAX_JOBS)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
         return
@@ -78,16 +83,10 @@ def show_jobs(engine: Engine) -> None:
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
-        shown = running[-_SHOWN:][::-1]
-        for job in shown:
-            _line(engine, job, running)
-        # Fill the other places: Streamlit would show the line of an ended job until the script ends, beside a second
-        # line of a job that has moved up.
-        for _ in range(_SHOWN - len(shown)):
-            st.empty()
-        if len(running) > _SHOWN:
-            st.caption(f"{len(running) - _SHOWN:,} more waiting.")
-        _outcomes(engine)
+        ended = _find_ended(engine)
+        if not running or len(running) + len(ended) <= _LISTED or _summarize(running, ended):
+            _list(engine, running)
+        _outcomes(engine, ended)
 
     panel()
 
@@ -96,10 +95,44 @@ def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
     return {(job.job_id, job.state, is_embedding(job)) for job in jobs}
 
 
+def _find_ended(engine: Engine) -> list[Job]:
+    """Return the ended jobs of this session, oldest first; of a document that was tried again, the newest job."""
+    recent = st.session_state.get(keys.RECENT_JOBS, [])
+    ours = [job for job in reversed(engine.jobs.list(limit=MAX_JOBS)) if job.job_id in recent] if recent else []
+    return [job for job in {job.document_id or job.job_id: job for job in ours}.values() if job.state not in ACTIVE]
+
+
+def _summarize(running: Sequence[Job], ended: Sequence[Job]) -> bool:
+    """Show one line for all files; return whether the reader wants to see each of them."""
+    is_open = bool(st.session_state.get(keys.JOBS_OPEN))
+
+    def toggle() -> None:
+        st.session_state[keys.JOBS_OPEN] = not is_open
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
+        st.caption(f":material/hourglass_top: {escape_markdown(describe_files(running, ended))}", width="stretch")
+        st.button("Hide files" if is_open else "Show files", key="jobs_toggle", type="tertiary", on_click=toggle)
+    return is_open
+
+
+def _list(engine: Engine, running: Sequence[Job]) -> None:
+    # Files that are read come before those that wait, and older ones before newer ones.
+    oldest_first = running[::-1]
+    shown = sorted(oldest_first, key=lambda job: job.state is JobState.QUEUED)[:_SHOWN]
+    for job in shown:
+        _line(engine, job, running)
+    # Fill the other places: Streamlit would show the line of an ended job until the script ends, beside a second
+    # line of a job that has moved up.
+    for _ in range(_SHOWN - len(shown)):
+        st.empty()
+    if len(running) > _SHOWN:
+        st.caption(f"{len(running) - _SHOWN:,} more waiting.")
+
+
 def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
     words = escape_markdown(describe_job(job, running))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-        if is_waiting(job, running):
+        if job.state is JobState.QUEUED:
             st.caption(words)
         else:
             st.progress(estimate_progress(job), text=words)
@@ -118,22 +151,18 @@ def _cancel(engine: Engine, job: Job) -> None:
         engine.jobs.cancel(job.job_id)
 
 
-def _outcomes(engine: Engine) -> None:
-    recent = st.session_state.get(keys.RECENT_JOBS, [])
-    if not recent:
-        return
-    ours = [job for job in reversed(engine.jobs.list(limit=MAX_JOBS)) if job.job_id in recent]
-    # If a document was tried again, keep only its newest job.
-    newest = {job.document_id or job.job_id: job for job in ours}
-    results = [describe_result(job) for job in newest.values() if job.state not in ACTIVE]
+def _outcomes(engine: Engine, ended: Sequence[Job]) -> None:
+    results = [describe_result(job) for job in ended]
     good = [words for fine, words in results if fine]
-    if len(good) > _SHOWN_OUTCOMES:
+    if len(good) > _LISTED:
         good = [f"{len(good)} documents are ready."]
     for words in good:
         st.caption(f":material/check: {escape_markdown(words)}")
     bad = [words for fine, words in results if not fine]
-    for words in bad:
+    for words in bad[:_LISTED]:
         st.warning(escape_markdown(words), icon=":material/error:")
+    if len(bad) > _LISTED:
+        st.caption(f"{format_count(len(bad) - _LISTED, 'more file')} not added: the Documents page has the reasons.")
     if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
         untrack_ended_jobs(engine)
         # Elements outside this fragment depend on the messages, so rerun the whole page.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 # Parameters of the address.
 CONVERSATION_PARAM = "c"
-DOCUMENT_PARAM = "d"
+DOCUMENT_PARAM = "document"
 ADMIN_PARAM = "part"
 THEME_PARAM = "theme"
 SOURCE_PARAM = "source"
@@ -34,6 +34,7 @@ OPEN_PDF = "open_pdf"
 DIALOG_OPEN = "dialog_open"
 PROBLEM = "problem"
 RECENT_JOBS = "recent_jobs"
+JOBS_OPEN = "jobs_open"
 CLASHES = "clashes"
 COLLECTION = "upload_collection"
 UPLOADER = "uploader"

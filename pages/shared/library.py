@@ -10,6 +10,7 @@ from rag_core.types.conversations import Scope
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus
 
 SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
+_NOT_ADDED = (DocumentStatus.REJECTED, DocumentStatus.FAILED, DocumentStatus.CANCELLED)
 
 
 def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
@@ -20,6 +21,14 @@ def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
     """
     searchable = [one for one in documents if one.status in SEARCHABLE or one.chunks]
     return sorted(searchable, key=lambda one: one.name.lower())
+
+
+def split_rejected(documents: Iterable[DocumentInfo]) -> tuple[list[DocumentInfo], list[DocumentInfo]]:
+    """Return the documents, and the files that are no documents, because nothing of them could be read or stored."""
+    parts: tuple[list[DocumentInfo], list[DocumentInfo]] = [], []
+    for one in documents:
+        parts[one.status in _NOT_ADDED and not one.chunks].append(one)
+    return parts
 
 
 def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from pages.shared import keys
@@ -18,6 +16,7 @@ from pages.shared.evidence import (
 )
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
+from pages.shared.panel import open_panel
 from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
 from pages.shared.richtext import show_richtext
 from pages.shared.source_page import draw_ahead, show_source_page
@@ -29,9 +28,6 @@ from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import Passage
 
-_PANEL = st.components.v2.component(
-    "footnote_source_panel", html="", js=Path(__file__).with_name("source_panel.js").read_text(encoding="utf-8")
-)
 _GONE = "This document is no longer in the library. Below is the text as it was stored with the answer."
 
 
@@ -58,12 +54,8 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
         st.session_state[keys.SOURCE] = opened
         for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
             st.session_state.pop(name, None)
-    with st.container(key="source_panel"):
-        _PANEL(
-            key="source_behaviour",
-            data={"label": f"Source {passage.rank}: {passage.document}", "opened": f"{message_id}:{passage.rank}"},
-            on_close_change=_close,
-        )
+    label = f"Source {passage.rank}: {passage.document}"
+    with open_panel(label, f"{message_id}:{passage.rank}", _close):
         _show_header(message_id, answer, passage)
         _show_passage(engine, answer, passage)
     cited = list_cited_passages(answer)

@@ -14,7 +14,7 @@ from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
-from rag_core.types.documents import DocumentInfo, Page, PageState
+from rag_core.types.documents import DocumentInfo, Page, PageImage, PageState
 from rag_core.types.retrieval import Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
@@ -28,22 +28,9 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     """Show the current page of the source, with the quoted words highlighted."""
     cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
-    zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     found = show_search(engine, document)
     highlights = found.get(page) or find_highlights(answer, passage, page)
-    # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
-    with st.spinner("Drawing the page"):
-        image = engine.documents.render_page(
-            passage.document_id,
-            page,
-            version_id=passage.version_id,
-            highlights=highlights,
-            scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
-        )
-    shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
-    _controls(shown, max(document.pages, page + 1), zoom, quoted=cited[0])
-    _ocr_note(shown)
-    show_page_image(image, alt=f"Page {page + 1} of {passage.document}", zoom=ZOOMS[zoom], key="source_page_image")
+    image = show_page(engine, document, page, version_id=passage.version_id, highlights=highlights, quoted=cited[0])
     if document.version_id != passage.version_id:
         st.caption("The document was replaced after this answer. This is its current page, without highlights.")
     elif highlights and not image.highlighted:
@@ -65,6 +52,36 @@ def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> N
             highlights=find_highlights(answer, passage, cited[0]),
             scale=_SCALE,
         )
+
+
+def show_page(
+    engine: Engine,
+    document: DocumentInfo,
+    page: int,
+    *,
+    version_id: str | None = None,
+    highlights: Sequence[tuple[int, int]] = (),
+    quoted: int | None = None,
+) -> PageImage:
+    """Show a page of a document with its controls, and return the image.
+
+    ``version_id`` and ``highlights`` are those of `Documents.render_page`. A control returns to the page ``quoted``.
+    """
+    zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
+    # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
+    with st.spinner("Drawing the page"):
+        image = engine.documents.render_page(
+            document.document_id,
+            page,
+            version_id=version_id,
+            highlights=highlights,
+            scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
+        )
+    shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
+    _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted)
+    _ocr_note(shown)
+    show_page_image(image, alt=f"Page {page + 1} of {document.name}", zoom=ZOOMS[zoom], key="source_page_image")
+    return image
 
 
 def _ocr_note(page: Page) -> None:

@@ -8,12 +8,14 @@ the document: a balance sheet seldom names its company.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
+from rag_core.text.dates import find_years
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.chunks import HEADING_SEPARATOR
-from rag_core.types.documents import Page
+from rag_core.types.documents import DocumentAttributes, Page
 
 # The title is looked for in this many characters at the top of the first page.
 TITLE_CHARACTERS = 4000
@@ -24,6 +26,7 @@ _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
     re.IGNORECASE | re.MULTILINE,
 )
+_COMMISSION = "securities and exchange commission"
 _FORM = re.compile(r"\bform\s+(?P<form>\d{1,2}-[A-Z]{1,2})\b", re.IGNORECASE)
 _DATE = r"(?P<date>[A-Z][a-z]+ \d{1,2}, (?P<year>\d{4}))"
 _ENDED, _DATED = re.compile(rf"\bended:?\s+{_DATE}"), re.compile(_DATE)
@@ -67,15 +70,56 @@ def extract_title(name: str, first: Page | None) -> str:
     return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
 
 
+def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
+    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
+    years = find_years(name_in_words(name))
+    named = int(years[0]) if len(years) == 1 else None
+    cover = read_filing_cover(first.text) if first else None
+    if cover is None:
+        return DocumentAttributes(year=named)
+    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else named, cover.form)
+
+
 def format_document_label(name: str, title: str, heading: str) -> str:
     """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
-def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class FilingCover:
+    """What the cover of an SEC filing says; each text may be empty.
+
+    ``is_period`` is true if the date is the end of the period that the filing reports on.
+    """
+
+    registrant: str
+    form: str
+    date: str
+    is_period: bool
+
+
+def read_filing_cover(text: str) -> FilingCover | None:
+    """Return what the cover of an SEC filing says; ``None`` if the text of a first page is no such cover."""
+    cover = text[:TITLE_CHARACTERS]
+    registrant, form = _REGISTRANT.search(cover), _FORM.search(cover)
+    if registrant is None and (form is None or _COMMISSION not in cover.casefold()):
+        return None
+    ended, dated = _ENDED.search(cover), _DATED.search(cover)
+    date = ended or dated
+    form_name = form["form"].upper() if form else ""
+    name = _name_registrant(registrant) if registrant else ""
+    return FilingCover(name, form_name, date["date"] if date else "", is_period=bool(ended))
+
+
+def _name_registrant(registrant: re.Match[str]) -> str:
     name = registrant["name"].strip()
     if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
         name = f"{registrant['before'] or ''} {name}".strip()
+    return name
+
+
+def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
+    name = _name_registrant(registrant)
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
         "" if all(word in file_name for word in _distinctive_words(name)) else name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -130,8 +130,14 @@ class Documents:
         """Return whether the collection has an indexed or queued document with this name but other content."""
         return self._indexer.has_name_clash(name, data, clean_collection(collection))
 
-    def retry(self, document_id: str, *, password: str | None = None) -> Job:
-        """Queue a document's file to be indexed again. Files that are already queued are indexed first.
+    def retry(self, document_id: str, *, password: str | None = None, ocr: str | None = None) -> Job:
+        """Queue a document's file to be indexed again.
+
+        Parameters
+        ----------
+        password : str, optional
+        ocr : {"auto", "on", "off"}, optional
+            How text in pictures is recognized this time; by default as the settings say.
 
         Raises
         ------
@@ -139,7 +145,7 @@ class Documents:
         StoreUnavailable
             The file of the document is no longer stored.
         """
-        return self._indexer.retry(document_id, password)
+        return self._indexer.retry(document_id, password, ocr)
 
     def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
         """Remove documents from every store, and return how much data of each document every store still contains.
@@ -179,6 +185,26 @@ class Documents:
             for name in given:
                 kept_as = self._naming.remove_name(document_id, name)
                 yield DeleteReceipt(document_id, name, 0, {}, kept_as)
+
+    def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
+        """Replace the tags of documents, by document id. Each tag is stored once, in the form of `normalize_name`."""
+        cleaned = {
+            key: {one.casefold(): one for one in map(normalize_name, chosen) if one} for key, chosen in tags.items()
+        }
+        self._library.set_tags({key: sorted(chosen.values(), key=str.casefold) for key, chosen in cleaned.items()})
+
+    def rename(self, document_id: str, name: str) -> str:
+        """Give a document another name, and queue its re-index, because searches find it by its name.
+
+        The ending of the file is kept. Return the stored name.
+
+        Raises
+        ------
+        UnknownDocument
+        CollectionError
+            The name is empty, or another document of the collection has it.
+        """
+        return self._naming.rename(self._library.document(document_id).document_id, name)
 
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
         """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.

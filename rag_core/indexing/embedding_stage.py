@@ -2,7 +2,7 @@
 
 The stage runs in a separate thread, so that the next document can be parsed while earlier documents are embedded.
 Queued tasks are embedded together, shortest texts first, because a batch of texts of similar length needs little
-padding.
+padding. Short documents are embedded before long ones, also between two calls of the embedder for a long one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
@@ -29,6 +29,8 @@ MAX_CHUNKS = 512
 TEXTS_PER_CALL = 64
 # Calls of the embedder under way: while the vectors of one are stored, the next one is computed.
 PARALLEL_CALLS = 2
+# A document is embedded between two calls of a batch if it has at most half of the chunks that remain of the batch.
+SHORTER_BY = 2
 REPORT_EVERY_S = 0.25
 
 
@@ -70,6 +72,8 @@ class EmbeddingStage:
         self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
+        # The documents of the batches that wait while shorter documents are embedded.
+        self._documents: set[str] = set()
 
     def start(self) -> None:
         self._thread.start()
@@ -82,26 +86,38 @@ class EmbeddingStage:
         self._executor.shutdown()
 
     def _run(self) -> None:
-        while (tasks := self._take_tasks()) and not self._stopping:
-            groups: dict[str, list[EmbeddingTask]] = {}
-            for task in tasks:
-                groups.setdefault(task.generation.space, []).append(task)
-            for group in groups.values():
-                self._process(group)
+        while (first := self._tasks.get()) and not self._stopping:
+            self._process_by_space(self._take_tasks(first, MAX_CHUNKS))
 
-    def _take_tasks(self) -> list[EmbeddingTask]:
-        """Take waiting tasks until they have `MAX_CHUNKS` chunks; return an empty list if the queue was closed."""
-        first = self._tasks.get()
-        taken = [first] if first else []
-        while taken and sum(len(task.spans) for task in taken) < MAX_CHUNKS:
-            try:
-                following = self._tasks.get(wait=False)
-            except queue.Empty:
-                break
-            if following is None:
-                return []
+    def _take_tasks(self, first: EmbeddingTask, max_chunks: int, others: Collection[str] = ()) -> list[EmbeddingTask]:
+        """Return a task, and waiting tasks that have at most ``max_chunks`` chunks together with it."""
+        taken, room = [first], max_chunks - len(first.spans)
+        while following := self._tasks.get(
+            wait=False, max_chunks=room, others={*others, *(one.task.document_id for one in taken)}
+        ):
             taken.append(following)
+            room -= len(following.spans)
         return taken
+
+    def _process_by_space(self, tasks: Sequence[EmbeddingTask]) -> None:
+        groups: dict[str, list[EmbeddingTask]] = {}
+        for task in tasks:
+            groups.setdefault(task.generation.space, []).append(task)
+        for group in groups.values():
+            self._process(group)
+
+    def _process_shorter(self, batch: _Batch, remaining: int) -> None:
+        """Process the waiting tasks that are much shorter than what remains of a batch, so that they do not wait."""
+        others = {*self._documents, *(task.task.document_id for task in batch.tasks)}
+        first = self._tasks.get(wait=False, max_chunks=remaining // SHORTER_BY, others=others)
+        if first is None or self._stopping:
+            return
+        before, self._documents = self._documents, others
+        try:
+            self._process_by_space(self._take_tasks(first, remaining // SHORTER_BY, others))
+        finally:
+            self._documents = before
+            batch.restart_clock()
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:
         """Embed tasks together. If that fails, embed them one by one, so that only the faulty document fails."""
@@ -135,6 +151,7 @@ class EmbeddingStage:
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
         for first in range(0, len(order), TEXTS_PER_CALL):
+            self._process_shorter(batch, len(order) - first)
             self._drop_cancelled(batch)
             if self._stopping or not batch.tasks:
                 break
@@ -227,6 +244,10 @@ class _Batch:
     def is_wanted(self, digest: bytes) -> bool:
         """Return whether a task that was not cancelled contains the text with this hash."""
         return any(task in self.tasks for task in self._owners[digest])
+
+    def restart_clock(self) -> None:
+        """Leave the time until now out of what the next texts took."""
+        self._saved_at = time.monotonic()
 
     def count_saved(self, digests: Mapping[bytes, Embedding]) -> tuple[int, float]:
         """Count each text as embedded for every task that contains it, and as computed for the first such task.

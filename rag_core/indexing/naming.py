@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from rag_core.errors import CollectionError
 from rag_core.indexing.attached_files import MARK, build_attachment_folder
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
+from rag_core.store.file_names import clean_name, normalize_name
 
 
 class Naming:
@@ -67,6 +69,24 @@ class Naming:
                 if not any(part.endswith(MARK) for part in PurePosixPath((other.folder or "")[len(parent) :]).parts)
             ]
         return attached
+
+    def rename(self, document_id: str, name: str) -> str:
+        """Change the name that answers show; see `Documents.rename`."""
+        first = self._names.names(document_id)[0]
+        suffix = PurePosixPath(first.name).suffix
+        wanted = clean_name(name.strip())
+        if wanted.casefold().endswith(suffix.casefold()):
+            wanted = wanted[: len(wanted) - len(suffix)].rstrip(". ")
+        if not name.strip() or not wanted:
+            raise CollectionError(f"{first.name} was not renamed, because the new name is empty. Enter a name.")
+        wanted = normalize_name(f"{wanted}{suffix}")
+        if wanted == first.name:
+            return wanted
+        if self._names.find(wanted, first.collection):
+            raise CollectionError(f"{first.name} was not renamed, because {wanted} exists already. Enter another name.")
+        self._names.rename(first, wanted)
+        self._index_again(first._replace(name=wanted))
+        return wanted
 
     def remove_name(self, document_id: str, name: str) -> str:
         """Remove one of several names of a document and return the first of the others; "" if it has no other."""

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rag_core.chunking.chunker import DocumentChunker
+from rag_core.chunking.document_titles import find_attributes
 from rag_core.errors import (
     DocumentTooLarge,
     EmptyDocument,
@@ -194,6 +195,7 @@ class ParsingStage:
                 path,
                 name=task.name,
                 password=task.password,
+                ocr=task.ocr,
                 cancelled=lambda: self._stopping.is_set() or task.job_id in self._cancelled,
             )
             for item in items:
@@ -215,6 +217,7 @@ class ParsingStage:
                     with suppress(ServerUnavailable):
                         self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
                         self._run_smaller_file(task)
+                    started += time.monotonic() - reported
         if len(pages) < total and task.job_id not in self._cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
         labels = None if header.metadata.labels else find_printed_numbers([page.text for page in pages])
@@ -251,7 +254,8 @@ class ParsingStage:
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
         """Store the pages, chunks and words of a document; raise `EmptyDocument` if it has no chunks."""
         stores, task, pages, spans = self._stores, document.task, document.pages, document.spans
-        stores.documents.update_version(task.version_id, extractor=document.parser_version)
+        attributes = find_attributes(task.name, next(iter(pages), None))
+        stores.documents.update_version(task.version_id, extractor=document.parser_version, **attributes._asdict())
         stores.documents.save_pages(task.version_id, pages)
         if not spans:
             raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")

@@ -50,9 +50,10 @@ log = logging.getLogger(__name__)
 # A job fails after this many attempts. After this many failed attempts to read or change its jobs, the queue reports
 # the failure, which a person must repair, and tries again less often.
 MAX_ATTEMPTS = 3
-# A file is processed between two pages of another file if it is at least ten times smaller. Only the oldest queued
-# files are compared.
-SMALLER_BY, MAX_COMPARED = 10, 20
+# A file is processed between two pages of another file if it has at most half as many bytes.
+SMALLER_BY = 2
+# Files that are read from the database at once, so that a small file that is added later soon has its turn.
+FILES_AT_ONCE = 20
 PRUNE_JOBS_EVERY_S = 3600.0
 # Seconds between two attempts of the queue: the first ones, and those after it has reported the failure.
 PAUSE_S, STOPPED_PAUSE_S = 1.0, 10.0
@@ -163,9 +164,9 @@ class IndexingQueue:
     def _submit_attachment(self, name: str, data: bytes, collection: str, folder: str, password: str | None) -> Job:
         return self.submit(name, data, collection, "replace", password, folder=folder)
 
-    def retry(self, document_id: str, password: str | None) -> Job:
+    def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
         """Queue a document's file again; see `Documents.retry`."""
-        job = self._submission.retry(document_id, password)
+        job = self._submission.retry(document_id, password, ocr)
         self._in_flight.notify()
         return job
 
@@ -272,7 +273,10 @@ class IndexingQueue:
 
     def _next_file_task(self) -> IndexingTask | None:
         if not self._pending_jobs:
-            self._pending_jobs.extend(self._stores.jobs.queued("index"))
+            smallest = self._stores.jobs.queued("index", smallest_first=True, limit=FILES_AT_ONCE)
+            oldest = self._stores.jobs.queued("index", limit=1)
+            # The oldest one is among them, so that a large file does not wait for ever.
+            self._pending_jobs.extend({one.job_id: one for one in [*smallest, *oldest]}.values())
         while self._pending_jobs:
             # A job leaves the deque only after the database has marked it as running. If the database fails, the job
             # therefore stays first.
@@ -297,25 +301,20 @@ class IndexingQueue:
             job.name,
             is_indexed_again=bool(job.details.get("reread")),
             password=self._passwords.get(job.job_id),
+            ocr=job.details.get("ocr"),
         )
 
     def _run_smaller_file(self, task: IndexingTask) -> None:
-        """Process the smallest queued file between two pages of another, if it is much smaller.
-
-        The versions of a document keep their order, because the later version must be published last.
-        """
+        """Process the smallest queued file of another document between two pages of a file, if it is much smaller."""
         if task.is_reindex or self._is_nested:
             return
-        library = self._stores.documents
-        row = library.version(task.version_id)
-        # The oldest queued job of each document.
-        queued = {job.document_id: job for job in reversed(self._stores.jobs.queued("index", limit=MAX_COMPARED))}
-        queued.pop(task.document_id, None)
-        files = [(library.version(job.details["version_id"]), job) for job in queued.values()]
-        size, job = min(
-            ((version.size, job) for version, job in files if version), key=lambda pair: pair[0], default=(0, None)
-        )
-        if row is None or job is None or size * SMALLER_BY > row.size:
+        queued = self._stores.jobs.queued("index", smallest_first=True, limit=FILES_AT_ONCE)
+        job = next((one for one in queued if one.document_id != task.document_id), None)
+        if job is None:
+            return
+        version = self._stores.documents.version
+        row, other = version(task.version_id), version(job.details["version_id"])
+        if row is None or other is None or other.size * SMALLER_BY > row.size:
             return
         smaller = self._start_file(job)
         if smaller is not None:

@@ -317,6 +317,7 @@ class Reindexer:
         total = sum(int(row["chunks"]) for row in rows)
         details = {
             "documents": rows,
+            "kept": len(kept),
             "chunks": total,
             "embeddings_computed": computed,
             "embeddings_reused": total - computed,

@@ -86,7 +86,7 @@ class Submission:
                 self._naming.set_folder(replaced, folder)
             return job
 
-    def retry(self, document_id: str, password: str | None) -> Job:
+    def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
         """Queue a document's file again; see `IndexingQueue.retry`."""
         stores = self._stores
         with self._removal.lock, stores.file_lock:
@@ -98,7 +98,7 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            job_row = build_job_row("index", row.name, details={"reread": True})
+            job_row = build_job_row("index", row.name, details={"reread": True, **({"ocr": ocr} if ocr else {})})
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:

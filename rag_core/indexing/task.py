@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import queue
+import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
@@ -50,6 +50,8 @@ class IndexingTask:
         A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
         Password of an encrypted file.
+    ocr : str, optional
+        How text in pictures is recognized, if not as the settings say; see `Settings.ocr`.
     """
 
     job_id: str
@@ -63,6 +65,7 @@ class IndexingTask:
     is_for_snapshot: bool = False
     parsed_version_id: str | None = None
     password: str | None = field(default=None, repr=False)
+    ocr: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,35 +167,65 @@ class CancelledJobs:
 
 
 class EmbeddingQueue:
-    """The bounded FIFO queue between parsing and embedding."""
+    """The bounded queue between parsing and embedding, which returns the shortest document first.
+
+    The tasks of one document keep their order, because its latest version must be published last.
+    """
 
     def __init__(self) -> None:
-        self._tasks: queue.SimpleQueue[EmbeddingTask | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(MAX_WAITING)
+        self._changed = threading.Condition()
+        self._tasks: list[EmbeddingTask] = []
+        self._is_closed = False
 
     def put(self, task: EmbeddingTask) -> None:
         """Add a task; block while the queue is full."""
-        self._room.acquire()
-        self._tasks.put(task)
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._tasks) < MAX_WAITING)
+            self._tasks.append(task)
+            self._changed.notify_all()
 
     def put_back(self, task: EmbeddingTask) -> None:
         """Add a task that lacks embeddings; do not block, because the publication stage must not wait."""
         assert task.is_repeated
-        self._tasks.put(task)
+        with self._changed:
+            self._tasks.append(task)
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Close the queue: after the last task, `get` returns ``None``."""
-        self._tasks.put(None)
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
 
-    def get(self, *, wait: bool = True) -> EmbeddingTask | None:
-        """Return the next task, or ``None`` if the queue was closed.
+    def get(
+        self, *, wait: bool = True, max_chunks: float = math.inf, others: Collection[str] = ()
+    ) -> EmbeddingTask | None:
+        """Return the task with the fewest chunks; ``None`` if there is none and the queue is closed.
 
-        If the queue is empty, wait for a task, or raise `queue.Empty` if ``wait`` is false.
+        Parameters
+        ----------
+        wait : bool
+            Whether to wait for a task; otherwise, return ``None`` if there is none.
+        max_chunks : float
+            The most chunks that the task may have.
+        others : collection of str
+            The ids of documents whose tasks are left in the queue.
         """
-        task = self._tasks.get(block=wait)
-        if task is not None and not task.is_repeated:
-            self._room.release()
-        return task
+        with self._changed:
+            while (task := self._find_shortest(max_chunks, others)) is None:
+                if not wait or self._is_closed:
+                    return None
+                self._changed.wait()
+            self._tasks.remove(task)
+            self._changed.notify_all()
+            return task
+
+    def _find_shortest(self, max_chunks: float, others: Collection[str]) -> EmbeddingTask | None:
+        first: dict[str, EmbeddingTask] = {}
+        for task in self._tasks:
+            first.setdefault(task.task.document_id, task)
+        found = [one for key, one in first.items() if key not in others and len(one.spans) <= max_chunks]
+        return min(found, key=lambda one: len(one.spans), default=None)
 
 
 def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], version_id: str) -> ChunkBatch:

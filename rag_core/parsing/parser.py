@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rag_core.parsing.formats.accepted import require_format
@@ -42,7 +43,7 @@ class DocumentParser:
         ocr: str = "auto",
     ) -> None:
         self._limits = ParserLimits(page_timeout_s, memory_mb, max_pages, max_decompressed_mb, ocr)
-        self._pool = WorkerPool(memory_mb, ocr)
+        self._pool = WorkerPool(memory_mb)
 
     def warm_up(self) -> None:
         """Start the workers that one file needs, so that the first file does not wait for them."""
@@ -55,6 +56,7 @@ class DocumentParser:
         *,
         name: str | None = None,
         password: str | None = None,
+        ocr: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[DocumentHeader | Page | Attachment]:
         """Read a file and yield its pages.
@@ -66,6 +68,8 @@ class DocumentParser:
             Name of the file in messages, by default its name on disk.
         password : str, optional
             Password of an encrypted file; not needed if an empty password opens the file.
+        ocr : {"auto", "on", "off"}, optional
+            For this file in place of the parser's own.
         cancelled : callable
             Called several times a second; once it returns true, the iterator ends early.
 
@@ -83,7 +87,8 @@ class DocumentParser:
         name = name or path.name
         with path.open("rb") as file:
             file_format = require_format(file, name)
-        reading = DocumentReader(self._limits, self._pool, file_format, path, name, password, cancelled)
+        limits = replace(self._limits, ocr=ocr or self._limits.ocr)
+        reading = DocumentReader(limits, self._pool, file_format, path, name, password, cancelled)
         try:
             yield from reading.run()
         except ReadCancelledError:

@@ -106,7 +106,7 @@ class PageRenderer:
             self._worker.close()
             self._worker = self._open = None
         if self._worker is None:
-            self._worker = WorkerProcess(self._memory_mb, "off")
+            self._worker = WorkerProcess(self._memory_mb)
         key = _identify_file(path)
         if key != self._open:
             self._open = None

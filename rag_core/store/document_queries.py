@@ -28,7 +28,7 @@ _INFO_COLUMNS = {
         name: versions.c[name]
         for name in (
             *("reason", "pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed"),
-            *("size", "needs_password"),
+            *("size", "needs_password", "company", "year", "kind"),
         )
     },
     # The number is 0 while the version is not active, because searches do not find its chunks yet.
@@ -79,7 +79,13 @@ class DocumentQueries:
             .scalar_subquery()
         )
         query = (
-            select(*_INFO_COLUMNS.values(), versions.c.status, documents.c.added_at, versions.c.generation_id)
+            select(
+                *_INFO_COLUMNS.values(),
+                documents.c.tags,
+                versions.c.status,
+                documents.c.added_at,
+                versions.c.generation_id,
+            )
             .select_from(documents)
             .join(versions, versions.c.id == func.coalesce(documents.c.active_version, latest))
             .where(versions.c.state != "removing")
@@ -362,11 +368,12 @@ def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
 
 
 def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[str, Sequence[str]]) -> DocumentInfo:
-    *values, status, added_at, generation_id = row
+    *values, tags, status, added_at, generation_id = row
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),
         status=DocumentStatus(status),
         added_at=as_utc(added_at),
         embedder=embedders.get(generation_id, ""),
         aliases=tuple(further.get(values[0], ())),
+        tags=tuple(tags),
     )

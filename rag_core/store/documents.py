@@ -208,6 +208,12 @@ class DocumentStore(DocumentQueries):
                         "the two, or delete one."
                     )
 
+    def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
+        """Replace the tags of documents, by document id."""
+        with self._db.begin() as connection:
+            for document_id, chosen in tags.items():
+                connection.execute(update(documents).where(documents.c.id == document_id).values(tags=list(chosen)))
+
     def update_version(self, version_id: str, **values: Any) -> None:
         self._db.change(update(versions).where(versions.c.id == version_id).values(**values))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from rag_core.errors import UnknownDocument
 from rag_core.store.database import Database, as_utc, create_id, now
@@ -71,12 +71,18 @@ class JobStore:
             found: str | None = connection.execute(query.order_by(jobs.c.created_at.desc()).limit(1)).scalar()
         return found
 
-    def queued(self, kind: str, *, limit: int | None = None) -> list[Job]:
-        """Return the queued jobs of a kind, oldest first."""
+    def queued(self, kind: str, *, limit: int | None = None, smallest_first: bool = False) -> list[Job]:
+        """Return the queued jobs of a kind, oldest first, or those of the smallest files first.
+
+        The jobs of one document keep their order in any case, because its latest version must be published last.
+        """
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
+        order: list[Any] = [jobs.c.created_at, jobs.c.id]
+        if smallest_first:
+            query = query.join(versions, versions.c.id == jobs.c.version_id)
+            order.insert(0, func.max(versions.c.size).over(partition_by=jobs.c.document_id, order_by=order[:]))
         with self._db.read() as connection:
-            rows = connection.execute(query.order_by(jobs.c.created_at, jobs.c.id).limit(limit))
-            return [_job_from_row(row) for row in rows]
+            return [_job_from_row(row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
         """Return the number of chunks per second at which the newest searchable files were indexed.

@@ -49,6 +49,7 @@ documents = Table(
     # No foreign key, because versions already have a foreign key to documents, and the two would be circular.
     Column("active_version", String(32), index=True),
     Column("added_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("tags", JSON, nullable=False, server_default="[]"),
 )
 
 # Further names of documents: the same file was added from another path.
@@ -84,6 +85,10 @@ versions = Table(
     Column("needs_password", Boolean, nullable=False, default=False),
     Column("extractor", Text, nullable=False, default=""),
     Column("added_at", DateTime(timezone=True), nullable=False),
+    # See `DocumentAttributes`.
+    Column("company", Text, nullable=False, server_default=""),
+    Column("year", Integer),
+    Column("kind", Text, nullable=False, server_default=""),
 )
 
 snapshots = Table(

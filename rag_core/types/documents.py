@@ -176,12 +176,25 @@ class PageReference:
         return self.document_id, self.page_index
 
 
+class DocumentAttributes(NamedTuple):
+    """What the first page and the name of a document say about it, as far as they are recognized.
+
+    ``company`` is the company that a filing is about, ``year`` the year that it covers, and ``kind`` its form, such as
+    ``10-K``.
+    """
+
+    company: str = ""
+    year: int | None = None
+    kind: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document of the library.
 
     ``size`` is in bytes. ``chunks`` is the number of chunks that searches can find; it is 0 until the document is
-    searchable. ``aliases`` contains further names: the same file was added from other paths.
+    searchable. ``aliases`` contains further names: the same file was added from other paths. ``tags`` are the words
+    that users have given the document. `DocumentAttributes` describes ``company``, ``year`` and ``kind``.
     """
 
     document_id: str
@@ -201,6 +214,10 @@ class DocumentInfo:
     embedder: str
     needs_password: bool
     aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    company: str = ""
+    year: int | None = None
+    kind: str = ""
 
     @property
     def all_names(self) -> str:

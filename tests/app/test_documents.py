@@ -8,16 +8,33 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from pages.documents.detail import _frame
-from pages.documents.table import _configuration
 from pages.shared.jobs import _states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
-from rag_core.types.documents import DocumentStatus, Page, PageState
+from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
 from tests.support.engines import EmbeddingBarrier, add_document, idle, raising, read_by_older_parser
 from tests.support.pdfs import make_pdf
+
+
+def tick(app: AppTest, *names: str) -> AppTest:
+    """Tick the rows of documents."""
+    table = app.dataframe[0]
+    chosen = [row for row, name in enumerate(table.value["Name"]) if name in names]
+    app.session_state[table.proto.id.rpartition("-")[2]] = {"selection": {"rows": chosen, "columns": [], "cells": []}}
+    return app.run()
+
+
+def choose_action(app: AppTest, action: str) -> AppTest:
+    """Choose an action of the menu of the open document."""
+    return next(menu for menu in app.get("menu_button") if menu.key == "document_menu").set_value(action).run()
+
+
+def open_tab(app: AppTest, name: str) -> AppTest:
+    """Open a tab of the preview of a document."""
+    app.session_state["preview_tab"] = name
+    return app.run()
 
 
 def test_empty_library_is_explained(open_page: OpenPage) -> None:
@@ -60,7 +77,7 @@ def test_document_is_found_by_words_before_it_is_ready(
     barrier, job = blocked_job
     app = open_page("documents")
     (row,) = app.dataframe[0].value.to_dict("records")
-    assert (row["Status"], row["Pages"], row["Chunks"]) == ("Searchable by words", 2, 2)
+    assert (row["Status"], row["Pages"]) == ("Searchable by words", 2)
     assert engine.search("bridge").passages
     (embedding,) = engine.jobs.list(active=True)
     # The page is rerun when a job reaches this stage, not only when it ends.
@@ -83,65 +100,8 @@ def test_cancelling_a_removed_job_is_harmless(
     assert rows(app) == {"bridge.pdf": "Ready"}
 
 
-def test_rejected_file_shows_its_reason(open_page: OpenPage) -> None:
-    app = open_page("documents")
-    app.file_uploader[0].upload("notes.pdf", b"These are only notes.", "application/pdf")
-    app.file_uploader[0].upload("bridge.pdf", BRIDGE, "application/pdf").run()
-    settle(app, lambda app: bool(app.dataframe) and rows(app).get("bridge.pdf") == "Ready")
-    assert rows(app)["notes.pdf"].startswith("Not accepted: it is not a PDF")
-    assert "1 document and 1 file that could not be read. Tick rows" in texts(app)
-
-
-def test_rows_are_high_enough_for_reasons(open_page: OpenPage, engine: Engine, bridge: str) -> None:
-    plain = open_page("documents").dataframe[0].proto.row_height
-    add(engine, notes=b"These are only notes.", partly=make_pdf("The pier is 90 metres long.", ""))
-    app = open_page("documents")
-    assert rows(app)["partly.pdf"] == "Ready, in part: page 2 without text"
-    assert rows(app)["notes.pdf"].endswith("Export it as a PDF and add the exported file.")
-    # The table wraps a text only in rows of more than one line.
-    assert app.dataframe[0].proto.row_height >= 2 * plain
-    app.text_input(key="document_search").set_value("bridge").run()
-    assert app.dataframe[0].proto.row_height == plain
-
-
-def test_search_filters_the_table(open_page: OpenPage, ids: dict[str, str]) -> None:
-    app = open_page("documents")
-    app.text_input(key="document_search").set_value("canal ready").run()
-    assert list(rows(app)) == ["canal.pdf"]
-    app.text_input(key="document_search").set_value("zebra").run()
-    assert "No document has these words" in texts(app)
-    assert "Tick rows" not in texts(app)
-
-
-def test_documents_can_be_filtered_by_status(open_page: OpenPage, engine: Engine) -> None:
-    add(engine, bridge=BRIDGE)
-    assert not open_page("documents").get("button_group")
-    ids = add(engine, notes=b"These are only notes.", empty=b"")
-    app = open_page("documents")
-    (statuses,) = app.get("button_group")
-    assert [option.content for option in statuses.proto.options] == ["Not accepted (2)", "Ready (1)"]
-    statuses.set_value(["Not accepted"]).run()
-    assert sorted(rows(app)) == ["empty.pdf", "notes.pdf"]
-    assert "2 of 3 shown: 1 document and 2 files that could not be read." in texts(app)
-    app.text_input(key="document_search").set_value("bridge").run()
-    assert "No document of the chosen status has these words" in texts(app)
-    app.text_input(key="document_search").set_value("").run()
-    # A status without documents can no longer be chosen.
-    engine.documents.delete([ids["notes"], ids["empty"]])
-    app.run()
-    assert list(rows(app)) == ["bridge.pdf"]
-
-
-@pytest.mark.parametrize("collected", [False, True])
-@pytest.mark.parametrize("wide_status", [False, True])
-def test_columns_fit_next_to_the_sidebar_of_a_laptop(wide_status: bool, collected: bool) -> None:
-    columns = _configuration(wide_status=wide_status, collected=collected)
-    widths = [int(one["width"]) for name, one in columns.items() if collected or name != "Collection"]
-    assert sum(widths) <= 780
-
-
 def test_deletion_is_confirmed_and_shows_a_receipt(open_page: OpenPage, engine: Engine, ids: dict[str, str]) -> None:
-    app = open_page("documents", d=ids["bridge"])
+    app = tick(open_page("documents"), "bridge.pdf")
     app.button(key="delete_selected").click().run()
     assert "bridge.pdf" in texts(app)
     assert len(engine.documents.list()) == 2
@@ -154,7 +114,7 @@ def test_deletion_is_confirmed_and_shows_a_receipt(open_page: OpenPage, engine: 
 def test_document_deleted_elsewhere_does_not_block_deletion(
     open_page: OpenPage, engine: Engine, ids: dict[str, str]
 ) -> None:
-    app = open_page("documents", d=list(ids.values()))
+    app = tick(open_page("documents"), "bridge.pdf", "canal.pdf")
     app.button(key="delete_selected").click().run()
     engine.documents.delete([engine.documents.list()[0].document_id])
     app.button(key="confirm_delete").click().run()
@@ -165,7 +125,7 @@ def test_document_deleted_elsewhere_does_not_block_deletion(
 def test_deletions_before_a_store_failure_are_reported(
     open_page: OpenPage, engine: Engine, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_page("documents", d=list(ids.values()))
+    app = tick(open_page("documents"), "bridge.pdf", "canal.pdf")
     app.button(key="delete_selected").click().run()
     second = engine.documents.list()[1].document_id
     remove = engine._removal.remove_document
@@ -177,51 +137,26 @@ def test_deletions_before_a_store_failure_are_reported(
     assert "The vectors do not answer" in app.error[0].value
 
 
-def test_selected_document_shows_pages_and_chunks(open_page: OpenPage, bridge: str) -> None:
-    app = open_page("documents", d=bridge)
-    pages = app.dataframe[1].value
-    assert list(pages["Page"]) == [1, 2]
-    assert list(pages["Read as"]) == ["text", "text"]
-    assert any("412 metres" in str(item["blocks"]) for item in shown(app))
-
-
 def test_identity_from_the_cover_page_is_shown(open_page: OpenPage, engine: Engine) -> None:
-    lease = make_pdf(["Tell Valley Railway plc", "(Exact name of registrant as specified in its charter)"])
-    ids = add(engine, scan7=lease, bridge=BRIDGE)
-    assert "Title on its first page: Tell Valley Railway plc" in texts(open_page("documents", d=ids["scan7"]))
-    assert "Title on its first page" not in texts(open_page("documents", d=ids["bridge"]))
-
-
-def test_page_source_and_confidence_are_shown() -> None:
-    scan = Page(0, "1", "A scan.", PageState.OCR, confidence=0.97)
-    pages = _frame([scan, Page(1, "2", "A text.", PageState.TEXT)])
-    assert list(pages["Read as"]) == ["image (OCR)", "text"]
-    assert list(pages["Confidence"].dropna()) == [0.97]
+    ids = add(engine, scan7=make_pdf(["TELL VALLEY RAILWAY", "Trains run hourly."]), bridge=BRIDGE)
+    assert "Title on its first page: TELL VALLEY RAILWAY" in texts(open_page("documents", document=ids["scan7"]))
+    assert "Title on its first page" not in texts(open_page("documents", document=ids["bridge"]))
 
 
 def test_size_is_rounded_up_in_one_unit(open_page: OpenPage, engine: Engine, bridge: str) -> None:
-    add_document(engine, "notes.pdf", b"These are only notes.")
+    add_document(engine, "notes.pdf", make_pdf("A note."))
     sizes = open_page("documents").dataframe[0].value.set_index("Name")["Size, kB"]
-    assert sizes["notes.pdf"] == 1
+    assert sizes["notes.pdf"] == 2
     assert 1000 * (sizes["bridge.pdf"] - 1) < len(BRIDGE) <= 1000 * sizes["bridge.pdf"]
 
 
 def test_selected_documents_can_be_reindexed(open_page: OpenPage, engine: Engine, bridge: str) -> None:
-    app = open_page("documents", d=bridge)
+    app = tick(open_page("documents"), "bridge.pdf")
     app.button(key="reindex_selected").click().run()
     job = engine.jobs.list()[0]
     assert job.kind == "reindex"
     assert engine.jobs.wait([job.job_id])[0].reason == ""
     assert engine.documents.get(bridge).status is DocumentStatus.INDEXED
-
-
-def test_rejected_file_can_be_retried(open_page: OpenPage, engine: Engine) -> None:
-    ids = add(engine, notes=b"These are only notes.")
-    app = open_page("documents", d=ids["notes"])
-    before = len(engine.jobs.list())
-    app.button(key="retry_selected").click().run()
-    assert not app.exception
-    assert len(engine.jobs.list()) == before + 1
 
 
 def collect(app: AppTest, into: str) -> None:
@@ -234,19 +169,18 @@ def collect(app: AppTest, into: str) -> None:
 def test_selected_documents_can_be_moved_to_a_collection(
     open_page: OpenPage, engine: Engine, ids: dict[str, str]
 ) -> None:
-    app = open_page("documents", d=ids["bridge"])
+    app = tick(open_page("documents"), "bridge.pdf")
     assert "Collection" not in app.dataframe[0].proto.column_order
     app.button(key="collect_selected").click().run().button(key="collect").click().run()
     assert "needs a name" in app.error[0].value
     # AppTest accepts only listed names; new names can only be typed in a browser.
     engine.collections.move_documents([ids["canal"]], "Works")
-    app = open_page("documents", d=ids["bridge"])
+    app = tick(open_page("documents"), "bridge.pdf")
     collections = dict(app.dataframe[0].value[["Name", "Collection"]].itertuples(index=False))
     assert collections == {"bridge.pdf": "No collection", "canal.pdf": "Works"}
-    (within,) = app.get("button_group")
-    within.set_value(["No collection"]).run()
+    app.multiselect(key="document_filter_collection").set_value(["No collection"]).run()
     assert list(rows(app)) == ["bridge.pdf"]
-    collect(app, "Works")
+    collect(tick(app, "bridge.pdf"), "Works")
     assert {document.collection for document in engine.documents.list()} == {"Works"}
     assert sorted(rows(app)) == ["bridge.pdf", "canal.pdf"]
 
@@ -254,8 +188,9 @@ def test_selected_documents_can_be_moved_to_a_collection(
 def test_name_clash_in_the_collection_is_reported(open_page: OpenPage, engine: Engine) -> None:
     add_document(engine, "bridge.pdf", CANAL, collection="Works")
     job = add_document(engine, "bridge.pdf", BRIDGE)
-    app = open_page("documents", d=job.document_id)
-    collect(app, "Works")
+    app = choose_action(open_page("documents", document=job.document_id), "Move to a collection")
+    app.selectbox(key="collect_into").set_value("Works")
+    app.button(key="collect").click().run()
     assert "twice" in app.error[0].value
     assert engine.documents.get(str(job.document_id)).collection != "Works"
 
@@ -291,19 +226,10 @@ def test_documents_of_an_older_parser_can_be_reindexed(
     assert engine.index.differences() == {}
 
 
-def test_outline_shows_the_sections_with_their_pages(open_page: OpenPage, engine: Engine) -> None:
-    pages = [["ANNUAL REPORT", "The harbour grew."], ["RISK FACTORS", "Storms may come."], "Fog may come too."]
-    document_id = str(add_document(engine, "report.pdf", make_pdf(*pages)).document_id)
-    app = open_page("documents", d=document_id)
-    (frame,) = [one.value for one in app.dataframe if "Section" in one.value.columns]
-    assert [tuple(row) for row in frame.to_numpy()] == [("1", "ANNUAL REPORT"), ("2–3", "RISK FACTORS")]
-
-
 def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, engine: Engine) -> None:
     document_id = str(add_document(engine, "a.pdf", BRIDGE).document_id)
     add_document(engine, "a.pdf", CANAL)
-    app = open_page("documents", d=document_id)
-    assert [tab.label for tab in app.tabs][-1] == "Versions (2)"
+    app = open_tab(open_page("documents", document=document_id), "Versions")
     assert "in use" in texts(app)
     assert "replaced" in texts(app)
     (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
@@ -311,10 +237,9 @@ def test_replaced_version_is_listed_restored_and_removed(open_page: OpenPage, en
     idle(engine)
     assert engine.documents.content(document_id) == BRIDGE
     (replaced,) = [one for one in engine.documents.versions(document_id) if one.is_replaced]
-    app = open_page("documents", d=document_id)
+    app = open_tab(open_page("documents", document=document_id), "Versions")
     app.button(key=f"remove_version_{replaced.version_id}").click().run()
     assert len(engine.documents.versions(document_id)) == 1
-    assert [tab.label for tab in app.tabs] == ["Pages", "Outline", "Chunks"]
 
 
 def test_both_names_of_a_file_are_listed_and_found(open_page: OpenPage, engine: Engine) -> None:
@@ -324,3 +249,92 @@ def test_both_names_of_a_file_are_listed_and_found(open_page: OpenPage, engine: 
     assert rows(app) == {"a.pdf (also b.pdf)": "Ready"}
     app.text_input(key="document_search").input("b.pdf").run()
     assert rows(app) == {"a.pdf (also b.pdf)": "Ready"}
+
+
+COVER = ["FORM 10-K", "For the fiscal year ended June 30, 2023", "Tell Valley Railway plc"]
+FILING = make_pdf([*COVER, "(Exact name of registrant as specified in its charter)", "Trains run hourly."])
+
+
+def test_files_that_were_not_added_are_listed_apart(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("documents")
+    app.file_uploader[0].upload("notes.pdf", b"These are only notes.", "application/pdf")
+    app.file_uploader[0].upload("bridge.pdf", BRIDGE, "application/pdf").run()
+    settle(app, lambda app: bool(app.dataframe) and rows(app) == {"bridge.pdf": "Ready"})
+    assert "1 document. Click a name" in texts(app)
+    assert "1 file not added" in texts(app)
+    assert r"Not accepted\: it is not a PDF file" in texts(app)
+    (notes,) = (one.document_id for one in engine.documents.list() if one.name == "notes.pdf")
+    before = len(engine.jobs.list())
+    app.button(key=f"retry_{notes}").click().run()
+    assert len(engine.jobs.list()) == before + 1
+    idle(engine)
+    app.run().button(key=f"delete_{notes}").click().run().button(key="confirm_delete").click().run()
+    assert "not added" not in texts(app)
+
+
+def test_table_is_searched_filtered_and_asked(open_page: OpenPage, engine: Engine) -> None:
+    ids = add(engine, railway=FILING, report_2021=CANAL, bridge=BRIDGE)
+    app = open_page("documents")
+    table = app.dataframe[0].value.set_index("Name")
+    assert list(table.loc["railway.pdf", ["Company", "Year", "Type"]]) == ["Tell Valley Railway plc", 2023, "10-K"]
+    assert table["Year"]["report_2021.pdf"] == 2021
+    assert "Tags" not in app.dataframe[0].proto.column_order
+    tick(app, "railway.pdf", "bridge.pdf").button(key="tag_selected").click().run()
+    engine.documents.set_tags({ids["railway"]: ["Board ", "board"], ids["bridge"]: ["Board", "old"]})
+    app.run()
+    assert list(app.dataframe[0].value.set_index("Name")["Tags"]["railway.pdf"]) == ["board"]
+    app.multiselect(key="document_filter_tags").set_value(["board"]).run()
+    assert list(rows(app)) == ["railway.pdf"]
+    app.multiselect(key="document_filter_tags").set_value([]).run()
+    app.text_input(key="document_search").set_value("valley 10-k").run()
+    assert list(rows(app)) == ["railway.pdf"]
+    app.text_input(key="document_search").set_value("zebra").run()
+    assert "No document has these words" in texts(app)
+    app.text_input(key="document_search").set_value("ready").run()
+    tick(app)
+    app.multiselect(key="document_filter_year").set_value(["2021", "2023"]).run()
+    assert "2 of 3 documents." in texts(app)
+    assert app.button(key="ask_selected").label == "Ask these 2 documents"
+    app.button(key="ask_selected").click().run()
+    assert sorted(app.session_state["scope_new"]) == sorted([ids["railway"], ids["report_2021"]])
+    assert app.chat_input
+
+
+def test_preview_shows_what_is_in_a_document(open_page: OpenPage, engine: Engine) -> None:
+    pages = [["ANNUAL REPORT", "The harbour grew."], ["RISK FACTORS", "Storms may come."], "Fog may come too.", ""]
+    document_id = str(add_document(engine, "report.pdf", make_pdf(*pages)).document_id)
+    app = open_page("documents", document=document_id)
+    assert "Ready, in part · 4 pages · 1 without text" in texts(app).replace("\\", "")
+    (image,) = shown(app, "footnote_pageview")
+    assert image["alt"] == "Page 1 of report.pdf"
+    app.button(key="source_next_page").click().run()
+    assert shown(app, "footnote_pageview")[0]["alt"] == "Page 2 of report.pdf"
+    outline = open_tab(app, "Outline").dataframe[1].value
+    assert [tuple(row) for row in outline.to_numpy()] == [("1", "ANNUAL REPORT"), ("2–4", "RISK FACTORS")]
+    assert "No tables were found" in texts(open_tab(app, "Tables"))
+    assert any("The harbour grew" in str(item["blocks"]) for item in shown(open_tab(app, "Chunks")))
+    problems = open_tab(app, "Problems").dataframe[1].value
+    assert (problems["Page"][0], problems["Read as"][0]) == (4, "no text")
+    assert "page 4 without text" in texts(app)
+    app.button(key="preview_close").click().run()
+    assert not app.tabs
+    assert "no longer in the library" in texts(open_page("documents", document="gone"))
+
+
+def test_document_is_renamed_tagged_read_again_and_deleted_in_its_preview(
+    open_page: OpenPage, engine: Engine, ids: dict[str, str]
+) -> None:
+    app = open_page("documents", document=ids["bridge"])
+    for name, problem in (("canal", "exists already"), (" ", "is empty"), ("Harrow", "")):
+        choose_action(app, "Rename").text_input(key="document_name").set_value(name)
+        app.button(key="rename").click().run()
+        assert [problem in one.value for one in app.error] == [True] * bool(problem)
+    idle(engine)
+    assert engine.documents.get(ids["bridge"]).name == "Harrow.pdf"
+    app.run().multiselect(key=f"tags_{ids['bridge']}").set_value([]).run()
+    choose_action(app, "Read again with OCR")
+    assert engine.jobs.list()[0].details["ocr"] == "on"
+    choose_action(app.run(), "Delete").button(key="confirm_delete").click().run()
+    assert [one.name for one in engine.documents.list()] == ["canal.pdf"]
+    assert "0 remaining" in texts(app)
+    assert not app.tabs

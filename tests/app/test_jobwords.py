@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.jobwords import describe_job, describe_result, estimate_progress, is_waiting
+from pages.shared.jobwords import describe_files, describe_job, describe_result, estimate_progress
 from rag_core.types.jobs import Job, JobState
 
 
@@ -17,12 +17,13 @@ def job(kind: str, stage: str, done: int, total: int, state: JobState = JobState
 @pytest.mark.parametrize(
     ("kind", "stage", "label"),
     [
-        ("index", "reading", "Indexing report.pdf: page 3 of 1,200"),
-        ("index", "embedding", "Indexing report.pdf: chunk 3 of 1,200"),
+        ("index", "", "report.pdf: reading"),
+        ("index", "reading", "report.pdf: reading page 3 of 1,200"),
+        ("index", "embedding", "report.pdf: all pages read, nearly ready"),
         ("reindex", "re-indexing", "Re-indexing report.pdf: document 3 of 1,200"),
     ],
 )
-def test_label_of_running_job_has_counts(kind: str, stage: str, label: str) -> None:
+def test_label_of_running_job_says_what_is_done(kind: str, stage: str, label: str) -> None:
     assert describe_job(job(kind, stage, 3, 1200)) == label
 
 
@@ -52,44 +53,50 @@ def test_result_fits_the_kind_of_job(kind: str, name: str, state: JobState, resu
     assert describe_result(replace(job(kind, "", 0, 0, state), name=name, reason=reason))[1] == result
 
 
-def test_label_without_counts() -> None:
-    assert describe_job(job("index", "", 0, 0)) == "Indexing report.pdf"
-    assert estimate_progress(job("index", "", 0, 0)) == 0.0
-    assert describe_job(job("index", "", 0, 0, JobState.QUEUED)) == "report.pdf: waiting for its turn"
+@pytest.mark.parametrize(
+    ("documents", "kept", "result"),
+    [
+        (3, 0, "Re-indexed: all documents."),
+        (3, 2, "Re-indexed: 1 document. 2 were complete and were left alone."),
+        (3, 1, "Re-indexed: 2 documents. 1 was complete and was left alone."),
+        (3, 3, "Nothing was re-indexed, because the index of all 3 documents is complete."),
+    ],
+)
+def test_result_says_how_many_documents_were_left_alone(documents: int, kept: int, result: str) -> None:
+    ended = job("reindex", "", 0, 0, JobState.DONE)
+    details = {"documents": [{}] * documents, "kept": kept}
+    assert describe_result(replace(ended, name="All documents", details=details)) == (True, result)
 
 
 def test_line_shows_one_estimate_and_share_of_the_whole_file() -> None:
-    reading = replace(job("index", "reading", 3, 4), seconds=2.0, remaining_s=18.0)
-    assert describe_job(reading) == "Indexing report.pdf: page 3 of 4, about 18 s left"
-    assert estimate_progress(reading) == 0.1
-    assert describe_job(replace(reading, remaining_s=0.0)).endswith("about 1.0 s left")
-    assert estimate_progress(replace(reading, seconds=0.0, remaining_s=0.0)) == 0.0
+    reading = replace(job("index", "reading", 3, 4), seconds=2.0, remaining_s=17.2)
+    assert describe_job(reading) == "report.pdf: reading page 3 of 4, about 18 s left"
+    assert describe_job(replace(reading, remaining_s=180.0)).endswith(", about 3 min left")
+    assert estimate_progress(replace(reading, remaining_s=18.0)) == 0.1
+    # The time has passed, and the file is not ready: no time is promised, and the bar is not full.
+    late = replace(reading, remaining_s=0.0)
+    assert describe_job(late) == "report.pdf: reading page 3 of 4"
+    assert estimate_progress(late) < 1
+    assert estimate_progress(job("index", "", 0, 0)) == 0.0
+
+
+def test_file_waits_for_its_turn_or_for_a_reindex() -> None:
+    waiting = job("index", "", 0, 0, JobState.QUEUED)
+    long = replace(job("index", "reading", 5, 9), job_id="3", name="long.pdf")
+    assert describe_job(waiting, [waiting, long]) == "report.pdf: waiting for its turn"
+    again = replace(job("reindex", "re-indexing", 1, 2), job_id="4", name="All documents")
+    assert describe_job(waiting, [waiting, again]) == "report.pdf: waiting for the re-indexing of all documents"
 
 
 @pytest.mark.parametrize(
-    ("state", "stage", "done", "total", "blocker"),
+    ("stage", "state", "line"),
     [
-        (JobState.QUEUED, "", 0, 0, "long.pdf"),
-        (JobState.RUNNING, "embedding", 0, 1, "report.pdf"),
-        (JobState.RUNNING, "embedding", 1, 1, "report.pdf"),
+        ("reading", JobState.RUNNING, "4 files: 1 ready, 1 not added, reading page 3 of 9 of report.pdf"),
+        ("embedding", JobState.RUNNING, "4 files: 1 ready, 1 not added, all pages of report.pdf read, nearly ready"),
+        ("", JobState.QUEUED, "4 files: 1 ready, 1 not added"),
     ],
 )
-def test_waiting_file_names_the_file_it_waits_for(
-    state: JobState, stage: str, done: int, total: int, blocker: str
-) -> None:
-    small = replace(job("index", stage, done, total, state), job_id="2", name="small.pdf")
-    embedded = job("index", "embedding", 64, 440)
-    read = replace(job("index", "reading", 5, 9), job_id="3", name="long.pdf")
-    active = [small, read, embedded]
-    assert describe_job(small, active) == f"small.pdf: waiting for {blocker}"
-    assert not is_waiting(embedded, active)
-    assert not is_waiting(read, active)
-    queued = replace(small, state=JobState.QUEUED)
-    again = replace(job("reindex", "re-indexing", 1, 2), job_id="4", name="All documents")
-    assert describe_job(queued, [queued, again]) == "small.pdf: waiting for the re-indexing of all documents"
-    assert describe_job(queued, [queued, embedded]) == "small.pdf: waiting for report.pdf"
-
-
-def test_first_chunks_are_not_counted_before_they_are_embedded() -> None:
-    first = job("index", "embedding", 0, 1)
-    assert describe_job(first, [first]) == "Indexing report.pdf"
+def test_many_files_are_one_line(stage: str, state: JobState, line: str) -> None:
+    waiting = job("index", "", 0, 0, JobState.QUEUED)
+    ended = [job("index", "", 0, 0, JobState.DONE), job("index", "", 0, 0, JobState.FAILED)]
+    assert describe_files([waiting, job("index", stage, 3, 9, state)], ended) == line

@@ -18,7 +18,8 @@ WATCH = """() => {
     let timer = 0;
     const look = () => {
         const lines = visible("[data-testid=stProgress], [data-testid=stCaptionContainer]");
-        window.seen.push([lines.filter((line) => /Indexing|waiting for/.test(line)), visible("button")]);
+        const files = lines.filter((line) => /: (reading|all pages read|waiting for)/.test(line));
+        window.seen.push([files, visible("button")]);
     };
     const change = () => {
         const icon = document.querySelector("link[rel*=icon]").href, status = document.querySelector(
@@ -54,9 +55,31 @@ def test_each_file_has_one_line_and_one_button_and_the_tab_stays_the_same(open_a
     seen = page.evaluate("window.seen")
     lines = [line for shown, _ in seen for line in shown]
     assert any("left" in line for line in lines)
-    assert any(line.endswith(": waiting for fleet.pdf") for line in lines)
-    assert not [line for line in lines if " 0 of " in line or line.endswith("waiting")]
+    assert not [line for line in lines if " 0 of " in line or "waiting for fleet" in line]
     for shown, buttons in seen:
-        names = [name for name in files for line in shown if name in line.removesuffix("waiting for fleet.pdf")]
+        names = [name for name in files for line in shown if name in line]
         assert len(names) == len(set(names)), shown
         assert "Stop" not in buttons
+    # The short file that was dropped after the long one is ready first.
+    first_ends = [[name for name in files if not any(name in line for line in shown)] for shown, _ in seen if shown]
+    assert not any("fleet.pdf" in ended and "pier.pdf" not in ended for ended in first_ends)
+
+
+def test_name_opens_the_preview_of_a_document(open_app: OpenApp, address: str) -> None:
+    page = open_app(f"{address}/documents")
+    table = page.get_by_test_id("stDataFrame").first
+    table.click(position={"x": 65, "y": 55})
+    preview = page.get_by_role("dialog", name="Document ")
+    expect(preview.get_by_role("img", name="Page 1 of ")).to_be_visible()
+    assert "document=" in page.url
+    page.keyboard.press("Escape")
+    expect(preview).to_have_count(0)
+    table.click(position={"x": 300, "y": 90})
+    page.keyboard.press("Shift+Space")
+    page.locator(".st-key-open_selected button").press("Enter")
+    expect(preview).to_be_visible()
+    page.set_viewport_size({"width": 380, "height": 800})
+    preview.get_by_role("tab", name="Problems").click()
+    expect(preview.get_by_text("All pages were read without problems.")).to_be_visible()
+    preview.get_by_role("button", name="Ask this document").click()
+    expect(page.get_by_role("textbox", name="Ask your documents")).to_be_visible()

@@ -65,7 +65,7 @@ def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: s
         check_page(page)
     follow(page, "Documents")
     choose_files(page, {"notes.pdf": b"These are only notes."})
-    expect(page.get_by_text("Not added")).to_be_visible()
+    expect(page.get_by_text("Not added:")).to_be_visible()
     check_page(page)
 
     start_chat(page)

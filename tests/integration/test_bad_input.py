@@ -192,3 +192,9 @@ def test_partial_document_can_be_retried(engine: Engine) -> None:
     assert_found(engine, budget=["a.pdf"])
     assert len(engine.documents.list()) == 1
     assert_in_agreement(engine)
+
+
+def test_one_document_can_be_read_with_ocr(strict: Engine) -> None:
+    job = add_document(strict, "blank.pdf", make_pdf(""))
+    assert "turn on text recognition (RAG_OCR=auto)" in job.reason
+    assert "Text recognition found no text either" in retry_document(strict, str(job.document_id), ocr="auto").reason

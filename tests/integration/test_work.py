@@ -18,12 +18,10 @@ from rag_core.errors import IndexingStopped, StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
-from rag_core.indexing import parsing_stage
 from rag_core.indexing.jobs import LONGEST_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.queue import MAX_ATTEMPTS
 from rag_core.store.documents import DocumentStore
-from rag_core.store.files import compute_sha256
 from rag_core.store.jobs import JobStore
 from rag_core.store.schema import chunks, documents, versions
 from rag_core.types.documents import DocumentStatus
@@ -54,7 +52,7 @@ from tests.support.pdfs import make_pdf
 
 def wait_for_embedding(engine: Engine) -> None:
     """Wait until a document is queued for embedding; its job reports that stage slightly earlier."""
-    while engine._indexer._embedding._tasks._tasks.empty():
+    while not engine._indexer._embedding._tasks._tasks:
         time.sleep(0.01)
 
 
@@ -376,48 +374,3 @@ def test_search_during_replacement_among_33_000_documents(tmp_path: Path, barrie
         barrier.release()
         idle(engine)
         assert_found(engine, penguins=["a.pdf"], budget=[])
-
-
-# Words that compress badly, so that the file is more than ten times as large as one of a single sentence.
-LARGE = [" ".join(compute_sha256(b"%d %d" % (page, word))[:12] for word in range(300)) for page in range(12)]
-
-
-@pytest.fixture
-def read_order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of files, in the order in which their texts become searchable."""
-    names: list[str] = []
-    publish_words = DocumentStore.publish_words
-
-    def record(store: DocumentStore, version_id: str) -> None:
-        row = store.version(version_id)
-        names.append(row.name if row else "")
-        publish_words(store, version_id)
-
-    monkeypatch.setattr(DocumentStore, "publish_words", record)
-    monkeypatch.setattr(parsing_stage, "REPORT_EVERY_S", 0.0)
-    return names
-
-
-def test_small_file_is_read_between_the_pages_of_a_large_one(
-    engine: Engine, reading_barrier: ReadingBarrier, read_order: list[str]
-) -> None:
-    jobs = [reading_barrier.submit(engine, "large.pdf", *LARGE)]
-    jobs += [engine.documents.submit("alike.pdf", make_pdf(*LARGE[:8]))]
-    jobs += [engine.documents.submit("small.pdf", make_pdf(PENGUINS))]
-    reading_barrier.release()
-    engine.jobs.wait([job.job_id for job in jobs])
-    assert read_order == ["small.pdf", "large.pdf", "alike.pdf"]
-    assert_found(engine, penguins=["small.pdf"])
-    assert_in_agreement(engine)
-
-
-@pytest.mark.usefixtures("read_order")
-def test_later_version_of_a_document_does_not_overtake_it(engine: Engine, reading_barrier: ReadingBarrier) -> None:
-    jobs = [reading_barrier.submit(engine, "large.pdf", *LARGE)]
-    small = make_pdf(*[f"{PENGUINS} {page}" for page in range(3)])
-    for name, content in (("small.pdf", small), ("small.pdf", make_pdf(BUDGET)), ("large.pdf", make_pdf(PENGUINS))):
-        jobs.append(engine.documents.submit(name, content))
-    reading_barrier.release()
-    engine.jobs.wait([job.job_id for job in jobs])
-    contents = {one.name: engine.documents.content(one.document_id) for one in engine.documents.list()}
-    assert contents == {"small.pdf": make_pdf(BUDGET), "large.pdf": make_pdf(PENGUINS)}

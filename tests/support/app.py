@@ -126,7 +126,9 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 
 
 def rows(app: AppTest) -> dict[str, str]:
-    """Return the statuses in the table of documents by name."""
+    """Return the statuses in the table of documents by name; empty if there is no table."""
+    if not app.dataframe:
+        return {}
     frame = app.dataframe[0].value
     return dict(zip(frame["Name"], frame["Status"], strict=True))
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 # By revision, newest first.
 UNDO: dict[str, tuple[str, ...]] = {
+    "0010": (
+        "ALTER TABLE documents DROP COLUMN tags",
+        "ALTER TABLE versions DROP COLUMN company",
+        "ALTER TABLE versions DROP COLUMN year",
+        "ALTER TABLE versions DROP COLUMN kind",
+    ),
     "0009": (
         "DROP TABLE snapshot_contents",
         "DROP TABLE snapshots",

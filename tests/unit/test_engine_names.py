@@ -28,7 +28,7 @@ NAMES = {
     Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
-    "outline page pages remove_version render_page restore_version retry submit tables title versions",
+    "outline page pages remove_version rename render_page restore_version retry set_tags submit tables title versions",
     Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",

@@ -32,7 +32,7 @@ def main() -> None:
     for file_format in FORMATS:
         file_format.load()
     _limit_memory(int(sys.argv[1]))
-    service = Service(ocr=sys.argv[2])
+    service = Service()
     for request in _read_requests(requests):
         reply = service.answer(request)
         replies.write(messages.encode_message({"id": request.get("id"), **reply}))
@@ -76,8 +76,8 @@ def _read_requests(stream: BinaryIO) -> Any:
 class Service:
     """Answer requests ``{"do": name, …}`` with ``{"result": …}`` or ``{"error": kind, "detail": text}``."""
 
-    def __init__(self, ocr: str) -> None:
-        self._ocr = ocr
+    def __init__(self) -> None:
+        self._ocr = "off"
         self._file: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +98,7 @@ class Service:
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
         self.do_close(request)
+        self._ocr = request.get("ocr", "off")
         file_format = next(one for one in FORMATS if one.description.name == request["format"])
         self._file = file_format.open(Path(request["path"]), request["password"], request.get("max_unpacked"))
         return {"page_count": self._file.page_count}

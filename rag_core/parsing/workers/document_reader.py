@@ -79,7 +79,7 @@ class DocumentReader:
         self._password = password
         self._cancelled = cancelled
         self._advice = f"Download it again, or open it in a {file_format.description.name} reader and save it again."
-        self._opening = build_opening(file_format, path, password)
+        self._opening = {**build_opening(file_format, path, password), "ocr": limits.ocr}
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
         self._sequential = True

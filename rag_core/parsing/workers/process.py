@@ -39,7 +39,7 @@ class ReadCancelledError(Exception):
 class WorkerProcess:
     """A worker process, which answers requests in order."""
 
-    def __init__(self, memory_mb: int, ocr: str) -> None:
+    def __init__(self, memory_mb: int) -> None:
         self.memory_mb = memory_mb
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
@@ -52,7 +52,7 @@ class WorkerProcess:
             "MALLOC_ARENA_MAX": "2",
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", WORKER_MODULE, str(memory_mb), ocr],
+            [sys.executable, "-m", WORKER_MODULE, str(memory_mb)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -175,12 +175,10 @@ class WorkerPool:
     ----------
     memory_mb : int
         Memory limit of each worker.
-    ocr : {"auto", "on", "off"}
     """
 
-    def __init__(self, memory_mb: int, ocr: str) -> None:
+    def __init__(self, memory_mb: int) -> None:
         self._memory_mb = memory_mb
-        self._ocr = ocr
         self._idle: list[WorkerProcess] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -193,7 +191,7 @@ class WorkerPool:
                 if worker.alive:
                     return worker
                 worker.close()
-        return WorkerProcess(self._memory_mb, self._ocr)
+        return WorkerProcess(self._memory_mb)
 
     def release(self, worker: WorkerProcess) -> None:
         """Take a worker back, which may have ended."""

@@ -224,7 +224,7 @@ def test_closed_iterator_frees_the_worker(parser: DocumentParser, tmp_path: Path
 
 
 def test_worker_ends_when_its_input_is_closed(tmp_path: Path) -> None:
-    worker = process.WorkerProcess(512, "off")
+    worker = process.WorkerProcess(512)
     worker.ask(build_opening(PdfFormat(), three(tmp_path / "a.pdf"), None), 20)
     worker._process.stdin.close()
     assert worker._process.wait(10) == 0
@@ -233,7 +233,7 @@ def test_worker_ends_when_its_input_is_closed(tmp_path: Path) -> None:
 
 def test_environment_of_worker_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a secret")
-    worker = process.WorkerProcess(512, "off")
+    worker = process.WorkerProcess(512)
     environment = Path(f"/proc/{worker.pid}/environ")
     if environment.exists():
         worker.ask({"do": "close"}, 20)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from dataclasses import replace
 from typing import Any, cast
@@ -17,8 +16,10 @@ from rag_core.types.jobs import JobState
 INDEXING = IndexingTask("job", "version", "document", "a.pdf", password="secret")
 
 
-def embedding_task() -> EmbeddingTask:
-    return EmbeddingTask(INDEXING, cast("Any", None), [], [], [], DocumentStatus.INDEXED, "")
+def embedding_task(document_id: str = "document", chunks: int = 0) -> EmbeddingTask:
+    spans = cast("Any", range(chunks))
+    task = replace(INDEXING, document_id=document_id)
+    return EmbeddingTask(task, cast("Any", None), spans, [], [], DocumentStatus.INDEXED, "")
 
 
 def test_password_is_not_in_repr_of_tasks() -> None:
@@ -42,10 +43,20 @@ def test_embedding_queue_is_bounded_except_for_repeated_tasks(monkeypatch: pytes
     assert [waiting.get() for _ in range(3)] == [*tasks[:2], repeated]
     third.join(10)
     assert waiting.get() is tasks[2]
-    with pytest.raises(queue.Empty):
-        waiting.get(wait=False)
+    assert waiting.get(wait=False) is None
     waiting.close()
     assert waiting.get() is None
+
+
+def test_short_documents_are_embedded_first_and_versions_keep_their_order() -> None:
+    waiting = EmbeddingQueue()
+    report, first, second, letter = (
+        embedding_task(*one) for one in (("report", 900), ("plan", 40), ("plan", 3), ("letter", 5))
+    )
+    for one in (report, first, second, letter):
+        waiting.put(one)
+    assert waiting.get(max_chunks=5, others=["letter"], wait=False) is None
+    assert [waiting.get() for _ in range(4)] == [letter, first, second, report]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, now, split_batches
 from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
-from rag_core.store.jobs import JobStore
+from rag_core.store.jobs import JobStore, build_job_row
 from rag_core.store.schema import preferences
 from rag_core.types.chunks import ChunkSpan, Embedding, Fingerprint
 from rag_core.types.documents import DocumentStatus, Page, PageState
@@ -132,6 +132,16 @@ def test_queued_jobs_are_listed_oldest_first_and_start_once(jobs: JobStore) -> N
     assert not jobs.start(added[0].job_id)
     assert [job.name for job in jobs.queued("index")] == ["b"]
     assert [job.name for job in jobs.all()] == ["all", "b", "a"]
+
+
+def test_queued_jobs_are_listed_by_size_and_versions_keep_their_order(jobs: JobStore, library: DocumentStore) -> None:
+    report, _ = library.add_version("report.pdf", "default", "a" * 64, 900, job=build_job_row("index", "report 1"))
+    library.add_version("letter.pdf", "default", "b" * 64, 500, job=build_job_row("index", "letter"))
+    options = {"document_id": report, "job": build_job_row("index", "report 2")}
+    library.add_version("report.pdf", "default", "c" * 64, 10, **options)
+    names = [job.name for job in jobs.queued("index", smallest_first=True)]
+    assert names == ["letter", "report 1", "report 2"]
+    assert [job.name for job in jobs.queued("index", smallest_first=True, limit=1)] == ["letter"]
 
 
 def test_progress_gives_remaining_time(jobs: JobStore) -> None:

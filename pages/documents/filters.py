@@ -1,0 +1,86 @@
+"""The search and the filters of the table of documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from pages.documents.statuses import describe_status
+from pages.shared.library import format_collection_name
+from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo
+
+# The values of a document by the name of the filter, which is also the name of a column.
+FILTERS: Mapping[str, Callable[[DocumentInfo], Sequence[str]]] = {
+    "Company": lambda one: [one.company] if one.company else [],
+    "Year": lambda one: [str(one.year)] if one.year else [],
+    "Type": lambda one: [one.kind] if one.kind else [],
+    "Tags": lambda one: one.tags,
+    "Collection": lambda one: [format_collection_name(one.collection)],
+    "Status": lambda one: [describe_status(one)],
+}
+
+
+def list_known(documents: Sequence[DocumentInfo]) -> list[str]:
+    """Return the names of the filters for which a document has a value that is not the usual one."""
+    usual = {"Collection": [format_collection_name(DEFAULT_COLLECTION)]}
+    return [
+        name
+        for name, values in FILTERS.items()
+        if any(values(one) not in ([], (), usual.get(name)) for one in documents)
+    ]
+
+
+def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
+    """Show the search field and the filters; return the documents that match them."""
+    query = st.text_input(
+        "Search documents",
+        placeholder="Search by name, company, tag or status",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        key="document_search",
+    )
+    chosen: dict[str, set[str]] = {}
+    with st.container(horizontal=True, gap="small"):
+        for name in list_known(documents):
+            counts = Counter(value for one in documents for value in FILTERS[name](one))
+            chosen[name] = set(_choose(name, counts, len(documents)))
+    words = query.casefold().split()
+    shown = [
+        one
+        for one in documents
+        if all(not wanted or wanted.intersection(FILTERS[name](one)) for name, wanted in chosen.items())
+        and (not words or _contains(one, words))
+    ]
+    if not shown:
+        of = " that you have chosen" if any(chosen.values()) else ""
+        st.caption(
+            f"No document{of} has these words in its name, its tags or its status. Change the search or filters."
+        )
+    return shown
+
+
+def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
+    """Let the reader choose among the values, unless all documents have the same; an empty choice means all."""
+    key = f"document_filter_{label.lower()}"
+    # Remove values that no document has any longer. Such a value would hide all documents.
+    st.session_state[key] = [one for one in st.session_state.get(key, []) if one in counts]
+    if len(counts) < 2 and documents in counts.values():
+        return []
+    return st.multiselect(
+        label,
+        sorted(counts, key=str.casefold),
+        format_func=lambda one: f"{one} ({counts.get(one, 0):,})",
+        placeholder=label,
+        label_visibility="collapsed",
+        key=key,
+        # A chosen value needs more room than the name of the filter.
+        width=240 if st.session_state[key] else 150,
+    )
+
+
+def _contains(document: DocumentInfo, words: Sequence[str]) -> bool:
+    values = [value for name, find in FILTERS.items() if name != "Collection" for value in find(document)]
+    text = " ".join([document.all_names, *values]).casefold()
+    return all(word in text for word in words)

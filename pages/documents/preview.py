@@ -1,0 +1,155 @@
+"""The preview of a document: its pages, what was found on them, and its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from pages.documents.actions import collect, confirm_deletion, rename, show_ask_button, track_retry
+from pages.documents.contents import show_chunks, show_problems, show_tables
+from pages.documents.outline import show_outline
+from pages.documents.statuses import describe_status
+from pages.documents.versions import show_versions
+from pages.shared import keys
+from pages.shared.panel import open_panel
+from pages.shared.problems import show_errors, show_errors_next_run
+from pages.shared.source_page import show_page
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.formatting import format_count
+
+_RENAME, _MOVE, _READ, _DELETE = "Rename", "Move to a collection", "Read again with OCR", "Delete"
+_ICONS = {_RENAME: "edit", _MOVE: "folder", _READ: "document_scanner", _DELETE: "delete"}
+_PAGES, _OUTLINE, _TABLES, _CHUNKS, _PROBLEMS, _VERSIONS = TABS = (
+    *("Pages", "Outline", "Tables", "Chunks"),
+    *("Problems", "Versions"),
+)
+_TAB = "preview_tab"
+
+
+def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections: Iterable[str]) -> None:
+    """Show the document that the address names beside the page, until the reader closes it."""
+    document_id = st.query_params.get(keys.DOCUMENT_PARAM)
+    if not document_id:
+        return
+    library = list(documents)
+    document = next((one for one in library if one.document_id == document_id), None)
+    if document is None:
+        st.info("The document of this address is no longer in the library.", icon=":material/info:")
+        return
+    with open_panel(f"Document {document.name}", document_id, _close):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_header"):
+            st.markdown(f"**{escape_markdown(document.all_names)}**", width="stretch")
+            st.button(
+                "Close", icon=":material/close:", key="preview_close", type="tertiary", on_click=_close, help="Close"
+            )
+        _summarize(engine, document)
+        _act(engine, document, collections)
+        _edit_tags(engine, document, sorted({tag for one in library for tag in one.tags}, key=str.casefold))
+        _tabs(engine, document)
+
+
+def _close() -> None:
+    st.query_params.pop(keys.DOCUMENT_PARAM, None)
+
+
+def _summarize(engine: Engine, document: DocumentInfo) -> None:
+    kind = " ".join(filter(None, (document.kind, str(document.year or ""))))
+    parts = [part for part in (document.company, kind) if part]
+    parts += [describe_status(document), format_count(document.pages, "page")]
+    for number, words in (
+        (document.pages_ocr, "read by OCR"),
+        (document.pages_empty, "without text"),
+        (document.pages_failed, "failed"),
+    ):
+        if number:
+            parts.append(f"{number:,} {words}")
+    st.caption(escape_markdown(" · ".join(parts)))
+    if document.pages and not document.company and (title := engine.documents.title(document.document_id)):
+        st.caption(f"Title on its first page: {escape_markdown(title)}")
+
+
+def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> None:
+    file_format = engine.formats.find_by_name(document.name)
+    with st.container(horizontal=True, gap="small"):
+        show_ask_button([document], "Ask this document", key="ask_document")
+        st.download_button(
+            "Download",
+            data=lambda: engine.documents.content(document.document_id),
+            file_name=document.name.rpartition("/")[2],
+            mime=file_format.media_type,
+            icon=":material/download:",
+            key="download_document",
+            on_click="ignore",
+        )
+        choice = st.menu_button(
+            "More",
+            list(_ICONS),
+            key="document_menu",
+            format_func=lambda action: f":material/{_ICONS[action]}: {action}",
+        )
+    if choice == _RENAME:
+        rename(engine, document)
+    elif choice == _MOVE:
+        collect(engine, [document], collections)
+    elif choice == _READ:
+        track_retry(engine, [document.document_id], ocr="on")
+        st.rerun()
+    elif choice == _DELETE:
+        confirm_deletion(engine, [document])
+
+
+def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None:
+    key = f"tags_{document.document_id}"
+
+    def changed() -> None:
+        with show_errors_next_run():
+            engine.documents.set_tags({document.document_id: st.session_state[key]})
+
+    st.session_state[key] = list(document.tags)
+    st.multiselect(
+        "Tags", known, key=key, accept_new_options=True, placeholder="Add tags", on_change=changed, help=TAG_HELP
+    )
+
+
+TAG_HELP = "Words of your own, by which you can filter the table. Type a new one, or choose one that you have used."
+
+
+def _tabs(engine: Engine, document: DocumentInfo) -> None:
+    tabs = st.tabs(TABS, key=_TAB, on_change="rerun")
+    for name, tab in zip(TABS, tabs, strict=True):
+        if not tab.open:
+            continue
+        with tab, show_errors():
+            if name == _PAGES:
+                _show_pages(engine, document)
+            elif name == _OUTLINE:
+                show_outline(engine, document, _turn_to)
+            elif name == _TABLES:
+                show_tables(engine, document)
+            elif name == _CHUNKS:
+                show_chunks(engine, document)
+            elif name == _PROBLEMS:
+                show_problems(engine, document)
+            else:
+                show_versions(engine, document, engine.documents.versions(document.document_id))
+
+
+def _turn_to(page_index: int) -> None:
+    """Show a page in the tab of the pages."""
+    st.session_state[keys.SOURCE_PAGE] = page_index
+    st.session_state[_TAB] = _PAGES
+
+
+def _show_pages(engine: Engine, document: DocumentInfo) -> None:
+    if not document.pages:
+        st.caption("No page was read.")
+        return
+    page = min(st.session_state.setdefault(keys.SOURCE_PAGE, 0), document.pages - 1)
+    try:
+        show_page(engine, document, page)
+    except UnknownDocument:
+        st.caption("This page was not stored.")

@@ -1,0 +1,75 @@
+"""The files that are no documents because they could not be read, and a CSV file of all problems."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.documents.actions import confirm_deletion, track_retry
+from pages.documents.statuses import describe_status_with_reason
+from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.unlock import show_password_fields
+from rag_core.engine import Engine
+from rag_core.types.documents import DocumentInfo, DocumentStatus
+from rag_core.types.formatting import escape_formula, format_count
+from rag_core.types.local_time import to_local_time
+
+_COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
+_SHOWN = 20
+
+
+def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence[DocumentInfo]) -> None:
+    """List the files that were not added, with their reasons; the page has shown the password fields of ``asked``."""
+    if not files:
+        return
+    with st.expander(f"{format_count(len(files), 'file')} not added", icon=":material/error:", key="rejected"):
+        for one in files[:_SHOWN]:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(
+                    f"**{escape_markdown(one.name)}**  \n{escape_markdown(describe_status_with_reason(one))}",
+                    width="stretch",
+                )
+                key = one.document_id
+                again = st.button("Try again", icon=":material/refresh:", key=f"retry_{key}", type="tertiary")
+                if again:
+                    track_retry(engine, [key])
+                    st.rerun()
+                if st.button("Delete", icon=":material/delete:", key=f"delete_{key}", type="tertiary"):
+                    confirm_deletion(engine, [one])
+            show_password_fields(engine, [one] if one not in asked else [])
+        if len(files) > _SHOWN:
+            st.caption(f"and {len(files) - _SHOWN:,} more")
+        if st.button(f"Delete {format_count(len(files), 'file')}", icon=":material/delete:", key="delete_rejected"):
+            confirm_deletion(engine, files)
+
+
+def show_problems_download(documents: Sequence[DocumentInfo]) -> None:
+    """If there are documents or files with problems, show a button to download their list as CSV."""
+    known = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
+    if problems := [one for one in documents if one.status in known]:
+        st.download_button(
+            f"Problems as CSV ({len(problems):,})",
+            data=format_csv(problems).encode(),
+            file_name="footnote-problems.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key="failures_csv",
+            type="tertiary",
+            on_click="ignore",
+        )
+
+
+def format_csv(documents: Sequence[DocumentInfo]) -> str:
+    """Return the documents as CSV, with a header row."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(_COLUMNS)
+    for one in documents:
+        pages = one.pages, one.pages_empty, one.pages_failed
+        added_at = to_local_time(one.added_at, get_reader_zone())
+        values = [one.name, one.status.value, one.reason, *pages, added_at]
+        writer.writerow([escape_formula(str(value)) for value in values])
+    return buffer.getvalue()
