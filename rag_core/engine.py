@@ -147,7 +147,8 @@ class Engine(Services):
         """
         scope = Scope.of(documents, collections, as_of)
         how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
-        return self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
+        with self.cards.paused():
+            yield from self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question; ``options`` are the keyword arguments of `ask`."""

@@ -36,6 +36,7 @@ def _open() -> Backend:
     engine = Engine(settings)
     engine.warm_up()
     engine.watches.start()
+    engine.cards.start()
     return Backend(engine, Answers(engine))
 
 

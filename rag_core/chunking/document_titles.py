@@ -8,6 +8,7 @@ the document: a balance sheet seldom names its company.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from rag_core.text.sentences import SECTION_LABEL
@@ -72,10 +73,40 @@ def format_document_label(name: str, title: str, heading: str) -> str:
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
-def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class FilingCover:
+    """What the cover of an SEC filing says; ``form`` and ``date`` may be empty.
+
+    ``is_period`` is true if the date is the end of the period that the filing reports on.
+    """
+
+    registrant: str
+    form: str
+    date: str
+    is_period: bool
+
+
+def read_filing_cover(text: str) -> FilingCover | None:
+    """Return what the cover of an SEC filing says; ``None`` if the text of a first page is no such cover."""
+    cover = text[:TITLE_CHARACTERS]
+    registrant = _REGISTRANT.search(cover)
+    if registrant is None:
+        return None
+    form, ended, dated = _FORM.search(cover), _ENDED.search(cover), _DATED.search(cover)
+    date = ended or dated
+    form_name = form["form"].upper() if form else ""
+    return FilingCover(_name_registrant(registrant), form_name, date["date"] if date else "", is_period=bool(ended))
+
+
+def _name_registrant(registrant: re.Match[str]) -> str:
     name = registrant["name"].strip()
     if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
         name = f"{registrant['before'] or ''} {name}".strip()
+    return name
+
+
+def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
+    name = _name_registrant(registrant)
     form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
     return [
         "" if all(word in file_name for word in _distinctive_words(name)) else name,

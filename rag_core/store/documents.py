@@ -16,6 +16,7 @@ from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
 from rag_core.store.schema import (
     aliases,
     chunks,
+    document_cards,
     documents,
     generations,
     hidden_texts,
@@ -327,10 +328,10 @@ class DocumentStore(DocumentQueries):
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages, tables, chunks and entities, and the summaries of themes that quote it."""
+        """Delete a version's pages, tables, chunks, card and entities, and the summaries of themes that quote it."""
         with self._db.begin() as connection:
             remove_theme_texts(connection, version_id)
-            for table in (chunks, pages, hidden_texts, page_tables):
+            for table in (chunks, pages, hidden_texts, page_tables, document_cards):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag_core.answering.cards.document_cards import DocumentCards
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.engine import Engine
@@ -29,6 +30,7 @@ NAMES = {
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
     "pages remove_version render_page restore_version retry submit tables title versions",
+    DocumentCards: "find paused start stop",
     Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",

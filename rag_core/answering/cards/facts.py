@@ -1,0 +1,145 @@
+"""Read what a document says about itself: kind, title, organization, period, language, key figures and contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag_core.chunking.document_titles import name_in_words, read_filing_cover
+from rag_core.finance.measures import KEY_LINES, Statement, find_statement_pages, find_title_lines
+from rag_core.reading.cell_lookup import FoundCell, find_cells
+from rag_core.reading.statement_questions import WrittenQuestion
+from rag_core.text.calendar_dates import find_head_date
+from rag_core.text.dates import find_years
+from rag_core.text.languages import name_language
+from rag_core.text.outline import build_outline
+from rag_core.types.cards import DocumentCard, KeyFigure
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page, PageHeading, PageState
+from rag_core.types.tables import Table
+
+# Words of titles that say what a document is.
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for kind, words in {
+        "Minutes": r"minutes|protokoll|sitzungsprotokoll|procès-verbal",
+        "Contract": r"contract|agreement|lease|\w*vertrag|contrat",
+        "Data sheet": r"data ?sheet|datenblatt",
+        "Manual": r"(?:user )?manual|user(?:’s|'s)? guide|operating instructions|handbook|handbuch|\w*anleitung",
+        "Invoice": r"invoice|rechnung|facture",
+        "Leaflet": r"leaflet|\w*merkblatt|faltblatt|flyer|brochure",
+        "Report": r"(?:annual |quarterly )?report|\w*bericht|rapport",
+    }.items()
+}
+_ABSTRACT, _REFERENCES = (re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references"))
+# A landscape page is wider than high by this factor; slides have fewer characters than pages of text.
+_LANDSCAPE, _CHARS_OF_SLIDE, _LEAST_SLIDES = 1.2, 900, 3
+# Pages whose text shows the language, characters at the top that have the title, and most titles of sections.
+_PAGES_OF_LANGUAGE, _TOP, _MOST_CONTENTS = 5, 400, 6
+_LONGEST_TITLE = 120
+
+
+def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
+    """Return the card of a document, without questions.
+
+    Parameters
+    ----------
+    name : str
+    pages : sequence of Page
+        All pages, without layout.
+    """
+    first = pages[0]
+    cover = read_filing_cover(first.text)
+    title = _choose_title(name, first)
+    date = find_head_date(first.text, "") if cover is None else None
+    if cover is not None and cover.date:
+        period = f"{'Period ended' if cover.is_period else 'Dated'} {cover.date}"
+    else:
+        period = f"Dated {date:%d %B %Y}".replace(" 0", " ") if date else ""
+    headings = [PageHeading(one.page_index, one.page_label, one.heading, one.text[:_TOP]) for one in pages]
+    contents = [(one.title, one.page_label) for one in build_outline(headings) if not one.level]
+    return DocumentCard(
+        kind=f"Form {cover.form}" if cover and cover.form else _find_kind(name, title, pages),
+        title="" if cover else title,
+        organization=cover.registrant if cover else "",
+        period=period,
+        language=name_language("\n".join(one.text for one in pages[:_PAGES_OF_LANGUAGE])),
+        pages=len(pages),
+        contents=tuple(contents[:_MOST_CONTENTS]) if len(contents) > 1 else (),
+    )
+
+
+def _choose_title(name: str, first: Page) -> str:
+    """Return the first heading of the first page if it has several words; otherwise the name of the file in words."""
+    heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
+    is_title = len(heading.split()) > 1 and any(map(str.isalpha, heading[:1])) and len(heading) <= _LONGEST_TITLE
+    return heading if is_title else name_in_words(name)
+
+
+def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
+    """Return what a document is by its title, the parts of papers or the form of slides; otherwise "Document"."""
+    texts = [one.text for one in pages]
+    is_scan = all(one.state is not PageState.TEXT for one in pages)
+    kind = next((kind for kind, words in _KINDS.items() if words.search(f"{title}\n{name_in_words(name)}")), "")
+    if not kind and _ABSTRACT.search(texts[0]) and any(_REFERENCES.search(text) for text in texts[1:]):
+        kind = "Paper"
+    lying = sum(one.width > _LANDSCAPE * one.height for one in pages)
+    if not kind and len(pages) >= _LEAST_SLIDES and lying == len(pages) and sum(map(len, texts)) < _CHARS_OF_SLIDE * lying:
+        kind = "Slides"
+    return f"{kind or 'Document'}, scanned" if is_scan else kind or "Document"
+
+
+def choose_statement_pages(texts: Mapping[int, str]) -> list[int]:
+    """Return the pages with the financial statements of a document, by the index of the page."""
+    return find_statement_pages(texts, [one.value for one in Statement])
+
+
+def find_key_figures(
+    pages: Mapping[int, tuple[str, Sequence[Table]]], labels: Mapping[int, str]
+) -> list[tuple[KeyFigure, WrittenQuestion]]:
+    """Return the newest figures of the key lines of financial statements, each with a question that it answers.
+
+    A line is left out if two of its figures are of the newest year, such as those of a quarter and a half-year.
+
+    Parameters
+    ----------
+    pages : mapping of int
+        The texts and tables of the pages with statements, by the index of the page.
+    labels : mapping of int to str
+        The labels of the pages.
+    """
+    found = []
+    for statement, lines in KEY_LINES.items():
+        stated = [page for page, (text, _) in pages.items() if statement in find_title_lines(text)]
+        tables = [(page, table) for page in stated for table in pages[page][1]]
+        for line in lines:
+            cell = next(_find_newest(tables, line), None)
+            if cell is not None:
+                found.append(_describe_figure(cell, labels))
+    return found
+
+
+def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
+    for page, table in tables:
+        for row in table.body:
+            label = " ".join(row.label.split()).rstrip(" .")
+            if row.is_section or not line.fullmatch(label):
+                continue
+            cells = [one for one in find_cells([(page, table)], label, "", 1) if one.row is row]
+            years = {one.cell.column: find_years(one.header) for one in cells}
+            newest = max((year for found in years.values() for year in found), default="")
+            of_newest = [one for one in cells if newest in years[one.cell.column]]
+            if newest and len(of_newest) == 1 and len(years[of_newest[0].cell.column]) == 1:
+                yield of_newest[0]
+
+
+def _describe_figure(cell: FoundCell, labels: Mapping[int, str]) -> tuple[KeyFigure, WrittenQuestion]:
+    label = " ".join(cell.row.label.split()).rstrip(" .:")
+    unit = cell.table.unit.strip("()[] ") if cell.is_scaled else ""
+    year = find_years(cell.header)[0]
+    header = " ".join(cell.header.split(HEADING_SEPARATOR)[-1].split())
+    figure = KeyFigure(label, cell.text, header, unit, labels.get(cell.page_index, ""))
+    words = label[0].lower() + label[1:]
+    verb = "were" if re.search(r"(?:sales|revenues|assets|liabilities|earnings)\b", words) else "was"
+    question = f"What {verb} {words} in {year}?"
+    return figure, WrittenQuestion(question, cell.page_index, cell.start, cell.end, cell.cell.text, "figure")
