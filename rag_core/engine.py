@@ -29,6 +29,7 @@ class Engine(Services):
     settings : Settings
     """
 
+    GUIDE_NAME: str = guide.GUIDE_NAME
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
 
     def __enter__(self) -> Engine:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pages.chat.asking import show_input, show_running_answer
+from pages.chat.cards import show_cards
+from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
 from pages.chat.strategy import choose_strategy
@@ -45,9 +47,11 @@ elif messages and messages[-1].role == "user":
     show_missing_answer(back)
 ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
 show_jobs(back.engine)
+show_cards(back, documents, messages)
 show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )
 scroll_to_question(messages)
 show_source(back.engine, shown)
 show_input(back, chosen, locked=run is not None)
+accept_drops()

@@ -59,6 +59,6 @@ def enter_page(page: str) -> bool:
     if came_from == page:
         return False
     # The results of jobs and the open source, menu and editor belong to the page that the reader has left.
-    for name in (keys.RECENT_JOBS, keys.SOURCE, keys.MENU, keys.EDITOR):
+    for name in (keys.RECENT_JOBS, keys.CARDS, keys.SOURCE, keys.MENU, keys.EDITOR):
         st.session_state.pop(name, None)
     return came_from is not None

@@ -25,6 +25,7 @@ _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
     re.IGNORECASE | re.MULTILINE,
 )
+_COMMISSION = "securities and exchange commission"
 _FORM = re.compile(r"\bform\s+(?P<form>\d{1,2}-[A-Z]{1,2})\b", re.IGNORECASE)
 _DATE = r"(?P<date>[A-Z][a-z]+ \d{1,2}, (?P<year>\d{4}))"
 _ENDED, _DATED = re.compile(rf"\bended:?\s+{_DATE}"), re.compile(_DATE)
@@ -75,7 +76,7 @@ def format_document_label(name: str, title: str, heading: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FilingCover:
-    """What the cover of an SEC filing says; ``form`` and ``date`` may be empty.
+    """What the cover of an SEC filing says; each text may be empty.
 
     ``is_period`` is true if the date is the end of the period that the filing reports on.
     """
@@ -89,13 +90,14 @@ class FilingCover:
 def read_filing_cover(text: str) -> FilingCover | None:
     """Return what the cover of an SEC filing says; ``None`` if the text of a first page is no such cover."""
     cover = text[:TITLE_CHARACTERS]
-    registrant = _REGISTRANT.search(cover)
-    if registrant is None:
+    registrant, form = _REGISTRANT.search(cover), _FORM.search(cover)
+    if registrant is None and (form is None or _COMMISSION not in cover.casefold()):
         return None
-    form, ended, dated = _FORM.search(cover), _ENDED.search(cover), _DATED.search(cover)
+    ended, dated = _ENDED.search(cover), _DATED.search(cover)
     date = ended or dated
     form_name = form["form"].upper() if form else ""
-    return FilingCover(_name_registrant(registrant), form_name, date["date"] if date else "", is_period=bool(ended))
+    name = _name_registrant(registrant) if registrant else ""
+    return FilingCover(name, form_name, date["date"] if date else "", is_period=bool(ended))
 
 
 def _name_registrant(registrant: re.Match[str]) -> str:

@@ -205,17 +205,17 @@ _CAUSE = _compile_phrase(
 
 # Labels of the lines that a reader of statements looks for first, by statement.
 KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
-    statement: [re.compile(rf"(?:{pattern})(?: \((?:loss|losses|used|used in)\))*:?", re.IGNORECASE) for pattern in patterns]
-    for statement, patterns in {
+    statement: [re.compile(rf"(?:{label})(?: \((?:loss|losses)\))?", re.IGNORECASE) for label in labels]
+    for statement, labels in {
         Statement.INCOME: (
-            r"(?:total )?(?:net )?(?:operating )?revenues?|(?:total )?(?:net )?sales|total revenues?,? net|"
-            r"total revenues net of interest expense|net sales",
+            r"(?:total )?(?:net )?(?:operating )?(?:revenues?|sales)(?:,? net(?: of interest expense)?)?",
             r"operating (?:income|profit)|income from operations",
             r"(?:consolidated )?net (?:income|earnings)",
         ),
         Statement.BALANCE: (r"total assets", r"total liabilities"),
         Statement.CASH: (
-            r"(?:total )?(?:net )?cash (?:flows? )?(?:provided by|from)(?: \(used in\))? (?:operating activities|operations)",
+            r"(?:total )?(?:net )?cash (?:flows? )?(?:provided by|from)(?: \(used in\))? "
+            r"(?:operating activities|operations)",
         ),
     }.items()
 }

@@ -37,10 +37,18 @@ _LEAST_OF_MEANING, _LEAST_OF_LIST = 4, 8
 # Letters of a word that is taken for a term without quotation marks.
 _SHORTEST_TERM = 3
 # Words that refer to what other sentences say, and words that begin a clause.
-_UNCLEAR = DEMONSTRATIVES | PERSONAL | POSSESSIVES | OTHER_PRONOUNS | SUBORDINATORS | WH | frozenset(
-    "such said same above below following former latter other another its your our my here however thus therefore "
-    "each any no neither either not n't es er sie dies diese dieser dieses diesem diesen dort wir ihr sein seine "
-    "ihre".split()
+_UNCLEAR = (
+    DEMONSTRATIVES
+    | PERSONAL
+    | POSSESSIVES
+    | OTHER_PRONOUNS
+    | SUBORDINATORS
+    | WH
+    | frozenset(
+        "such said same above below following former latter other another its your our my here however thus therefore "
+        "each any no neither either not n't es er sie dies diese dieser dieses diesem diesen dort wir ihr sein seine "
+        "ihre".split()
+    )
 )
 _ARTICLES = ARTICLES | frozenset("der die das ein eine".split())
 _BE, _SUBJECT = r"is|are|was|were", r"(?P<subject>[A-Z][^,;:]*?)"
@@ -55,10 +63,13 @@ _DEFINED = re.compile(
     r"(?P<verb>means|shall mean|bedeutet|bezeichnet)\s(?P<meaning>.+)"
 )
 _LISTED = re.compile(rf"(?P<quoted>{_NAME}):\s(?P<verb>)(?P<meaning>(?:the|an?|any|all|those)\s.+)")
-_ELSEWHERE = re.compile(r"^(?:the|any)?\s*(?:same )?meaning\b|\bmeaning (?:given|set|ascribed|assigned)|^,", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"^(?:the|any)?\s*(?:same )?meaning\b|\bmeaning (?:given|set|ascribed|assigned)|^,", re.IGNORECASE
+)
 _QUANTITY = re.compile(rf"(?P<subject>The [^,;:]*?) (?P<verb>{_BE}) {_ABOUT}(?P<value>[$€£¥]?\s?\d.*)")
 _COUNT = re.compile(
-    rf"{_SUBJECT} (?P<verb>has|have) (?P<value>\d+) (?P<counted>[^,;:.()\d]*[a-z]s(?: (?:for|of) [^,;:.()\d]*)?)(?=\.| \()"
+    rf"{_SUBJECT} (?P<verb>has|have) (?P<value>\d+) "
+    r"(?P<counted>[^,;:.()\d]*[a-z]s(?: (?:for|of) [^,;:.()\d]*)?)(?=\.| \()"
 )
 _GERMAN_QUANTITY = re.compile(
     rf"{_SUBJECT} (?P<verb>beträgt|betragen) (?:(?:etwa|rund|ca\.|maximal|mindestens)\s)?(?P<value>\d.*)"
@@ -75,9 +86,7 @@ _BEGINNING = re.compile(
 _GERMAN_BEGINNING = re.compile(
     rf"{_SUBJECT} (?P<verb>beginnt|endet|startet|öffnet|schließt|beginnen|enden) am (?P<value>.+)"
 )
-_AGENT = re.compile(
-    rf"{_SUBJECT} (?:was|were) (?:\w+ly )?(?P<verb>\w{{3,}}ed) by (?P<value>(?:the )?[A-Z][^,;:]*)"
-)
+_AGENT = re.compile(rf"{_SUBJECT} (?:was|were) (?:\w+ly )?(?P<verb>\w{{3,}}ed) by (?P<value>(?:the )?[A-Z][^,;:]*)")
 _IS_A = re.compile(r"(?P<subject>[A-Z][\w-]*) (?P<verb>is|ist) (?P<value>(?:an?|the|ein|eine|der|die|das) [a-zA-Z].+)")
 # Kinds of statements in the order in which questions are offered.
 _KINDS = "definition quantity date period agent term abbreviation".split()
@@ -177,10 +186,11 @@ def _ask_quantity(match: re.Match[str], subject: str) -> Iterator[WrittenQuestio
         return
     if dates and not dates[0].start:
         yield _write(f"When {match['verb']} {subject}?", dates[0].text, "date")
-    elif numbers and not numbers[0].start and (words > 1 or numbers[0].kind or numbers[0].currency):
-        # A number with many words after it may be an example or count something else.
-        if words <= _MOST_OF_VALUE:
-            yield _write(f"What {match['verb']} {subject}?", numbers[0].text, "quantity")
+        return
+    # A number with many words after it may be an example or count something else.
+    has_unit = words > 1 or any(one.kind or one.currency for one in numbers[:1])
+    if numbers and not numbers[0].start and has_unit and words <= _MOST_OF_VALUE:
+        yield _write(f"What {match['verb']} {subject}?", numbers[0].text, "quantity")
 
 
 def _ask_count(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
@@ -229,9 +239,7 @@ def _ask_what(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
 
 
 # The rules for the statements of a language; the code of English is empty.
-_RULES: Mapping[
-    str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], str], Iterator[WrittenQuestion]]]]
-] = {
+_RULES: Mapping[str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], str], Iterator[WrittenQuestion]]]]] = {
     "": (
         (_QUANTITY, _ask_quantity),
         (_COUNT, _ask_count),
@@ -257,9 +265,11 @@ def _is_clear(subject: str, common: frozenset[str]) -> bool:
     It has two words or more, or is a name, which the document never writes in lower case.
     """
     words = subject.split()
-    is_name = words[0].casefold() not in common and words[0].casefold() not in FUNCTION_WORDS
-    begins_well = words[0].casefold() in _ARTICLES or words[0].casefold() not in FUNCTION_WORDS
-    return begins_well and (is_name or len(words) > 1) and len(words) <= _MOST_OF_SUBJECT and _refers_to_nothing(subject)
+    first = words[0].casefold()
+    if first not in _ARTICLES and first in FUNCTION_WORDS:
+        return False
+    is_name = first not in common and first not in FUNCTION_WORDS
+    return (is_name or len(words) > 1) and len(words) <= _MOST_OF_SUBJECT and _refers_to_nothing(subject)
 
 
 def _is_plural(subject: str) -> bool:

@@ -26,7 +26,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
+    Engine: "GUIDE_NAME GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
     "pages remove_version render_page restore_version retry submit tables title versions",

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from rag_core.answering.ask import Answerer
-from rag_core.answering.cards.facts import choose_statement_pages, find_key_figures, read_card
+from rag_core.answering.cards.facts import choose_statement_pages, find_key_figures, is_annual_report, read_card
 from rag_core.reading.statement_questions import WrittenQuestion, write_questions
 from rag_core.runtime.stores import Stores
 from rag_core.store.cards import CardlessVersion
@@ -126,7 +126,8 @@ class DocumentCards:
         places = [(version_id, page) for page in choose_statement_pages(texts)]
         contents = self._stores.documents.page_contents(places)
         stated = {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
-        return find_key_figures(stated, {page.page_index: page.page_label for page in pages})
+        labels = {page.page_index: page.page_label for page in pages}
+        return find_key_figures(stated, labels, is_annual=is_annual_report(pages[0]))
 
     def _verify(self, version: CardlessVersion, candidates: Sequence[WrittenQuestion]) -> tuple[str, ...]:
         """Return the first questions that are answered with the passage that they were made from."""

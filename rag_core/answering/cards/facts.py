@@ -9,7 +9,7 @@ from rag_core.chunking.document_titles import name_in_words, read_filing_cover
 from rag_core.finance.measures import KEY_LINES, Statement, find_statement_pages, find_title_lines
 from rag_core.reading.cell_lookup import FoundCell, find_cells
 from rag_core.reading.statement_questions import WrittenQuestion
-from rag_core.text.calendar_dates import find_head_date
+from rag_core.text.calendar_dates import find_dates, find_head_date
 from rag_core.text.dates import find_years
 from rag_core.text.languages import name_language
 from rag_core.text.outline import build_outline
@@ -31,9 +31,15 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
         "Report": r"(?:annual |quarterly )?report|\w*bericht|rapport",
     }.items()
 }
-_ABSTRACT, _REFERENCES = (re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references"))
+_ABSTRACT, _REFERENCES = (
+    re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references")
+)
 # A landscape page is wider than high by this factor; slides have fewer characters than pages of text.
 _LANDSCAPE, _CHARS_OF_SLIDE, _LEAST_SLIDES = 1.2, 900, 3
+_YEAR_ENDED = re.compile(r"\byears?\b|twelve months|5[23] weeks", re.IGNORECASE)
+_PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
+# Forms of the SEC that report on a year.
+_ANNUAL_FORMS = ("10-K", "20-F", "40-F")
 # Pages whose text shows the language, characters at the top that have the title, and most titles of sections.
 _PAGES_OF_LANGUAGE, _TOP, _MOST_CONTENTS = 5, 400, 6
 _LONGEST_TITLE = 120
@@ -50,17 +56,18 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
     """
     first = pages[0]
     cover = read_filing_cover(first.text)
-    title = _choose_title(name, first)
+    title = _choose_title(name, first) if cover is None else ""
     date = find_head_date(first.text, "") if cover is None else None
     if cover is not None and cover.date:
         period = f"{'Period ended' if cover.is_period else 'Dated'} {cover.date}"
     else:
         period = f"Dated {date:%d %B %Y}".replace(" 0", " ") if date else ""
     headings = [PageHeading(one.page_index, one.page_label, one.heading, one.text[:_TOP]) for one in pages]
-    contents = [(one.title, one.page_label) for one in build_outline(headings) if not one.level]
+    sections = [one for one in build_outline(headings) if not one.level and _is_title(one.title) and one.title != title]
+    contents = [(one.title, one.page_label) for one in sections]
     return DocumentCard(
         kind=f"Form {cover.form}" if cover and cover.form else _find_kind(name, title, pages),
-        title="" if cover else title,
+        title=title,
         organization=cover.registrant if cover else "",
         period=period,
         language=name_language("\n".join(one.text for one in pages[:_PAGES_OF_LANGUAGE])),
@@ -70,10 +77,16 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
 
 
 def _choose_title(name: str, first: Page) -> str:
-    """Return the first heading of the first page if it has several words; otherwise the name of the file in words."""
-    heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
-    is_title = len(heading.split()) > 1 and any(map(str.isalpha, heading[:1])) and len(heading) <= _LONGEST_TITLE
-    return heading if is_title else name_in_words(name)
+    """Return the first heading of the first page that can be a title; otherwise the name of the file in words."""
+    top = PageHeading(0, first.page_label, first.heading, first.text[:_TOP])
+    headings = (one.title for one in build_outline([top]))
+    return next(filter(_is_title, headings), name_in_words(name))
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a heading can be a title: it consists of words, not of figures and symbols."""
+    words = [word for word in text.split() if len(word) > 2 and word.strip(".,:;()").isalpha()]
+    return len(words) > 1 and len(text) <= _LONGEST_TITLE and not find_dates(text)
 
 
 def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
@@ -83,10 +96,16 @@ def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
     kind = next((kind for kind, words in _KINDS.items() if words.search(f"{title}\n{name_in_words(name)}")), "")
     if not kind and _ABSTRACT.search(texts[0]) and any(_REFERENCES.search(text) for text in texts[1:]):
         kind = "Paper"
-    lying = sum(one.width > _LANDSCAPE * one.height for one in pages)
-    if not kind and len(pages) >= _LEAST_SLIDES and lying == len(pages) and sum(map(len, texts)) < _CHARS_OF_SLIDE * lying:
+    lies = len(pages) >= _LEAST_SLIDES and all(one.width > _LANDSCAPE * one.height for one in pages)
+    if not kind and lies and sum(map(len, texts)) < _CHARS_OF_SLIDE * len(pages):
         kind = "Slides"
     return f"{kind or 'Document'}, scanned" if is_scan else kind or "Document"
+
+
+def is_annual_report(first: Page) -> bool:
+    """Return whether the first page of a document is the cover of an annual report to the SEC."""
+    cover = read_filing_cover(first.text)
+    return cover is not None and cover.form in _ANNUAL_FORMS
 
 
 def choose_statement_pages(texts: Mapping[int, str]) -> list[int]:
@@ -95,11 +114,12 @@ def choose_statement_pages(texts: Mapping[int, str]) -> list[int]:
 
 
 def find_key_figures(
-    pages: Mapping[int, tuple[str, Sequence[Table]]], labels: Mapping[int, str]
+    pages: Mapping[int, tuple[str, Sequence[Table]]], labels: Mapping[int, str], *, is_annual: bool
 ) -> list[tuple[KeyFigure, WrittenQuestion]]:
     """Return the newest figures of the key lines of financial statements, each with a question that it answers.
 
-    A line is left out if two of its figures are of the newest year, such as those of a quarter and a half-year.
+    A line is left out if two of its figures are of the newest year, such as those of a quarter and a half-year. Amounts
+    of a period are left out if neither the document nor the header says that the period is a year.
 
     Parameters
     ----------
@@ -107,22 +127,25 @@ def find_key_figures(
         The texts and tables of the pages with statements, by the index of the page.
     labels : mapping of int to str
         The labels of the pages.
+    is_annual : bool
+        Whether the document reports on a year.
     """
     found = []
     for statement, lines in KEY_LINES.items():
         stated = [page for page, (text, _) in pages.items() if statement in find_title_lines(text)]
         tables = [(page, table) for page in stated for table in pages[page][1]]
         for line in lines:
-            cell = next(_find_newest(tables, line), None)
-            if cell is not None:
-                found.append(_describe_figure(cell, labels))
+            for cell in _find_newest(tables, line):
+                if statement is Statement.BALANCE or is_annual or _YEAR_ENDED.search(cell.header):
+                    found.append(_describe_figure(cell, labels, is_balance=statement is Statement.BALANCE))
+                    break
     return found
 
 
 def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
     for page, table in tables:
         for row in table.body:
-            label = " ".join(row.label.split()).rstrip(" .")
+            label = " ".join(row.label.split()).rstrip(" .:")
             if row.is_section or not line.fullmatch(label):
                 continue
             cells = [one for one in find_cells([(page, table)], label, "", 1) if one.row is row]
@@ -133,13 +156,16 @@ def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> 
                 yield of_newest[0]
 
 
-def _describe_figure(cell: FoundCell, labels: Mapping[int, str]) -> tuple[KeyFigure, WrittenQuestion]:
+def _describe_figure(
+    cell: FoundCell, labels: Mapping[int, str], *, is_balance: bool
+) -> tuple[KeyFigure, WrittenQuestion]:
     label = " ".join(cell.row.label.split()).rstrip(" .:")
     unit = cell.table.unit.strip("()[] ") if cell.is_scaled else ""
-    year = find_years(cell.header)[0]
-    header = " ".join(cell.header.split(HEADING_SEPARATOR)[-1].split())
+    header = ", ".join(" ".join(level.split()) for level in cell.header.split(HEADING_SEPARATOR))
     figure = KeyFigure(label, cell.text, header, unit, labels.get(cell.page_index, ""))
-    words = label[0].lower() + label[1:]
-    verb = "were" if re.search(r"(?:sales|revenues|assets|liabilities|earnings)\b", words) else "was"
-    question = f"What {verb} {words} in {year}?"
-    return figure, WrittenQuestion(question, cell.page_index, cell.start, cell.end, cell.cell.text, "figure")
+    words = label.lower() if label.isupper() else label[0].lower() + label[1:]
+    verb = "were" if _PLURAL.search(words) else "was"
+    date = next((one.text for one in find_dates(header) if one.readings[0].year and one.readings[0].day), "")
+    when = f"in {find_years(header)[0]}" if not date else f"on {date}" if is_balance else f"in the year ended {date}"
+    text = f"What {verb} {words} {when}?"
+    return figure, WrittenQuestion(text, cell.page_index, cell.start, cell.end, cell.cell.text, "figure")
