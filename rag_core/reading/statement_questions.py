@@ -71,8 +71,9 @@ _COUNT = re.compile(
     rf"{_SUBJECT} (?P<verb>has|have) (?P<value>\d+) "
     r"(?P<counted>[^,;:.()\d]*[a-z]s(?: (?:for|of) [^,;:.()\d]*)?)(?=\.| \()"
 )
+_GERMAN_SUBJECT = r"(?P<subject>(?:Der|Die|Das) [^,;:]*?)"
 _GERMAN_QUANTITY = re.compile(
-    rf"{_SUBJECT} (?P<verb>beträgt|betragen) (?:(?:etwa|rund|ca\.|maximal|mindestens)\s)?(?P<value>\d.*)"
+    rf"{_GERMAN_SUBJECT} (?P<verb>beträgt|betragen) (?:(?:etwa|rund|ca\.|maximal|mindestens)\s)?(?P<value>\d.*)"
 )
 _DATED = re.compile(rf"{_SUBJECT} (?P<verb>{_AUXILIARY}) (?P<rest>[^,;:]*?) ?\b(?:on|in) (?P<value>.+)")
 _PERIOD = re.compile(
@@ -84,10 +85,12 @@ _BEGINNING = re.compile(
     rf"{_SUBJECT} (?P<verb>begins|starts|commences|ends|expires|terminates|opens|closes) on (?P<value>.+)"
 )
 _GERMAN_BEGINNING = re.compile(
-    rf"{_SUBJECT} (?P<verb>beginnt|endet|startet|öffnet|schließt|beginnen|enden) am (?P<value>.+)"
+    rf"{_GERMAN_SUBJECT} (?P<verb>beginnt|endet|startet|öffnet|schließt|beginnen|enden) am (?P<value>.+)"
 )
 _AGENT = re.compile(rf"{_SUBJECT} (?:was|were) (?:\w+ly )?(?P<verb>\w{{3,}}ed) by (?P<value>(?:the )?[A-Z][^,;:]*)")
 _IS_A = re.compile(r"(?P<subject>[A-Z][\w-]*) (?P<verb>is|ist) (?P<value>(?:an?|the|ein|eine|der|die|das) [a-zA-Z].+)")
+_NEW_STATEMENT = re.compile(r"\n\s*(?=(?:The|Der|Die|Das) )")
+_INNER_ARTICLE = re.compile(r"\s(?:The|A|An|Der|Die|Das)\s")
 # Kinds of statements in the order in which questions are offered.
 _KINDS = "definition quantity date period agent term abbreviation".split()
 
@@ -143,6 +146,9 @@ def write_questions(pages: Mapping[int, str]) -> list[WrittenQuestion]:
 
 def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[WrittenQuestion]:
     for start, end in find_sentence_spans(text):
+        # A heading without a full stop may precede the statement.
+        if line := _NEW_STATEMENT.search(text, start, end):
+            start = line.end()
         sentence = " ".join(text[start:end].split())
         if written := next(_read_statement(sentence, common), None):
             yield replace(written, page_index=page, start=start, end=end)
@@ -281,7 +287,9 @@ def _is_plural(subject: str) -> bool:
 
 def _refers_to_nothing(text: str) -> bool:
     words = [one.word for one in split_tokens(text)]
-    return not any(word in _UNCLEAR for word in words) and text.count("(") == text.count(")")
+    if any(word in _UNCLEAR for word in words) or _INNER_ARTICLE.search(text):
+        return False
+    return text.count("(") == text.count(")")
 
 
 def _begin_within(subject: str, common: frozenset[str]) -> str:

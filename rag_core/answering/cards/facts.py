@@ -93,7 +93,8 @@ def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
     """Return what a document is by its title, the parts of papers or the form of slides; otherwise "Document"."""
     texts = [one.text for one in pages]
     is_scan = all(one.state is not PageState.TEXT for one in pages)
-    kind = next((kind for kind, words in _KINDS.items() if words.search(f"{title}\n{name_in_words(name)}")), "")
+    head = "\n".join([title, name_in_words(name), *texts[0].strip().splitlines()[:1]])
+    kind = next((kind for kind, words in _KINDS.items() if words.search(head)), "")
     if not kind and _ABSTRACT.search(texts[0]) and any(_REFERENCES.search(text) for text in texts[1:]):
         kind = "Paper"
     lies = len(pages) >= _LEAST_SLIDES and all(one.width > _LANDSCAPE * one.height for one in pages)
