@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages.chat.asking import show_input, show_running_answer
 from pages.chat.cards import show_cards
+from pages.chat.connecting import recommend_model
 from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
@@ -48,6 +49,8 @@ elif messages and messages[-1].role == "user":
 ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
 show_jobs(back.engine)
 show_cards(back, documents, messages)
+if not messages:
+    recommend_model(back)
 show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )

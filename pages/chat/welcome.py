@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.chat.cards import has_card, show_questions
-from pages.chat.connecting import recommend_model
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
@@ -26,7 +25,6 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     st.title("Ask your documents", anchor=False)
     if not documents:
         _empty(back)
-        recommend_model(back)
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
@@ -34,7 +32,6 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
         "the page it comes from. If the documents do not contain the answer, Footnote says so."
     )
     _examples(back, documents)
-    recommend_model(back)
 
 
 def _empty(back: Backend) -> None:

@@ -248,15 +248,23 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Replace the chunks of a version, and return the ids of the new chunks in the given order."""
+        """Add the chunks of a version, and return their ids in the given order; its former chunks stay for now."""
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
+        former = select(func.coalesce(func.max(chunks.c.id), 0)).where(chunks.c.version_id == version_id)
         with self._db.begin() as connection:
-            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
+            last = connection.execute(former).scalar_one()
             if rows:
                 connection.execute(insert(chunks), rows)
             connection.execute(update(versions).where(versions.c.id == version_id).values(chunks=len(rows)))
-            query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+            is_new = (chunks.c.version_id == version_id) & (chunks.c.id > last)
+            query = select(chunks.c.id).where(is_new).order_by(chunks.c.ordinal)
             return [int(value) for value in connection.execute(query).scalars()]
+
+    def remove_chunks(self, chunk_ids: Sequence[int]) -> None:
+        """Delete chunks that newer ones of their version replace."""
+        with self._db.begin() as connection:
+            for part in split_batches(list(chunk_ids)):
+                connection.execute(delete(chunks).where(chunks.c.id.in_(part)))
 
     def publish(
         self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
