@@ -139,7 +139,7 @@ class Services:
         library = LibraryAnswerer(stores, self._generations)
         extracts = ExtractiveSummarizer(stores, self._generations)
         answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library)
-        self.cards = DocumentCards(stores, answerer)
+        self.cards = DocumentCards(stores, answerer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(
             self.models, self._generations, self.preferences, pages, stores, self.strategies

@@ -20,8 +20,11 @@ from rag_core.types.formatting import format_count
 _SHOWN = 3
 
 
-def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]) -> None:
-    """Show the card of each document that was added in this conversation, newest first, until the reader closes it."""
+def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]) -> bool:
+    """Show the card of each document that was added in this conversation, newest first, until the reader closes it.
+
+    Return whether there is such a document.
+    """
     added = _list_added(back, {one.document_id for one in documents})
     shown = [one for identity in added[:_SHOWN] for one in documents if one.document_id == identity]
     cards = back.engine.cards.find([one.document_id for one in shown])
@@ -30,14 +33,16 @@ def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Seque
         if card := cards.get(document.document_id):
             with st.container(border=True, gap="small", key=f"card_{document.document_id}"):
                 _show_card(back, document, card, asked)
-    if any(one.document_id not in cards or not cards[one.document_id].is_complete for one in shown):
-        _wait_for_cards(back, [one.document_id for one in shown], cards)
+    waiting = [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]
+    if waiting:
+        _wait_for_cards(back, waiting, cards)
+    return bool(shown)
 
 
-def has_card(document_id: str) -> bool:
-    """Return whether the page shows the card of a document, because it was just added."""
-    _, added = st.session_state.get(keys.CARDS, (None, ()))
-    return document_id in added and document_id not in st.session_state.get(keys.CLOSED_CARDS, ())
+def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
+    """Return whether the card of a document is not written yet, or gets other questions."""
+    card = cards.get(document_id)
+    return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
 
 
 def _list_added(back: Backend, searchable: Collection[str]) -> list[str]:
@@ -86,6 +91,18 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
         listed = " · ".join(f"{title} (p. {label})" for title, label in card.contents)
         st.caption(escape_markdown(f"Contents: {listed}"))
     show_questions(back, document, card.questions, asked)
+    if problem := back.engine.cards.problems.get(document.document_id):
+        st.warning(escape_markdown(problem), icon=":material/info:")
+    if back.engine.models.current and not back.engine.cards.is_requested(document.document_id):
+        st.button(
+            "Let the model write questions",
+            icon=":material/edit_note:",
+            type="tertiary",
+            key=f"write_questions_{document.document_id}",
+            help="Sends the first pages of the document to the model.",
+            on_click=back.engine.cards.request_questions,
+            args=[document.document_id],
+        )
 
 
 def show_questions(
@@ -103,13 +120,15 @@ def show_questions(
             )
 
 
-def _wait_for_cards(back: Backend, shown: Sequence[str], before: Mapping[str, DocumentCard]) -> None:
+def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, DocumentCard]) -> None:
     """Rerun the page when a card is written or has its questions."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:
-        cards = back.engine.cards.find(shown)
-        if cards != before and not st.session_state.get(keys.DIALOG_OPEN):
+        cards = back.engine.cards.find(waiting)
+        has_changed = any(cards.get(one) != before.get(one) for one in waiting)
+        is_over = not any(_is_waiting(back, one, cards) for one in waiting)
+        if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
         st.caption(":material/hourglass_empty: Looking for questions that the documents answer")
 

@@ -9,7 +9,7 @@ from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
 from pages.chat.strategy import choose_strategy
-from pages.chat.welcome import show_welcome
+from pages.chat.welcome import show_examples, show_welcome
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.current import get_current_id, open_conversation
@@ -48,8 +48,10 @@ elif messages and messages[-1].role == "user":
     show_missing_answer(back)
 ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
 show_jobs(back.engine)
-show_cards(back, documents, messages)
+has_cards = show_cards(back, documents, messages)
 if not messages:
+    if not has_cards:
+        show_examples(back, documents)
     recommend_model(back)
 show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)

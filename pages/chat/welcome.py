@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.cards import has_card, show_questions
+from pages.chat.cards import show_questions
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
@@ -31,7 +31,6 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
         f"{format_count(len(documents), 'document')}, {format_count(pages, 'page')}. Each sentence of an answer shows "
         "the page it comes from. If the documents do not contain the answer, Footnote says so."
     )
-    _examples(back, documents)
 
 
 def _empty(back: Backend) -> None:
@@ -65,14 +64,15 @@ def _add_guide(back: Backend) -> None:
         track_jobs([back.engine.documents.add_guide()])
 
 
-def _examples(back: Backend, documents: Sequence[DocumentInfo]) -> None:
-    """Show questions that the newest documents answer; documents that were just added have them on their cards."""
+def show_examples(back: Backend, documents: Sequence[DocumentInfo]) -> None:
+    """Show questions that the newest documents answer."""
     newest = sorted(documents, key=lambda one: one.added_at, reverse=True)[:_SHOWN]
     cards = back.engine.cards.find([one.document_id for one in newest])
     for document in newest:
         card = cards.get(document.document_id)
         is_guide = document.name == back.engine.GUIDE_NAME
         questions = back.engine.GUIDE_QUESTIONS if is_guide else card.questions if card else ()
-        if questions and not has_card(document.document_id):
-            st.caption(escape_markdown(f"{document.name} answers, for example"))
-            show_questions(back, document, questions)
+        if questions:
+            with st.container(gap="xsmall"):
+                st.caption(escape_markdown(f"{document.name} answers, for example"))
+                show_questions(back, document, questions)

@@ -30,7 +30,7 @@ NAMES = {
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids get has_name_clash list neighbours outline page "
     "pages remove_version render_page restore_version retry submit tables title versions",
-    DocumentCards: "find paused start stop",
+    DocumentCards: "find is_requested paused request_questions start stop",
     Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from rag_core.answering.ask import Answerer
 from rag_core.answering.cards.facts import choose_statement_pages, find_key_figures, is_annual_report, read_card
+from rag_core.answering.cards.model_questions import write_questions_with_model
+from rag_core.errors import RagError
 from rag_core.reading.statement_questions import WrittenQuestion, write_questions
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.store.cards import CardlessVersion
 from rag_core.text.struck import remove_struck
@@ -24,8 +27,8 @@ from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 log = logging.getLogger(__name__)
 # Cards are written for so many of the newest documents; an older document gets one when it is indexed again.
 NEWEST = 20
-# Most questions of a card, and of one kind of statement in it; most questions that are tried for it, and of one kind.
-MAX_QUESTIONS, MAX_OF_KIND, MAX_TRIED, MAX_TRIED_OF_KIND = 3, 2, 12, 4
+# Most questions of a card, of one kind of statement in it, and most questions that are tried for it.
+MAX_QUESTIONS, MAX_OF_KIND, MAX_TRIED = 3, 2, 12
 # Kinds of statements that hold for one period only, so that a document with statements for several is ambiguous.
 _OF_A_PERIOD = frozenset(("quantity",))
 _POLL_S = 1.0
@@ -41,12 +44,22 @@ class DocumentCards:
     ----------
     stores : Stores
     answerer : Answerer
+    models : LanguageModels
+
+    Attributes
+    ----------
+    problems : dict of str to str
+        Why a language model wrote no questions about a document, by the id of the document.
     """
 
-    def __init__(self, stores: Stores, answerer: Answerer) -> None:
+    def __init__(self, stores: Stores, answerer: Answerer, models: LanguageModels) -> None:
+        self.problems: dict[str, str] = {}
         self._stores = stores
         self._answerer = answerer
+        self._models = models
         self._failed: set[str] = set()
+        # Documents about which a language model is to write questions.
+        self._requested: deque[str] = deque()
         self._stopping = threading.Event()
         self._idle = threading.Condition()
         self._questions = 0
@@ -55,6 +68,16 @@ class DocumentCards:
     def find(self, document_ids: Collection[str]) -> Mapping[str, DocumentCard]:
         """Return the cards of documents by document id; those that are not written yet are left out."""
         return self._stores.cards.load(document_ids)
+
+    def request_questions(self, document_id: str) -> None:
+        """Let the language model write questions about the first pages of a document, in place of the present ones."""
+        self.problems.pop(document_id, None)
+        if document_id not in self._requested:
+            self._requested.append(document_id)
+
+    def is_requested(self, document_id: str) -> bool:
+        """Return whether the language model is to write, or is writing, questions about a document."""
+        return document_id in self._requested
 
     def start(self) -> None:
         """Start the thread; do nothing if it runs or if the stores cannot be changed."""
@@ -88,6 +111,9 @@ class DocumentCards:
                 self._write_missing()
             except Exception:  # for example, the database failed; the next attempt may succeed
                 log.exception("the cards of documents could not be looked up")
+            while self._requested and not self._stopping.is_set():
+                self._write_requested(self._requested[0])
+                self._requested.popleft()
             self._stopping.wait(_POLL_S)
 
     def _write_missing(self) -> None:
@@ -120,6 +146,27 @@ class DocumentCards:
         if not self._stopping.is_set():
             self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
 
+    def _write_requested(self, document_id: str) -> None:
+        """Replace the questions of a card by those that a language model writes; keep them if none is answered."""
+        try:
+            document = self._stores.documents.document(document_id)
+            version = CardlessVersion(document.version_id, document_id, document.name)
+            model = self._models.require("Writing questions about a document")
+            pages = self._stores.documents.pages(version.version_id)
+            texts = {page.page_index: remove_struck(page.text) for page in pages}
+            questions = self._verify(version, write_questions_with_model(model, texts), MAX_QUESTIONS)
+            card = self._stores.cards.load([document_id]).get(document_id)
+            if questions and card is not None:
+                self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
+            elif not questions:
+                self.problems[document_id] = f"{model.name} wrote no question that {document.name} answers."
+        except RagError as error:
+            self.problems[document_id] = str(error)
+        except Exception:
+            # The thread goes on with the cards of other documents.
+            log.exception("questions about a document could not be written")
+            self.problems[document_id] = "An internal error prevented it; the log has the details."
+
     def _find_figures(
         self, version_id: str, pages: Sequence[Page], texts: Mapping[int, str]
     ) -> list[tuple[KeyFigure, WrittenQuestion]]:
@@ -129,14 +176,17 @@ class DocumentCards:
         labels = {page.page_index: page.page_label for page in pages}
         return find_key_figures(stated, labels, is_annual=is_annual_report(pages[0]))
 
-    def _verify(self, version: CardlessVersion, candidates: Sequence[WrittenQuestion]) -> tuple[str, ...]:
+    def _verify(
+        self, version: CardlessVersion, candidates: Sequence[WrittenQuestion], most_of_kind: int = MAX_OF_KIND
+    ) -> tuple[str, ...]:
         """Return the first questions that are answered with the passage that they were made from."""
         kept: list[WrittenQuestion] = []
         tried: Counter[str] = Counter()
         for one in candidates:
             if len(kept) == MAX_QUESTIONS or sum(tried.values()) == MAX_TRIED or self._stopping.is_set():
                 break
-            if tried[one.kind] < MAX_TRIED_OF_KIND and sum(one.kind == other.kind for other in kept) < MAX_OF_KIND:
+            of_kind = sum(one.kind == other.kind for other in kept)
+            if tried[one.kind] < 2 * most_of_kind and of_kind < most_of_kind:
                 tried[one.kind] += 1
                 answer = self._ask(version.document_id, one.text)
                 if answer is not None and is_answered(one, answer, version.version_id):
