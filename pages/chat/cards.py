@@ -90,7 +90,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
     elif card.contents:
         listed = " · ".join(f"{title} (p. {label})" for title, label in card.contents)
         st.caption(escape_markdown(f"Contents: {listed}"))
-    show_questions(back, document, card.questions, asked)
+    show_questions(back, document, list_questions(back, document, card), asked)
     if problem := back.engine.cards.problems.get(document.document_id):
         st.warning(escape_markdown(problem), icon=":material/info:")
     if back.engine.models.current and not back.engine.cards.is_requested(document.document_id):
@@ -103,6 +103,13 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
             on_click=back.engine.cards.request_questions,
             args=[document.document_id],
         )
+
+
+def list_questions(back: Backend, document: DocumentInfo, card: DocumentCard | None) -> Sequence[str]:
+    """Return the questions of a card; those of the guide come with it."""
+    if document.name == back.engine.GUIDE_NAME:
+        return back.engine.GUIDE_QUESTIONS
+    return card.questions if card else ()
 
 
 def show_questions(

@@ -45,7 +45,7 @@ def recommend_model(back: Backend) -> None:
                 on_click=_start,
                 args=[back, offer],
             )
-            _link_to_form("Connect another model")
+            _link_to_form("Connect a model")
             _show_dismissal(back)
 
 

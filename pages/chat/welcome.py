@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.cards import show_questions
+from pages.chat.cards import list_questions, show_questions
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
@@ -69,10 +69,7 @@ def show_examples(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     newest = sorted(documents, key=lambda one: one.added_at, reverse=True)[:_SHOWN]
     cards = back.engine.cards.find([one.document_id for one in newest])
     for document in newest:
-        card = cards.get(document.document_id)
-        is_guide = document.name == back.engine.GUIDE_NAME
-        questions = back.engine.GUIDE_QUESTIONS if is_guide else card.questions if card else ()
-        if questions:
+        if questions := list_questions(back, document, cards.get(document.document_id)):
             with st.container(gap="xsmall"):
                 st.caption(escape_markdown(f"{document.name} answers, for example"))
                 show_questions(back, document, questions)

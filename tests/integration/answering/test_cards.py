@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 from sqlalchemy import select
 
 from rag_core.engine import Engine
 from rag_core.store.schema import document_cards
 from rag_core.types.answers import AnswerState
 from rag_core.types.cards import DocumentCard
+from tests.support.drawn_pdfs import lines, make, rows
 from tests.support.engines import add_document, indexed, opened, scripted_engine, wait_until
 from tests.support.pdfs import make_pdf
 from tests.support.servers import complete
@@ -34,15 +36,14 @@ COVER = [
     "Bexley Lamps, Inc.",
     "(Exact name of registrant as specified in its charter)",
 ]
-BALANCE_SHEET = [
-    "Consolidated Balance Sheets",
-    "(in millions) December 31, 2022 2021",
-    "Cash and cash equivalents 120 115",
-    "Receivables, net 340 310",
-    "Total assets 860 790",
-    "Accounts payable 410 402",
-    "Total liabilities 700 655",
-]
+BALANCE_SHEET = (
+    ("", "December 31, 2022", "December 31, 2021"),
+    ("Cash and cash equivalents", "$ 120", "$ 115"),
+    ("Receivables, net", "340", "310"),
+    ("Total assets", "860", "790"),
+    ("Accounts payable", "410", "402"),
+    ("Total liabilities", "$ 700", "$ 655"),
+)
 
 
 def card_of(engine: Engine, document_id: str) -> DocumentCard:
@@ -83,14 +84,21 @@ def test_card_says_what_a_document_is_and_its_questions_are_answered(
         assert answer.citations
 
 
-def test_card_of_a_filing_has_its_key_figures(library: Engine) -> None:
-    prose = "Bexley makes lamps. The lamps are sold in shops."
-    card = card_of(library, indexed(library, "bexley.pdf", COVER, prose, BALANCE_SHEET))
-    assert (card.kind, card.organization, card.period) == (
-        "Form 10-K",
-        "Bexley Lamps, Inc.",
-        "Period ended December 31, 2022",
-    )
+def test_card_of_a_filing_has_its_key_figures(library: Engine, tmp_path: Path) -> None:
+    def draw_statement(canvas: Canvas) -> None:
+        lines("Consolidated Balance Sheets", "(in millions)", top=640)(canvas)
+        rows(*BALANCE_SHEET, places=(60, 330, 450))(canvas)
+
+    file = make(tmp_path / "bexley.pdf", lines(*COVER), lines("Bexley makes lamps for shops."), draw_statement)
+    job = add_document(library, file.name, file.read_bytes())
+    card = card_of(library, str(job.document_id))
+    assert (card.kind, card.organization) == ("Form 10-K", "Bexley Lamps, Inc.")
+    assert card.period == "Period ended December 31, 2022"
+    assert [(one.label, one.value, one.column, one.unit, one.page_label) for one in card.figures] == [
+        ("Total assets", "$860", "December 31, 2022", "in millions", "3"),
+        ("Total liabilities", "$700", "December 31, 2022", "in millions", "3"),
+    ]
+    assert "What were total assets on December 31, 2022?" in card.questions
 
 
 def test_card_is_deleted_with_its_document_and_follows_its_content(tmp_path: Path) -> None:
