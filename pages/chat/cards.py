@@ -74,7 +74,14 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
             on_click=_close,
             args=[document.document_id],
         )
-    about = (card.kind, card.organization, card.period, format_count(card.pages, "page"), card.language)
+    about = (
+        document.name if card.title else "",
+        card.kind,
+        card.organization,
+        card.period,
+        format_count(card.pages, "page"),
+        card.language,
+    )
     st.caption(escape_markdown(" · ".join(filter(None, about))))
     if card.figures:
         with st.container(horizontal=True, gap="medium"):

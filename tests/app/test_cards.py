@@ -34,10 +34,10 @@ def press(app: AppTest, label: str) -> AppTest:
 
 def test_added_document_gets_a_card_whose_questions_are_answered(open_page: OpenPage, engine: Engine) -> None:
     app = open_page()
-    app.file_uploader[0].upload(("orchard.pdf", ORCHARD, "application/pdf")).run()
+    app.file_uploader[0].upload("orchard.pdf", ORCHARD, "application/pdf").run()
     settle(app, lambda app: FEE in labels(app))
     assert "**Minutes of the orchard society**" in words(app)
-    assert "Minutes · 1 page · English" in words(app)
+    assert "orchard.pdf · Minutes · 1 page · English" in words(app)
     answered(press(app, FEE))
     assert "35 euros" in answer_texts(app)[0]
     # The card stays with the questions that were not asked, until it is closed.

@@ -42,7 +42,7 @@ _PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
 _ANNUAL_FORMS = ("10-K", "20-F", "40-F")
 # Pages whose text shows the language, characters at the top that have the title, and most titles of sections.
 _PAGES_OF_LANGUAGE, _TOP, _MOST_CONTENTS = 5, 400, 6
-_LONGEST_TITLE = 120
+_LONGEST_TITLE, _MOST_WORDS_OF_TITLE = 120, 10
 
 
 def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
@@ -64,7 +64,7 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
         period = f"Dated {date:%d %B %Y}".replace(" 0", " ") if date else ""
     headings = [PageHeading(one.page_index, one.page_label, one.heading, one.text[:_TOP]) for one in pages]
     sections = [one for one in build_outline(headings) if not one.level and _is_title(one.title) and one.title != title]
-    contents = [(one.title, one.page_label) for one in sections]
+    contents = list({one.title: (one.title, one.page_label) for one in reversed(sections)}.values())[::-1]
     return DocumentCard(
         kind=f"Form {cover.form}" if cover and cover.form else _find_kind(name, title, pages),
         title=title,
@@ -77,10 +77,12 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
 
 
 def _choose_title(name: str, first: Page) -> str:
-    """Return the first heading of the first page that can be a title; otherwise the name of the file in words."""
-    top = PageHeading(0, first.page_label, first.heading, first.text[:_TOP])
-    headings = (one.title for one in build_outline([top]))
-    return next(filter(_is_title, headings), name_in_words(name))
+    """Return the heading of the first page, or its first line that names a kind of document, or else the file name."""
+    lines = [line.strip() for line in first.text[:_TOP].splitlines()]
+    named = (one for one in lines if not one.endswith((".", ",", ";")) and len(one.split()) <= _MOST_WORDS_OF_TITLE)
+    heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
+    titles = [heading, *(one for one in named if any(words.search(one) for words in _KINDS.values()))]
+    return next(filter(_is_title, titles), name_in_words(name))
 
 
 def _is_title(text: str) -> bool:
@@ -162,7 +164,7 @@ def _describe_figure(
 ) -> tuple[KeyFigure, WrittenQuestion]:
     label = " ".join(cell.row.label.split()).rstrip(" .:")
     unit = cell.table.unit.strip("()[] ") if cell.is_scaled else ""
-    header = ", ".join(" ".join(level.split()) for level in cell.header.split(HEADING_SEPARATOR))
+    header = ", ".join(" ".join(level.split()).strip(" ,") for level in cell.header.split(HEADING_SEPARATOR))
     figure = KeyFigure(label, cell.text, header, unit, labels.get(cell.page_index, ""))
     words = label.lower() if label.isupper() else label[0].lower() + label[1:]
     verb = "were" if _PLURAL.search(words) else "was"
