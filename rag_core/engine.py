@@ -29,6 +29,7 @@ class Engine(Services):
     settings : Settings
     """
 
+    GUIDE_NAME: str = guide.GUIDE_NAME
     GUIDE_QUESTIONS: tuple[str, ...] = guide.GUIDE_QUESTIONS
 
     def __enter__(self) -> Engine:
@@ -147,7 +148,8 @@ class Engine(Services):
         """
         scope = Scope.of(documents, collections, as_of)
         how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
-        return self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
+        with self.cards.paused():
+            yield from self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question; ``options`` are the keyword arguments of `ask`."""

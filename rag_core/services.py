@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rag_core.answering.ask import Answerer
+from rag_core.answering.cards.document_cards import DocumentCards
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.answering.extractive_summary import ExtractiveSummarizer
@@ -73,6 +74,7 @@ class Services:
     ----------
     formats : AcceptedFormats
     documents : Documents
+    cards : DocumentCards
     jobs : Jobs
     index : Index
     collections : Collections
@@ -139,6 +141,7 @@ class Services:
         library = LibraryAnswerer(stores, self._generations)
         extracts = ExtractiveSummarizer(stores, self._generations)
         answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library)
+        self.cards = DocumentCards(stores, answerer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(
             self.models, self._generations, self.preferences, pages, stores, self.strategies
@@ -195,6 +198,7 @@ class Services:
         self._closed = True
         try:
             self.watches.stop()
+            self.cards.stop()
             self.evaluations.close()
             self.learning.close()
             if not self._stores.is_read_only:

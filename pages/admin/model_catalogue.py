@@ -28,7 +28,8 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
     with st.expander("Download a model that runs on this machine", icon=":material/download:", expanded=is_open):
         st.caption(
             "No account and no key are needed. Questions and documents stay on this machine. The package `xllamacpp`, "
-            "which runs the model (about 110 MB on disk), is installed too if it is missing."
+            "which runs the model (about 110 MB on disk), is installed too if it is missing. Choose the first model, "
+            "unless its answers take too long."
         )
 
         @st.fragment(run_every=1.0 if before and before.step.is_active else None)
@@ -59,17 +60,24 @@ def _describe_step(setup: ModelSetup | None) -> object:
     return setup and (setup.name, setup.step, setup.is_stopping)
 
 
+def _write_badge(offer: ModelOffer) -> str:
+    if offer.in_use:
+        return " :green-badge[In use]"
+    return " :green-badge[Recommended for this machine]" if offer.is_recommended else ""
+
+
 def _show_offer(
     engine: Engine, offer: ModelOffer, setup: ModelSetup | None, show_checks: Callable[[list[ModelCheck]], None]
 ) -> None:
     own = setup if setup and setup.name == offer.name else None
-    st.markdown(f"**{escape_markdown(offer.name)}**" + (" :green-badge[In use]" if offer.in_use else ""))
+    st.markdown(f"**{escape_markdown(offer.name)}**" + _write_badge(offer))
     where = "to download" if offer.downloaded_bytes < offer.size_bytes else "on this disk"
     fits = "fits the memory and the disk of this machine" if not offer.problem else "does not fit this machine"
     st.caption(
         f"{format_size(offer.size_bytes)} {where} · needs {format_size(offer.memory_bytes)} of memory · {fits} · "
         f"licence {escape_markdown(offer.licence)}"
     )
+    st.caption(offer.benefit)
     if offer.problem:
         st.warning(escape_markdown(offer.problem), icon=":material/error:")
     if own and own.step.is_active:

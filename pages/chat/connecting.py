@@ -1,4 +1,4 @@
-"""The line that points to the form that connects a language model."""
+"""The offer of a language model: the one that fits this machine, and the form that connects another one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,68 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown
+from rag_core.types.formatting import format_size
+from rag_core.types.model_setup import ModelOffer, SetupStep
+
+
+def recommend_model(back: Backend) -> None:
+    """Recommend the model of the catalogue that fits this machine, or else point to the form; as `offer_model`."""
+    setup = back.engine.model_downloads.current
+    if setup is not None and setup.step.is_active:
+        _show_setup(back)
+        return
+    if not back.engine.preferences.is_model_offered:
+        return
+    offer: ModelOffer | None = None
+    with show_errors():
+        offer = next((one for one in back.engine.model_downloads.list() if one.is_recommended), None)
+    if offer is None:
+        offer_model(back)
+        return
+    with st.container(border=True, gap="small", key="recommended_model"):
+        st.markdown(
+            f":material/auto_awesome: **Answers in full sentences: {escape_markdown(offer.name)}**  \n"
+            f"{offer.benefit} Without a model, answers are quotes. It runs on this machine; nothing is sent elsewhere."
+        )
+        st.caption(
+            f"{format_size(offer.size_bytes)} to download · needs {format_size(offer.memory_bytes)} of memory, which "
+            f"this machine has · licence {escape_markdown(offer.licence)}"
+        )
+        if setup is not None and setup.problem:
+            st.error(escape_markdown(setup.problem), icon=":material/error:")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button(
+                "Download and use",
+                icon=":material/download:",
+                key="use_recommended_model",
+                on_click=_start,
+                args=[back, offer],
+            )
+            _link_to_form("Connect a model")
+            _show_dismissal(back)
+
+
+def _start(back: Backend, offer: ModelOffer) -> None:
+    with show_errors():
+        back.engine.model_downloads.start(offer.name, install=True)
+
+
+def _show_setup(back: Backend) -> None:
+    """Show how far the setup of a model is, and rerun the page when it has ended."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        setup = back.engine.model_downloads.current
+        if setup is None or not setup.step.is_active:
+            st.rerun()
+        share = f" {setup.done / setup.total:.0%}" if setup.step is SetupStep.DOWNLOADING and setup.total else ""
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            name = escape_markdown(setup.name)
+            st.caption(f":material/hourglass_empty: {setup.step.value.capitalize()} {name}{share}", width="content")
+            _link_to_form("Details")
+
+    look()
 
 
 def offer_model(back: Backend) -> None:
@@ -15,20 +77,28 @@ def offer_model(back: Backend) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
         st.caption("A model answers in full sentences; without one, in quotes.", width="content")
-        st.page_link(
-            "pages/admin/page.py",
-            label="Connect a model",
-            icon=":material/add_link:",
-            query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
-        )
-        st.button(
-            "Don't show again",
-            type="tertiary",
-            key="hide_model_offer",
-            help="Hides this line for everyone who uses this app. The form stays on the Admin page.",
-            on_click=_hide,
-            args=[back],
-        )
+        _link_to_form("Connect a model")
+        _show_dismissal(back)
+
+
+def _link_to_form(label: str) -> None:
+    st.page_link(
+        "pages/admin/page.py",
+        label=label,
+        icon=":material/add_link:",
+        query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
+    )
+
+
+def _show_dismissal(back: Backend) -> None:
+    st.button(
+        "Don't show again",
+        type="tertiary",
+        key="hide_model_offer",
+        help="Hides this offer for everyone who uses this app. The form stays on the Admin page.",
+        on_click=_hide,
+        args=[back],
+    )
 
 
 def _hide(back: Backend) -> None:

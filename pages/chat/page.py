@@ -5,10 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.chat.asking import show_input, show_running_answer
+from pages.chat.cards import show_cards
+from pages.chat.connecting import recommend_model
+from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope
 from pages.chat.strategy import choose_strategy
-from pages.chat.welcome import show_welcome
+from pages.chat.welcome import show_examples, show_welcome
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.current import get_current_id, open_conversation
@@ -51,8 +54,14 @@ elif messages and messages[-1].role == "user":
     show_missing_answer(back)
 ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
 show_jobs(back.engine)
+has_cards = show_cards(back, documents, messages)
+if not messages:
+    if not has_cards:
+        show_examples(back, documents)
+    recommend_model(back)
 show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )
 scroll_to_question(messages)
 show_input(back, chosen, locked=run is not None)
+accept_drops()

@@ -44,10 +44,18 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     back.answers.start(identity, question, scope, history, job_ids, strategy=how, writer=writer)
 
 
-def ask_first(back: Backend, question: str) -> None:
-    """Start a conversation with a question; a second click does nothing."""
-    if get_current_id() is None:
-        ask(back, question, Scope())
+def ask_about(back: Backend, document_id: str, question: str) -> None:
+    """Ask a question about one document, to which the conversation is limited if there are others."""
+    identity = get_current_id()
+    if identity and back.answers.running(identity):
+        return_to_input(question, "the answer to another one is being written")
+        return
+    is_only = len(back.engine.documents.list()) == 1
+    scope = Scope() if is_only else Scope((document_id,))
+    if identity:
+        back.engine.conversations.set_scope(identity, scope)
+        st.session_state.pop(f"{keys.SCOPE}_{identity}", None)
+    ask(back, question, scope)
 
 
 def answer_again(back: Backend, message: Message) -> None:

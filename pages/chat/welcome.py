@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.chat.connecting import offer_model
-from pages.chat.questions import ask_first
+from pages.chat.cards import list_questions, show_questions
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
@@ -17,27 +16,29 @@ from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.formatting import format_count
 
+# Documents of a new chat whose questions are shown.
+_SHOWN = 3
+
 
 def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     """Explain what Footnote does, and what the reader can do first."""
     st.title("Ask your documents", anchor=False)
     if not documents:
         _empty(back)
-        offer_model(back)
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
         f"{format_count(len(documents), 'document')}, {format_count(pages, 'page')}. Each sentence of an answer shows "
         "the page it comes from. If the documents do not contain the answer, Footnote says so."
     )
-    if len(documents) == 1 and "guide" in documents[0].name.lower():
-        _examples(back)
-    offer_model(back)
 
 
 def _empty(back: Backend) -> None:
     formats = back.engine.formats.plurals
-    st.markdown(f"Footnote answers questions from your {formats} and shows the page that each sentence comes from.")
+    st.markdown(
+        f"Footnote answers questions from your {formats} and shows the page that each sentence comes from. Drop "
+        f"{formats} anywhere on this page."
+    )
     show_uploader(back.engine)
     st.caption(_place(back.engine))
     st.button(
@@ -63,13 +64,12 @@ def _add_guide(back: Backend) -> None:
         track_jobs([back.engine.documents.add_guide()])
 
 
-def _examples(back: Backend) -> None:
-    st.caption("For example")
-    for number, question in enumerate(back.engine.GUIDE_QUESTIONS):
-        st.button(
-            escape_markdown(question),
-            key=f"example_{number}",
-            icon=":material/chat:",
-            on_click=ask_first,
-            args=[back, question],
-        )
+def show_examples(back: Backend, documents: Sequence[DocumentInfo]) -> None:
+    """Show questions that the newest documents answer."""
+    newest = sorted(documents, key=lambda one: one.added_at, reverse=True)[:_SHOWN]
+    cards = back.engine.cards.find([one.document_id for one in newest])
+    for document in newest:
+        if questions := list_questions(back, document, cards.get(document.document_id)):
+            with st.container(gap="xsmall"):
+                st.caption(escape_markdown(f"{document.name} answers, for example"))
+                show_questions(back, document, questions)

@@ -36,6 +36,7 @@ def _open() -> Backend:
     engine = Engine(settings)
     engine.warm_up()
     engine.watches.start()
+    engine.cards.start()
     return Backend(engine, Answers(engine))
 
 
@@ -57,7 +58,7 @@ def enter_page(page: str) -> bool:
     st.session_state[keys.PAGE] = page
     if came_from == page:
         return False
-    # The results of jobs, the open menu and the editor belong to the page that the reader has left.
-    for name in (keys.RECENT_JOBS, keys.MENU, keys.EDITOR):
+    # The results of jobs, the cards, the open menu and the editor belong to the page that the reader has left.
+    for name in (keys.RECENT_JOBS, keys.CARDS, keys.MENU, keys.EDITOR):
         st.session_state.pop(name, None)
     return came_from is not None

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_core.engine import Engine
+from rag_core.errors import UnknownDocument
 from rag_core.types.answers import Answer, AnswerState, Stage
 from rag_core.types.conversations import Message, Scope
+from rag_core.types.jobs import Job
 from rag_core.types.retrieval import SearchResult
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"
 _POLL_S = 0.2
+# Seconds to wait for the whole file after its first pages can be searched, since most files are complete by then.
+_PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,34 @@ class Run:
 
 
 def wait_for_jobs(engine: Engine, run: Run) -> bool:
-    """Wait until the jobs of the attached files have ended; return ``False`` if the reader stops the run before."""
+    """Wait until the attached files are indexed, or their first pages can be searched for some seconds.
+
+    Return ``False`` if the reader stops the run before.
+    """
+    searchable_since: dict[str, float] = {}
     while not run.stopping.is_set():
         waiting = [job for job in engine.jobs.list(active=True, limit=1000) if job.job_id in run.job_ids]
-        if not waiting:
+        for job in waiting:
+            if job.job_id not in searchable_since and _is_searchable(engine, job):
+                searchable_since[job.job_id] = time.monotonic()
+        now = time.monotonic()
+        unread = [job for job in waiting if now - searchable_since.get(job.job_id, now) < _PATIENCE_S]
+        if not unread:
             if run.job_ids:
-                run.show_stage(Stage(WAITING, "Files indexed", done=True))
+                read = "First pages read" if waiting else "Files indexed"
+                run.show_stage(Stage(WAITING, read, done=True))
             return True
-        run.show_stage(Stage(WAITING, f"Waiting for {waiting[-1].name}"))
+        run.show_stage(Stage(WAITING, f"Waiting for {unread[-1].name}"))
         time.sleep(_POLL_S)
     return False
+
+
+def _is_searchable(engine: Engine, job: Job) -> bool:
+    """Return whether searches find the version that a job indexes, if only its first pages or by words."""
+    if job.document_id is None:
+        return False
+    try:
+        document = engine.documents.get(job.document_id)
+    except UnknownDocument:
+        return False
+    return document.chunks > 0 and document.version_id == job.details["version_id"]

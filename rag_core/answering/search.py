@@ -57,6 +57,9 @@ MAX_CACHED_RANGES = 10_000
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
 LIBRARY_IS_EMPTY = NO_DOCUMENTS.format(formats=ACCEPTED.plurals)
 _ONLY_WORDS = "still being indexed and can only be found by words"
+_PARTLY_READ = (
+    "{read:,} of {pages} of {name} are read so far, and only these were searched. Ask again when the rest is read."
+)
 _NOT_READ = "still being read and cannot be found yet"
 _NOT_INDEXED = "in the snapshot, but not in the index, and cannot be found until re-indexed"
 
@@ -191,12 +194,17 @@ class Searcher:
         return contains
 
     def _find_chunk_ranges(self, version_ids: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return the lowest and highest chunk id of each version; they never change, so they are cached."""
-        if missing := [one for one in version_ids if one not in self._chunk_ranges]:
+        """Return the lowest and highest chunk id of each version; those of a complete version are cached."""
+        found = {one: self._chunk_ranges[one] for one in version_ids if one in self._chunk_ranges}
+        if missing := [one for one in version_ids if one not in found]:
             if len(self._chunk_ranges) > MAX_CACHED_RANGES:
                 self._chunk_ranges = {}
-            self._chunk_ranges |= self._stores.documents.chunk_ranges(missing)
-        return {one: self._chunk_ranges[one] for one in version_ids if one in self._chunk_ranges}
+            # The state is read first: a version that is complete then keeps its chunks.
+            complete = self._stores.documents.find_complete_versions(missing)
+            ranges = self._stores.documents.chunk_ranges(missing)
+            self._chunk_ranges |= {one: ends for one, ends in ranges.items() if one in complete}
+            found |= ranges
+        return found
 
     def decide_on_quotes(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
         """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""
@@ -273,12 +281,20 @@ class Searcher:
 
 def _list_unsearched(query: Query, stores: Stores) -> list[str]:
     """Return a sentence about each kind of documents that searches do not find, or find only by words."""
+    partly: list[tuple[str, int, int]] = []
     if query.as_of is not None:
         counts = {_NOT_INDEXED: stores.snapshots.count_unsearchable(query.as_of, query.documents)}
     else:
-        counts = dict(zip((_ONLY_WORDS, _NOT_READ), stores.documents.count_unfinished(query.documents), strict=True))
+        by_words, unread = stores.documents.count_unfinished(query.documents)
+        partly = stores.documents.list_partly_read(query.documents) if by_words else []
+        counts = {_ONLY_WORDS: by_words - len(partly), _NOT_READ: unread}
     return [
-        f"{format_count(number, 'document is', 'documents are')} {state}." for state, number in counts.items() if number
+        *(_PARTLY_READ.format(name=name, read=read, pages=format_count(pages, "page")) for name, read, pages in partly),
+        *(
+            f"{format_count(number, 'document is', 'documents are')} {state}."
+            for state, number in counts.items()
+            if number > 0
+        ),
     ]
 
 

@@ -203,6 +203,24 @@ _CAUSE = _compile_phrase(
 )
 
 
+# Labels of the lines that a reader of statements looks for first, by statement.
+KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
+    statement: [re.compile(rf"(?:{label})(?: \((?:loss|losses)\))?", re.IGNORECASE) for label in labels]
+    for statement, labels in {
+        Statement.INCOME: (
+            r"(?:total )?(?:net )?(?:operating )?(?:revenues?|sales)(?:,? net(?: of interest expense)?)?",
+            r"operating (?:income|profit)|income from operations",
+            r"(?:consolidated )?net (?:income|earnings)",
+        ),
+        Statement.BALANCE: (r"total assets", r"total liabilities"),
+        Statement.CASH: (
+            r"(?:total )?(?:net )?cash (?:flows? )?(?:provided by|from)(?: \(used in\))? "
+            r"(?:operating activities|operations)",
+        ),
+    }.items()
+}
+
+
 def find_title_lines(text: str) -> set[Statement]:
     """Return the statements whose title is a line of a text, with little else in that line."""
     found = set()

@@ -55,6 +55,8 @@ from rag_core.types.documents import DocumentStatus, Page, VersionRow
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
+# The pages read so far become searchable after this time, and again each time that it has doubled.
+FIRST_PAGES_AFTER_S = 3.0
 
 
 class ParsingStage:
@@ -189,7 +191,7 @@ class ParsingStage:
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
         header = DocumentHeader(0, "")
-        total, reported, started = 0, 0.0, time.monotonic()
+        total, reported, started, next_part_s = 0, 0.0, time.monotonic(), FIRST_PAGES_AFTER_S
         with self._stores.files.local(sha256) as path:
             items = self._parser.parse(
                 path,
@@ -207,6 +209,9 @@ class ParsingStage:
                     continue
                 pages.append(item)
                 spans += chunker.add(item)
+                if time.monotonic() - started > next_part_s and len(pages) < total and spans:
+                    self._publish_first_pages(ChunkedDocument(task, generation, header.parser_version, pages, spans))
+                    next_part_s = 2 * (time.monotonic() - started)
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
                     # The pages and the text that are still unread, per page that was read.
@@ -246,6 +251,23 @@ class ParsingStage:
             self._outages.run(job_ids, lambda: self._publish_words(embedding_task))
         return embedding_task
 
+    def _publish_first_pages(self, document: ChunkedDocument) -> None:
+        """Make the pages of a new document that were read so far searchable by their words.
+
+        A start after an abrupt end reads the document again from its beginning, as for every version that is not
+        complete. A version that replaces another one becomes searchable as a whole.
+        """
+        task = document.task
+        if task.is_reindex or not task.activate or task.job_id in self._cancelled:
+            return
+        row = self._stores.documents.version(task.version_id)
+        if row is None or row.active_version not in (None, row.id):
+            return
+        # If a database does not answer now, the pages become searchable later.
+        with suppress(ServerUnavailable):
+            self._store(document)
+            self._stores.documents.publish_words(task.version_id)
+
     def _publish_words(self, embedding_task: EmbeddingTask) -> None:
         task = embedding_task.task
         self._stores.documents.publish_words(task.version_id)
@@ -262,14 +284,17 @@ class ParsingStage:
         opened = stores.open_indexes(document.generation.generation_id)
         indexes = [index for retriever, index in opened if retriever.reads == "text"]
         with self._removal.lock:
-            # An attempt that a server interrupted may have added chunks, which would stay in these indexes.
-            if former_ids := stores.documents.chunk_ids([task.version_id]):
-                for index in indexes:
-                    index.delete(former_ids)
+            # Chunks of the first pages are removed after the new ones are added, so that searches find one or both. An
+            # attempt that a server interrupted may have added chunks, too.
+            former_ids = stores.documents.chunk_ids([task.version_id])
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             batch = build_chunk_batch(chunk_ids, spans, task.version_id)
             for index in indexes:
                 index.add(batch)
+            if former_ids:
+                stores.documents.remove_chunks(former_ids)
+                for index in indexes:
+                    index.delete(former_ids)
         status, reason = summarize_pages(pages)
         reason = " ".join(filter(None, (reason, document.note)))
         hashes = [hash_text(span.prefix, span.text) for span in spans]

@@ -69,10 +69,13 @@ class ModelDownloads:
         return GGUF_INSTALL_COMMAND
 
     def list(self) -> Sequence[ModelOffer]:
-        """Return the models of the catalogue; may raise `SettingsError`."""
+        """Return the models of the catalogue, the recommended one first; may raise `SettingsError`."""
         choice = self._models.choice
         used = choice.gguf if choice else ""
-        return [build_offer(model, self._folder, used) for model in load_catalogue(self._catalogue)]
+        offers = [build_offer(model, self._folder, used) for model in load_catalogue(self._catalogue)]
+        fitting = next((one for one in offers if not one.problem), None)
+        rest = [one for one in offers if one is not fitting]
+        return [*([replace(fitting, is_recommended=True)] if fitting else []), *rest]
 
     def find_file(self, name: str) -> Path:
         """Return the path of a downloaded model.
@@ -243,4 +246,5 @@ def build_offer(model: CatalogueModel, folder: Path, used: str = "") -> ModelOff
         downloaded_bytes=model.size_bytes if is_downloaded(model, folder) else count_partial_bytes(model, folder),
         problem=find_capacity_problem(model, folder),
         in_use=used == str(build_model_path(model, folder)),
+        capability=model.capability,
     )

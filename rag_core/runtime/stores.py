@@ -11,6 +11,7 @@ from rag_core.index.retriever import ChunkIndex, Retriever
 from rag_core.index.token_cache import TOKEN_CACHE_BYTES
 from rag_core.index.words import WordIndex, WordRetriever
 from rag_core.settings import Settings
+from rag_core.store.cards import CardStore
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.database import Database
 from rag_core.store.document_names import NameStore
@@ -69,6 +70,7 @@ class Stores:
             self.documents = DocumentStore(self.database)
             self.names = NameStore(self.database)
             self.snapshots = SnapshotStore(self.database, self.documents)
+            self.cards = CardStore(self.database)
             self.embeddings = EmbeddingStore(self.database, TOKEN_CACHE_BYTES)
             self.jobs = JobStore(self.database)
             self.preferences = PreferenceStore(self.database)

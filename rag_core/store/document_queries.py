@@ -12,7 +12,17 @@ from sqlalchemy import Table as SqlTable
 from rag_core.errors import CollectionError, UnknownDocument
 from rag_core.store.database import MAX_BOUND, AnyRow, Database, as_utc
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
-from rag_core.store.schema import aliases, chunks, documents, generations, hidden_texts, page_tables, pages, versions
+from rag_core.store.schema import (
+    aliases,
+    chunks,
+    documents,
+    generations,
+    hidden_texts,
+    jobs,
+    page_tables,
+    pages,
+    versions,
+)
 from rag_core.store.serialization import page_from_row, unpack_tables
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow, blank_spans
@@ -214,6 +224,11 @@ class DocumentQueries:
         )
         return {row.id: row.state for row in self._db.fetch_batches(query, documents.c.id, document_ids)}
 
+    def find_complete_versions(self, version_ids: Sequence[str]) -> set[str]:
+        """Return those of the given versions whose indexing is complete."""
+        query = select(versions.c.id).where(versions.c.state == "full")
+        return {row.id for row in self._db.fetch_batches(query, versions.c.id, version_ids)}
+
     def searchable_digests(self) -> frozenset[str]:
         """Return the SHA-256 digests of the files of all searchable documents."""
         query = select(versions.c.sha256).join(documents, documents.c.active_version == versions.c.id)
@@ -233,6 +248,20 @@ class DocumentQueries:
         for state, number in self._db.fetch_batches(query, documents.c.id, document_ids):
             by_state[state] += number
         return by_state["words"], by_state["building"]
+
+    def list_partly_read(self, document_ids: Sequence[str] | None = None) -> list[tuple[str, int, int]]:
+        """Return the documents of which only the first pages can be found, as ``(name, pages, all pages)``."""
+        # Chunks are made of a page when the next one is read, so the last page that was read may have none.
+        last = select(func.max(chunks.c.page_index)).where(chunks.c.version_id == versions.c.id).scalar_subquery()
+        query = (
+            select(documents.c.name, (last + 1).label("pages"), jobs.c.total)
+            .join(versions, documents.c.active_version == versions.c.id)
+            .join(jobs, jobs.c.version_id == versions.c.id)
+            .where(versions.c.state == "words", jobs.c.state == "running", jobs.c.stage == "reading")
+            .order_by(documents.c.added_at)
+        )
+        rows = self._db.fetch_batches(query, documents.c.id, document_ids)
+        return [(row.name, row.pages, row.total) for row in rows if row.pages < row.total]
 
     def hidden_versions(self) -> dict[str, int]:
         """Return the stored versions that searches must not find now, as ``version_id: generation_id``."""

@@ -16,6 +16,7 @@ from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
 from rag_core.store.schema import (
     aliases,
     chunks,
+    document_cards,
     documents,
     generations,
     hidden_texts,
@@ -253,15 +254,23 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Replace the chunks of a version, and return the ids of the new chunks in the given order."""
+        """Add the chunks of a version, and return their ids in the given order; its former chunks stay for now."""
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
+        former = select(func.coalesce(func.max(chunks.c.id), 0)).where(chunks.c.version_id == version_id)
         with self._db.begin() as connection:
-            connection.execute(delete(chunks).where(chunks.c.version_id == version_id))
+            last = connection.execute(former).scalar_one()
             if rows:
                 connection.execute(insert(chunks), rows)
             connection.execute(update(versions).where(versions.c.id == version_id).values(chunks=len(rows)))
-            query = select(chunks.c.id).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
+            is_new = (chunks.c.version_id == version_id) & (chunks.c.id > last)
+            query = select(chunks.c.id).where(is_new).order_by(chunks.c.ordinal)
             return [int(value) for value in connection.execute(query).scalars()]
+
+    def remove_chunks(self, chunk_ids: Sequence[int]) -> None:
+        """Delete chunks that newer ones of their version replace."""
+        with self._db.begin() as connection:
+            for part in split_batches(list(chunk_ids)):
+                connection.execute(delete(chunks).where(chunks.c.id.in_(part)))
 
     def publish(
         self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
@@ -333,10 +342,10 @@ class DocumentStore(DocumentQueries):
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages, tables, chunks and entities, and the summaries of themes that quote it."""
+        """Delete a version's pages, tables, chunks, card and entities, and the summaries of themes that quote it."""
         with self._db.begin() as connection:
             remove_theme_texts(connection, version_id)
-            for table in (chunks, pages, hidden_texts, page_tables):
+            for table in (chunks, pages, hidden_texts, page_tables, document_cards):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:

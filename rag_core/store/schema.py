@@ -148,6 +148,15 @@ page_tables = Table(
     Column("tables", LargeBinary, nullable=False),
 )
 
+# What is known of a version at a glance, with questions that it answers; see `DocumentCard`.
+document_cards = Table(
+    "document_cards",
+    metadata,
+    Column("version_id", String(32), ForeignKey("versions.id"), primary_key=True),
+    Column("is_complete", Boolean, nullable=False),
+    Column("card", JSON, nullable=False),
+)
+
 # The entities of a version and the statements that mention them, as compressed JSON. ``rules`` names what found them.
 document_entities = Table(
     "document_entities",

@@ -34,6 +34,8 @@ INTERJECTION = re.compile(
 )
 # Fewer frequent words do not identify a language: "in" is English, German and Italian.
 _MIN_FREQUENT_WORDS = 2
+# In an English text, at least one word in so many is one of its most frequent words.
+_WORDS_A_FREQUENT = 8
 _FREQUENT_WORDS = {language: frozenset(normalize(listed).split()) for language, listed in _COMMON.items()}
 
 
@@ -54,6 +56,20 @@ def detect_language(text: str) -> str:
     most = max(counts.values())
     found = [language for language, count in counts.items() if count == most]
     return found[0] if most and len(found) == 1 and found != ["en"] else ""
+
+
+def name_language(text: str) -> str:
+    """Return the English name of a text's language; empty if it is none of the known ones, or in doubt.
+
+    >>> name_language("Das Rauchen ist nicht gestattet."), name_language("A B C")
+    ('German', '')
+    """
+    from babel import Locale
+
+    words = [normalize(word) for word in LETTERS.findall(text)]
+    frequent = sum(word in _FREQUENT_WORDS["en"] for word in words)
+    code = detect_language(text) or ("en" if frequent * _WORDS_A_FREQUENT > len(words) else "")
+    return str(Locale("en").languages[code]) if code else ""
 
 
 def languages_differ(text: str, source: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rag_core.types.status import ModelCheck
+from rag_core.types.status import Capability, ModelCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,9 @@ class ModelOffer:
         Why the memory or the disk is too small; empty if the model fits.
     in_use : bool
         Whether the stored connection uses the model.
+    capability : Capability
+    is_recommended : bool
+        Whether it is the first model of the catalogue that fits this machine.
     """
 
     name: str
@@ -32,6 +35,15 @@ class ModelOffer:
     downloaded_bytes: int
     problem: str
     in_use: bool
+    capability: Capability
+    is_recommended: bool = False
+
+    @property
+    def benefit(self) -> str:
+        """What answers with the model are like."""
+        if self.capability == "capable":
+            return "It reads whole pages and writes answers in sentences, each with its page."
+        return "It reads a few passages and writes short answers, each with its page; it is fast, but less exact."
 
 
 class SetupStep(str, Enum):

@@ -166,9 +166,7 @@ def test_question_waits_for_its_files() -> None:
         yield ANSWER
 
     engine = ScriptedEngine(play)
-    job = SimpleNamespace(
-        job_id="j", name="a.pdf", kind="index", state="running", stage="reading", done=1, total=2, remaining_s=None
-    )
+    job = SimpleNamespace(job_id="j", name="a.pdf", document_id=None)
     engine.active = [job]
     run = Answers(engine).start("c", "Why?", Scope(), [], ["j"])  # type: ignore[arg-type]
     waiting = next(progress for progress in follow(run) if progress.stages)

@@ -15,7 +15,7 @@ from tests.support.app import LENGTH, OpenPage, ask, texts
 from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
-OFFER = "A model answers in full sentences"
+OFFER = "in full sentences"
 
 
 @pytest.fixture

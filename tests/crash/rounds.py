@@ -28,6 +28,7 @@ import sentence_transformers  # noqa: F401 - as above
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.indexing import parsing_stage
 from rag_core.settings import Settings
 from tests.support.engines import open_index
 from tests.support.pdfs import make_pdf
@@ -87,6 +88,7 @@ STEPS: tuple[Callable[[Engine], None], ...] = (
 
 def work(folder: Path) -> None:
     """Do the steps that are not recorded as done; record the final content of the stores."""
+    vars(parsing_stage).update(FIRST_PAGES_AFTER_S=0.0)
     with Engine(Settings(data_dir=folder / "data", sparse=sys.argv[4], _env_file=None)) as engine:
         # Complete the jobs in the queue of the former process first, as without the kill.
         _settle(engine)

@@ -238,16 +238,16 @@ class EmbeddingBarrier(Barrier):
 
 
 class ReadingBarrier(Barrier):
-    """Blocks the reading stage after the first page of a file."""
+    """Blocks the reading stage after the first pages of a file."""
 
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, pages: int = 1) -> None:
         super().__init__()
         parse = DocumentParser.parse
 
         def blocked(parser: DocumentParser, *args: Any, **options: Any) -> Any:
             for number, item in enumerate(parse(parser, *args, **options)):
                 yield item
-                if number == 1:
+                if number == pages:
                     self.wait()
 
         patch.setattr(DocumentParser, "parse", blocked)

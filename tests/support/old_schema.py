@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # By revision, newest first.
 UNDO: dict[str, tuple[str, ...]] = {
+    "0011": ("DROP TABLE document_cards",),
     "0010": (
         "ALTER TABLE documents DROP COLUMN tags",
         "ALTER TABLE versions DROP COLUMN company",

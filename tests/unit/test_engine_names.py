@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rag_core.answering.cards.document_cards import DocumentCards
 from rag_core.answering.continuation import Continuations
 from rag_core.answering.conversations import Conversations
 from rag_core.engine import Engine
@@ -25,10 +26,11 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
+    Engine: "GUIDE_NAME GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
     "outline page pages remove_version rename render_page restore_version retry set_tags submit tables title versions",
+    DocumentCards: "find is_requested paused request_questions start stop",
     Jobs: "as_completed cancel list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",

@@ -310,7 +310,7 @@ def test_cached_token_vectors_match_stored_ones_until_removal(database: Database
     assert first.keys() == second.keys() == {used}
     for name in ("tokens", "scales", "sentences"):
         assert getattr(second[used], name).tolist() == getattr(first[used], name).tolist()
-    library.save_chunks(version_id, [])
+    library.remove_chunks(library.chunk_ids([version_id]))
     assert store.remove_unused() == 1
     assert store.read_tokens([used, lacking]) == {}
 

@@ -1,0 +1,153 @@
+"""The cards of documents that were just added, and the questions that documents answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import streamlit as st
+
+from pages.chat.questions import ask_about
+from pages.shared import keys
+from pages.shared.backend import Backend
+from pages.shared.current import get_current_id
+from pages.shared.jobs import MAX_JOBS
+from pages.shared.text import escape_markdown
+from rag_core.types.cards import DocumentCard
+from rag_core.types.conversations import Message
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.formatting import format_count
+
+_SHOWN = 3
+
+
+def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]) -> bool:
+    """Show the card of each document that was added in this conversation, newest first, until the reader closes it.
+
+    Return whether there is such a document.
+    """
+    added = _list_added(back, {one.document_id for one in documents})
+    shown = [one for identity in added[:_SHOWN] for one in documents if one.document_id == identity]
+    cards = back.engine.cards.find([one.document_id for one in shown])
+    asked = {one.text for one in messages if one.role == "user"}
+    for document in shown:
+        if card := cards.get(document.document_id):
+            with st.container(border=True, gap="small", key=f"card_{document.document_id}"):
+                _show_card(back, document, card, asked)
+    waiting = [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]
+    if waiting:
+        _wait_for_cards(back, waiting, cards)
+    return bool(shown)
+
+
+def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
+    """Return whether the card of a document is not written yet, or gets other questions."""
+    card = cards.get(document_id)
+    return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
+
+
+def _list_added(back: Backend, searchable: Collection[str]) -> list[str]:
+    """Return the documents that were added in the open conversation, newest first, without closed cards.
+
+    A new chat becomes the conversation of its first question.
+    """
+    identity = get_current_id()
+    stored_for, stored = st.session_state.get(keys.CARDS, (identity, []))
+    added = stored if stored_for in (None, identity) else []
+    recent = st.session_state.get(keys.RECENT_JOBS, [])
+    if recent:
+        jobs = back.engine.jobs.list(limit=MAX_JOBS)
+        ready = [job.document_id for job in jobs if job.job_id in recent and job.document_id in searchable]
+        added = list(dict.fromkeys([*ready, *added]))
+    st.session_state[keys.CARDS] = identity, added
+    closed = st.session_state.get(keys.CLOSED_CARDS, ())
+    return [one for one in added if one in searchable and one not in closed]
+
+
+def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked: Collection[str]) -> None:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f":material/description: **{escape_markdown(card.title or document.name)}**", width="stretch")
+        st.button(
+            f"Close the card of {escape_markdown(document.name)}",
+            icon=":material/close:",
+            type="tertiary",
+            key=f"close_card_{document.document_id}",
+            on_click=_close,
+            args=[document.document_id],
+        )
+    about = (
+        document.name if card.title else "",
+        card.kind,
+        card.organization,
+        card.period,
+        format_count(card.pages, "page"),
+        card.language,
+    )
+    st.caption(escape_markdown(" · ".join(filter(None, about))))
+    if card.figures:
+        with st.container(horizontal=True, gap="medium"):
+            for one in card.figures:
+                st.metric(
+                    escape_markdown(f"{one.label}, {one.column}"),
+                    escape_markdown(one.value),
+                    help=escape_markdown(f"{one.unit + '; ' if one.unit else ''}page {one.page_label}"),
+                    width="content",
+                )
+        units = dict.fromkeys(one.unit for one in card.figures if one.unit)
+        st.caption(escape_markdown("; ".join(units)))
+    elif card.contents:
+        listed = " · ".join(f"{title} (p. {label})" for title, label in card.contents)
+        st.caption(escape_markdown(f"Contents: {listed}"))
+    show_questions(back, document, list_questions(back, document, card), asked)
+    if problem := back.engine.cards.problems.get(document.document_id):
+        st.warning(escape_markdown(problem), icon=":material/info:")
+    if back.engine.models.current and not back.engine.cards.is_requested(document.document_id):
+        st.button(
+            "Let the model write questions",
+            icon=":material/edit_note:",
+            type="tertiary",
+            key=f"write_questions_{document.document_id}",
+            help="Sends the first pages of the document to the model.",
+            on_click=back.engine.cards.request_questions,
+            args=[document.document_id],
+        )
+
+
+def list_questions(back: Backend, document: DocumentInfo, card: DocumentCard | None) -> Sequence[str]:
+    """Return the questions of a card; those of the guide come with it."""
+    if document.name == back.engine.GUIDE_NAME:
+        return back.engine.GUIDE_QUESTIONS
+    return card.questions if card else ()
+
+
+def show_questions(
+    back: Backend, document: DocumentInfo, questions: Sequence[str], asked: Collection[str] = ()
+) -> None:
+    """Show a button for each question about a document that was not asked yet."""
+    for number, question in enumerate(questions):
+        if question not in asked:
+            st.button(
+                escape_markdown(question),
+                key=f"ask_{document.document_id}_{number}",
+                icon=":material/chat:",
+                on_click=ask_about,
+                args=[back, document.document_id, question],
+            )
+
+
+def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, DocumentCard]) -> None:
+    """Rerun the page when a card is written or has its questions."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        cards = back.engine.cards.find(waiting)
+        has_changed = any(cards.get(one) != before.get(one) for one in waiting)
+        is_over = not any(_is_waiting(back, one, cards) for one in waiting)
+        if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
+            st.rerun()
+        st.caption(":material/hourglass_empty: Looking for questions that the documents answer")
+
+    look()
+
+
+def _close(document_id: str) -> None:
+    st.session_state[keys.CLOSED_CARDS] = (*st.session_state.get(keys.CLOSED_CARDS, ()), document_id)

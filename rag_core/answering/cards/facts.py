@@ -1,0 +1,174 @@
+"""Read what a document says about itself: kind, title, organization, period, language, key figures and contents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag_core.chunking.document_titles import name_in_words, read_filing_cover
+from rag_core.finance.measures import KEY_LINES, Statement, find_statement_pages, find_title_lines
+from rag_core.reading.cell_lookup import FoundCell, find_cells
+from rag_core.reading.statement_questions import WrittenQuestion
+from rag_core.text.calendar_dates import find_dates, find_head_date
+from rag_core.text.dates import find_years
+from rag_core.text.languages import name_language
+from rag_core.text.outline import build_outline
+from rag_core.types.cards import DocumentCard, KeyFigure
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import Page, PageHeading, PageState
+from rag_core.types.tables import Table
+
+# Words of titles that say what a document is.
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for kind, words in {
+        "Minutes": r"minutes|protokoll|sitzungsprotokoll|procès-verbal",
+        "Contract": r"contract|agreement|lease|\w*vertrag|contrat",
+        "Data sheet": r"data ?sheet|datenblatt",
+        "Manual": r"(?:user )?manual|user(?:’s|'s)? guide|operating instructions|handbook|handbuch|\w*anleitung",
+        "Invoice": r"invoice|rechnung|facture",
+        "Leaflet": r"leaflet|\w*merkblatt|faltblatt|flyer|brochure",
+        "Report": r"(?:annual |quarterly )?report|\w*bericht|rapport",
+    }.items()
+}
+_ABSTRACT, _REFERENCES = (
+    re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references")
+)
+# A landscape page is wider than high by this factor; slides have fewer characters than pages of text.
+_LANDSCAPE, _CHARS_OF_SLIDE, _LEAST_SLIDES = 1.2, 900, 3
+_YEAR_ENDED = re.compile(r"\byears?\b|twelve months|5[23] weeks", re.IGNORECASE)
+_PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
+# Forms of the SEC that report on a year.
+_ANNUAL_FORMS = ("10-K", "20-F", "40-F")
+# Pages whose text shows the language, characters at the top that have the title, and most titles of sections.
+_PAGES_OF_LANGUAGE, _TOP, _MOST_CONTENTS = 5, 400, 6
+_LONGEST_TITLE, _MOST_WORDS_OF_TITLE = 120, 10
+
+
+def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
+    """Return the card of a document, without questions.
+
+    Parameters
+    ----------
+    name : str
+    pages : sequence of Page
+        All pages, without layout.
+    """
+    first = pages[0]
+    cover = read_filing_cover(first.text)
+    title = _choose_title(name, first) if cover is None else ""
+    date = find_head_date(first.text, "") if cover is None else None
+    if cover is not None and cover.date:
+        period = f"{'Period ended' if cover.is_period else 'Dated'} {cover.date}"
+    else:
+        period = f"Dated {date:%d %B %Y}".replace(" 0", " ") if date else ""
+    headings = [PageHeading(one.page_index, one.page_label, one.heading, one.text[:_TOP]) for one in pages]
+    sections = [one for one in build_outline(headings) if not one.level and _is_title(one.title) and one.title != title]
+    contents = list({one.title: (one.title, one.page_label) for one in reversed(sections)}.values())[::-1]
+    return DocumentCard(
+        kind=f"Form {cover.form}" if cover and cover.form else _find_kind(name, title, pages),
+        title=title,
+        organization=cover.registrant if cover else "",
+        period=period,
+        language=name_language("\n".join(one.text for one in pages[:_PAGES_OF_LANGUAGE])),
+        pages=len(pages),
+        contents=tuple(contents[:_MOST_CONTENTS]) if len(contents) > 1 else (),
+    )
+
+
+def _choose_title(name: str, first: Page) -> str:
+    """Return the heading of the first page, or its first line that names a kind of document, or else the file name."""
+    lines = [line.strip() for line in first.text[:_TOP].splitlines()]
+    named = (one for one in lines if not one.endswith((".", ",", ";")) and len(one.split()) <= _MOST_WORDS_OF_TITLE)
+    heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
+    titles = [heading, *(one for one in named if any(words.search(one) for words in _KINDS.values()))]
+    return next(filter(_is_title, titles), name_in_words(name))
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a heading can be a title: it consists of words, not of figures and symbols."""
+    words = [word for word in text.split() if len(word) > 2 and word.strip(".,:;()").isalpha()]
+    return len(words) > 1 and len(text) <= _LONGEST_TITLE and not find_dates(text)
+
+
+def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
+    """Return what a document is by its title, the parts of papers or the form of slides; otherwise "Document"."""
+    texts = [one.text for one in pages]
+    is_scan = all(one.state is not PageState.TEXT for one in pages)
+    head = "\n".join([title, name_in_words(name), *texts[0].strip().splitlines()[:1]])
+    kind = next((kind for kind, words in _KINDS.items() if words.search(head)), "")
+    if not kind and _ABSTRACT.search(texts[0]) and any(_REFERENCES.search(text) for text in texts[1:]):
+        kind = "Paper"
+    lies = len(pages) >= _LEAST_SLIDES and all(one.width > _LANDSCAPE * one.height for one in pages)
+    if not kind and lies and sum(map(len, texts)) < _CHARS_OF_SLIDE * len(pages):
+        kind = "Slides"
+    return f"{kind or 'Document'}, scanned" if is_scan else kind or "Document"
+
+
+def is_annual_report(first: Page) -> bool:
+    """Return whether the first page of a document is the cover of an annual report to the SEC."""
+    cover = read_filing_cover(first.text)
+    return cover is not None and cover.form in _ANNUAL_FORMS
+
+
+def choose_statement_pages(texts: Mapping[int, str]) -> list[int]:
+    """Return the pages with the financial statements of a document, by the index of the page."""
+    return find_statement_pages(texts, [one.value for one in Statement])
+
+
+def find_key_figures(
+    pages: Mapping[int, tuple[str, Sequence[Table]]], labels: Mapping[int, str], *, is_annual: bool
+) -> list[tuple[KeyFigure, WrittenQuestion]]:
+    """Return the newest figures of the key lines of financial statements, each with a question that it answers.
+
+    A line is left out if two of its figures are of the newest year, such as those of a quarter and a half-year. Amounts
+    of a period are left out if neither the document nor the header says that the period is a year.
+
+    Parameters
+    ----------
+    pages : mapping of int
+        The texts and tables of the pages with statements, by the index of the page.
+    labels : mapping of int to str
+        The labels of the pages.
+    is_annual : bool
+        Whether the document reports on a year.
+    """
+    found = []
+    for statement, lines in KEY_LINES.items():
+        stated = [page for page, (text, _) in pages.items() if statement in find_title_lines(text)]
+        tables = [(page, table) for page in stated for table in pages[page][1]]
+        for line in lines:
+            for cell in _find_newest(tables, line):
+                if statement is Statement.BALANCE or is_annual or _YEAR_ENDED.search(cell.header):
+                    found.append(_describe_figure(cell, labels, is_balance=statement is Statement.BALANCE))
+                    break
+    return found
+
+
+def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
+    for page, table in tables:
+        for row in table.body:
+            label = " ".join(row.label.split()).rstrip(" .:")
+            if row.is_section or not line.fullmatch(label):
+                continue
+            cells = [one for one in find_cells([(page, table)], label, "", 1) if one.row is row]
+            years = {one.cell.column: find_years(one.header) for one in cells}
+            newest = max((year for found in years.values() for year in found), default="")
+            of_newest = [one for one in cells if newest in years[one.cell.column]]
+            if newest and len(of_newest) == 1 and len(years[of_newest[0].cell.column]) == 1:
+                yield of_newest[0]
+
+
+def _describe_figure(
+    cell: FoundCell, labels: Mapping[int, str], *, is_balance: bool
+) -> tuple[KeyFigure, WrittenQuestion]:
+    label = " ".join(cell.row.label.split()).rstrip(" .:")
+    unit = cell.table.unit.strip("()[] ") if cell.is_scaled else ""
+    header = ", ".join(" ".join(level.split()).strip(" ,") for level in cell.header.split(HEADING_SEPARATOR))
+    figure = KeyFigure(label, cell.text, header, unit, labels.get(cell.page_index, ""))
+    words = label.lower() if label.isupper() else label[0].lower() + label[1:]
+    verb = "were" if _PLURAL.search(words) else "was"
+    date = next((one.text for one in find_dates(header) if one.readings[0].year and one.readings[0].day), "")
+    when = f"in {find_years(header)[0]}" if not date else f"on {date}" if is_balance else f"in the year ended {date}"
+    text = f"What {verb} {words} {when}?"
+    return figure, WrittenQuestion(text, cell.page_index, cell.start, cell.end, cell.cell.text, "figure")

@@ -1,0 +1,63 @@
+"""Store the cards of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+from sqlalchemy import delete, insert, select
+
+from rag_core.store.database import Database
+from rag_core.store.schema import document_cards, documents, versions
+from rag_core.types.cards import DocumentCard
+
+_CARD = TypeAdapter(DocumentCard)
+
+
+class CardlessVersion(NamedTuple):
+    """A searchable version whose card is missing or incomplete."""
+
+    version_id: str
+    document_id: str
+    name: str
+
+
+class CardStore:
+    """The card of each version. Each method makes its changes in one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def find_missing(self, newest: int) -> list[CardlessVersion]:
+        """Return the completely indexed ones of the newest documents without a complete card, newest first."""
+        recent = select(documents.c.id).order_by(documents.c.added_at.desc()).limit(newest)
+        is_complete = select(document_cards.c.version_id).where(
+            document_cards.c.version_id == versions.c.id, document_cards.c.is_complete
+        )
+        query = (
+            select(versions.c.id, documents.c.id, documents.c.name)
+            .join(documents, documents.c.active_version == versions.c.id)
+            .where(versions.c.state == "full", documents.c.id.in_(recent), ~is_complete.exists())
+            .order_by(documents.c.added_at.desc())
+        )
+        return [CardlessVersion._make(row) for row in self._db.fetch(query)]
+
+    def save(self, version_id: str, card: DocumentCard) -> None:
+        """Store the card of a version in place of its former one, unless searches no longer find the version."""
+        is_active = select(documents.c.id).where(documents.c.active_version == version_id)
+        with self._db.begin() as connection:
+            if connection.execute(is_active).first() is None:
+                return
+            connection.execute(delete(document_cards).where(document_cards.c.version_id == version_id))
+            values = {"version_id": version_id, "is_complete": card.is_complete, "card": asdict(card)}
+            connection.execute(insert(document_cards).values(**values))
+
+    def load(self, document_ids: Collection[str]) -> dict[str, DocumentCard]:
+        """Return the cards of documents by document id; documents without a card are left out."""
+        query = select(documents.c.id, document_cards.c.card).join(
+            documents, documents.c.active_version == document_cards.c.version_id
+        )
+        rows = self._db.fetch_batches(query, documents.c.id, document_ids)
+        return {row.id: _CARD.validate_python(row.card) for row in rows}
