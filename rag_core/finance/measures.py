@@ -217,26 +217,31 @@ def find_title_lines(text: str) -> set[Statement]:
     return found
 
 
-def find_statement_pages(texts: Mapping[int, str], titles: Collection[str]) -> list[int]:
+def find_statement_pages(
+    texts: Mapping[int, str], headings: Mapping[int, Sequence[str]], titles: Collection[str]
+) -> list[int]:
     """Return the pages of a document that contain financial statements, by the index of the page, ascending.
 
-    Of the pages with the title of a statement in a line of its own, those with the most figures are the statement;
-    the others are contents, notes and selected data.
+    Of the pages with the title of a statement as a heading, or else in a line of its own, those with the most figures
+    are the statement; the others are contents, notes and selected data.
 
     Parameters
     ----------
     texts : mapping of int to str
         The texts of all pages of the document, by the index of the page.
+    headings : mapping of int to sequence of str
+        The titles of the headings of these pages.
     titles : collection of str
         Values of `Statement`.
     """
     wanted = {one for one in Statement if one.value in titles}
-    titled: dict[Statement, list[int]] = {one: [] for one in wanted}
-    for page, text in texts.items():
-        for statement in find_title_lines(text) & wanted:
-            titled[statement].append(page)
+    titled = {page: find_title_lines("\n".join(headings.get(page, ()))) for page in texts}
+    if wanted - set().union(*titled.values()):
+        in_lines = {page: find_title_lines(text) for page, text in texts.items()}
     found: set[int] = set()
-    for pages in titled.values():
+    for statement in wanted:
+        pages = [page for page in texts if statement in titled[page]]
+        pages = pages or [page for page in texts if statement in in_lines[page]]
         found.update(sorted(pages, key=lambda page: -len(_FIGURE.findall(texts[page])))[:MAX_STATEMENT_PAGES])
     return sorted(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # By revision, newest first.
 UNDO: dict[str, tuple[str, ...]] = {
+    "0010": ("ALTER TABLE pages DROP COLUMN headings",),
     "0009": (
         "DROP TABLE snapshot_contents",
         "DROP TABLE snapshots",

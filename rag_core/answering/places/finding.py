@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -12,11 +12,11 @@ from rag_core.reading.summary_requests import asks_for_summary, is_generic_docum
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import Token, split_tokens
 from rag_core.text.place_requests import asks_only_for_content, parse_place
-from rag_core.text.sections import UNNAMED, Section, find_sections, list_sections
-from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.text.sections import UNNAMED, DocumentSections, PageText, Section
 from rag_core.types.documents import DocumentInfo, PageHeading
 from rag_core.types.places import NamedPlaces, Place, PlaceKind, PlaceRequest
 from rag_core.types.searches import Query
+from rag_core.types.tables import Span
 
 # Most places that a message lists.
 MAX_PLACES, _MAX_LISTED = 3, 5
@@ -39,7 +39,11 @@ class _Contents:
 
     document: DocumentInfo
     pages: Sequence[PageHeading]
-    sections: Sequence[Section] = ()
+    sections: DocumentSections | None = None
+
+    @property
+    def listed(self) -> Sequence[Section]:
+        return self.sections.listed if self.sections else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,27 +106,32 @@ class PlaceFinder:
         if kind == "page":
             return _Contents(document, pages)
         texts = self._stores.documents.page_texts([(document.version_id, one.page_index) for one in pages])
-        by_page = {page: content for (_, page), content in texts.items()}
-        sections = list_sections(
-            {page: text for page, (text, _) in by_page.items()}, {page: spans for page, (_, spans) in by_page.items()}
-        )
-        return _Contents(document, pages, sections)
+        headings = {one.page_index: one.headings or () for one in pages}
+        contents = {page: PageText(text, spans, headings[page]) for (_, page), (text, spans) in texts.items()}
+
+        def find_tables(numbers: Collection[int]) -> dict[int, list[Span]]:
+            tables = self._stores.documents.tables([(document.version_id, one) for one in numbers])
+            return {page: [(one.start, one.end) for one in found] for (_, page), found in tables.items()}
+
+        return _Contents(document, pages, DocumentSections(contents, find_tables))
 
     def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
         """Return the places of a document, and how loosely they match; see `find_sections`."""
-        if request.kind == "page":
+        sections = contents.sections
+        if sections is None:
             return 0, _find_pages(contents, request)
-        choices = [find_sections(contents.sections, request.kind, label) for label in request.labels]
+        choices = [sections.find(request.kind, label) for label in request.labels]
         distance = max(one for one, _ in choices)
-        found = [one for _, sections in choices for one in _prefer_headings(sections, contents.pages)]
+        found = [one for _, some in choices for one in some]
         # "Schedule 3" is not "Annex 3" of the same document.
-        found = [one for one in found if one.heading.casefold().startswith(request.noun.casefold())] or found
+        found = [one for one in found if one.title.casefold().startswith(request.noun.casefold())] or found
         labels = {one.page_index: one.page_label for one in contents.pages}
         info = contents.document
-        places = (Place(one.name, info.name, info.document_id, info.version_id, one.spans, labels) for one in found)
+        ids = (info.name, info.document_id, info.version_id)
+        places = (Place(one.name, *ids, sections.find_spans(one), labels) for one in found)
         if request.kind != "table":
             return distance, [one for one in places if one.spans]
-        with_table = [self._add_table(one, contents.sections) for one in places]
+        with_table = [self._add_table(one, sections.listed) for one in places]
         return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
 
     def _add_table(self, place: Place, sections: Sequence[Section]) -> tuple[Place, bool]:
@@ -136,7 +145,7 @@ class PlaceFinder:
         above = [(one.start, end) for one in tables if start - _NEAR_TABLE <= one.end <= start]
         if nearest := [*below[:1], *above[-1:]]:
             return replace(place, spans={page: nearest[0]}), True
-        following = (one.spans[page][0] for one in sections if page in one.spans and one.spans[page][0] > start)
+        following = (one.start for one in sections if one.page == page and one.start > start)
         return replace(place, spans={page: (start, min(following, default=end + _TABLE_CHARS))}), False
 
 
@@ -202,19 +211,6 @@ def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
     ]
 
 
-def _prefer_headings(sections: Sequence[Section], pages: Sequence[PageHeading]) -> list[Section]:
-    """Return the sections whose first line is the heading of their page, if there are any; otherwise all."""
-    headings = {
-        (one.page_index, _normalize(part)) for one in pages for part in one.heading.split(HEADING_SEPARATOR) if part
-    }
-    titled = [one for one in sections if one.spans and (min(one.spans), _normalize(one.heading)) in headings]
-    return titled or list(sections)
-
-
-def _normalize(heading: str) -> str:
-    return " ".join(heading.split()).rstrip("…").casefold()
-
-
 def _ask_for_name(request: PlaceRequest, documents: Sequence[DocumentInfo]) -> str:
     return (
         f"{len(documents):,} documents are in scope. Choose the document beside the input, or name it, as in "
@@ -239,10 +235,11 @@ def _list_places(kind: PlaceKind, contents: _Contents) -> str:
     if kind == "page":
         return f"its pages are {_join_labels([one.page_label for one in contents.pages])}"
     # Of "2.1" and "2.2", only the section that contains both is listed.
-    found = [one for one in contents.sections if one.kind == kind]
+    found = [one for one in contents.listed if one.kind == kind]
     if kind in UNNAMED:
-        found = found or [one for one in contents.sections if one.kind is None or one.kind == "section"]
-    labels = list(dict.fromkeys(one.label.partition(".")[0] for one in _prefer_headings(found, contents.pages)))
+        found = found or [one for one in contents.listed if one.label and one.kind in (None, "section")]
+    titled = [one for one in found if one.level is not None] or found
+    labels = list(dict.fromkeys(one.label.partition(".")[0] for one in titled))
     if not labels:
         return f"no numbered {kind} was found in it"
     if all(map(str.isdecimal, labels)):
