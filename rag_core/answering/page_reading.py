@@ -146,7 +146,7 @@ class PageReader:
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
         pages = self._stores.documents.page_headings(version_id)
-        headings = {one.page_index: [heading.title for heading in one.headings or ()] for one in pages}
+        headings = {one.page_index: one.headings or () for one in pages}
         return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
     def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:

@@ -14,6 +14,7 @@ from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.text.dates import find_years
+from rag_core.types.documents import Heading
 from rag_core.types.retrieval import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
@@ -218,32 +219,31 @@ def find_title_lines(text: str) -> set[Statement]:
 
 
 def find_statement_pages(
-    texts: Mapping[int, str], headings: Mapping[int, Sequence[str]], titles: Collection[str]
+    texts: Mapping[int, str], headings: Mapping[int, Sequence[Heading]], titles: Collection[str]
 ) -> list[int]:
     """Return the pages of a document that contain financial statements, by the index of the page, ascending.
 
-    Of the pages with the title of a statement as a heading, or else in a line of its own, those with the most figures
-    are the statement; the others are contents, notes and selected data.
+    Of the pages with the title of a statement in a line of its own, those with the most figures are the statement;
+    the others are contents, notes and selected data. A title that is a heading counts twice.
 
     Parameters
     ----------
     texts : mapping of int to str
         The texts of all pages of the document, by the index of the page.
-    headings : mapping of int to sequence of str
-        The titles of the headings of these pages.
+    headings : mapping of int to sequence of Heading
+        The headings of these pages.
     titles : collection of str
         Values of `Statement`.
     """
     wanted = {one for one in Statement if one.value in titles}
-    titled = {page: find_title_lines("\n".join(headings.get(page, ()))) for page in texts}
-    if wanted - set().union(*titled.values()):
-        in_lines = {page: find_title_lines(text) for page, text in texts.items()}
-    found: set[int] = set()
-    for statement in wanted:
-        pages = [page for page in texts if statement in titled[page]]
-        pages = pages or [page for page in texts if statement in in_lines[page]]
-        found.update(sorted(pages, key=lambda page: -len(_FIGURE.findall(texts[page])))[:MAX_STATEMENT_PAGES])
-    return sorted(found)
+    ranked: dict[Statement, list[tuple[int, int]]] = {one: [] for one in wanted}
+    for page, text in texts.items():
+        if found := find_title_lines(text) & wanted:
+            titled = find_title_lines("\n".join(text[one.start : one.end] for one in headings.get(page, ())))
+            figures = len(_FIGURE.findall(text))
+            for statement in found:
+                ranked[statement].append((-figures * (1 + (statement in titled)), page))
+    return sorted({page for pages in ranked.values() for _, page in sorted(pages)[:MAX_STATEMENT_PAGES]})
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

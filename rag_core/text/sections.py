@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.text.place_requests import NOUNS, SPELLED_NUMBER, parse_whole_number
+from rag_core.text.words import find_content_stems
 from rag_core.types.documents import Heading
 from rag_core.types.places import PlaceKind
 from rag_core.types.tables import Span
@@ -121,6 +122,26 @@ class DocumentSections:
         for is_better in (lambda one: one.level is not None, lambda one: one.is_apart):
             chosen = [one for one in chosen if is_better(one)] or chosen
         return distance, chosen
+
+    def find_titled(self, stems: frozenset[str]) -> list[Section]:
+        """Return the sections whose heading contains the most of some stems of words and least besides."""
+        found = [
+            (len(words), one)
+            for one in self.listed
+            if stems and one.level is not None and stems <= (words := find_content_stems(one.title))
+        ]
+        least = min((count for count, _ in found), default=0)
+        return [one for count, one in found if count == least]
+
+    def find_ordered(self, kind: PlaceKind, position: int) -> list[Section]:
+        """Return the numbered section of the outermost level at a place in the order of its numbers; -1 is the last."""
+        outer = [one for one in self.listed if one.label and not one.depth and not one.is_contents]
+        kinds: list[PlaceKind | None] = [kind, *([None] if kind in UNNAMED else [])]
+        for chosen in kinds:
+            labels = list(dict.fromkeys(one.label for one in outer if one.kind == chosen))
+            if len(labels) > 1:
+                return [one for one in outer if one.kind == chosen and one.label in labels[position:][:1]]
+        return []
 
     def find_spans(self, section: Section) -> dict[int, Span]:
         """Return what belongs to a section or a caption of each page, apart from pages with nothing but margins."""

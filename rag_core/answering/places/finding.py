@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import groupby
 
 from rag_core.answering.named_documents import FILE_NAME, MAX_TITLES, NamedDocuments
 from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import Token, split_tokens
-from rag_core.text.place_requests import asks_only_for_content, parse_place
+from rag_core.text.place_requests import (
+    asks_only_for_content,
+    parse_ordered_section,
+    parse_place,
+    parse_titled_section,
+)
 from rag_core.text.sections import UNNAMED, DocumentSections, PageText, Section
+from rag_core.text.words import find_content_stems
 from rag_core.types.documents import DocumentInfo, PageHeading
 from rag_core.types.places import NamedPlaces, Place, PlaceKind, PlaceRequest
 from rag_core.types.searches import Query
@@ -30,6 +37,8 @@ _OF = re.compile(rf"(?:(?:of|in|from|on|von|vom|im|in|aus|du|des?|del|dans|en|{_
 _CONNECTOR = re.compile(rf"{_OF.pattern}|(?:for|to|and|zur?|zum|für|über|und|et|pour|y|para)\s", re.IGNORECASE)
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
+# A title in quotation marks, and the most words of one without them.
+_QUOTED, _MAX_WORDS = re.compile(r"[“„«\"]\s*([^“”„»\"]+?)\s*[“”»\"]"), 6
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 
@@ -80,7 +89,7 @@ class PlaceFinder:
         """
         request = parse_place(query.text)
         if request is None:
-            return query, ""
+            return self._resolve_section(query), ""
         scope = _select_documents(query.text, request, NamedDocuments(self._stores, query.documents, as_of=query.as_of))
         is_whole = asks_for_summary(query.text) or scope.is_whole
         if len(scope.documents) > MAX_TITLES:
@@ -93,13 +102,27 @@ class PlaceFinder:
             return query, ""
         if not places:
             return query, _describe_missing(request, contents) if is_whole else ""
-        ids = tuple(dict.fromkeys(one.document_id for one in places))
-        restricted = replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole))
-        if is_whole:
-            return restricted, ""
-        # The text of a place does not contain the name of the place.
-        text = " ".join(f"{_FINAL_ARTICLE.sub('', scope.before)} the text {scope.after}".split())
-        return replace(restricted, text=re.sub(r"\s+(?=[,?.!])", "", text), asked=query.asked or query.text), ""
+        return _restrict(query, scope, places, is_whole=is_whole), ""
+
+    def _resolve_section(self, query: Query) -> Query:
+        """Return the query with the sections that it names by words of their titles, or by an ordinal; or as it is."""
+        titled, ordered = parse_titled_section(query.text), parse_ordered_section(query.text)
+        if not titled and not ordered:
+            return query
+        known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        read = lru_cache(None)(partial(self._read, kind="section"))
+        for request, words in _list_titles(query.text, titled) if titled else ():
+            scope = _select_documents(query.text, request, known)
+            if places := _find_places(scope, read, partial(DocumentSections.find_titled, stems=words)):
+                is_whole = asks_for_summary(query.text) or scope.is_whole
+                return _restrict(query, scope, places, is_whole=is_whole)
+        if ordered and not titled:
+            scope = _select_documents(query.text, ordered, known)
+            find = partial(DocumentSections.find_ordered, kind=ordered.kind, position=ordered.position or 0)
+            # What else is asked may be meant otherwise, as in "Who wrote the last chapter?".
+            if (scope.is_whole or asks_for_summary(query.text)) and (places := _find_places(scope, read, find)):
+                return _restrict(query, scope, places, is_whole=True)
+        return query
 
     def _read(self, document: DocumentInfo, kind: PlaceKind) -> _Contents:
         pages = self._stores.documents.page_headings(document.version_id)
@@ -125,12 +148,9 @@ class PlaceFinder:
         found = [one for _, some in choices for one in some]
         # "Schedule 3" is not "Annex 3" of the same document.
         found = [one for one in found if one.title.casefold().startswith(request.noun.casefold())] or found
-        labels = {one.page_index: one.page_label for one in contents.pages}
-        info = contents.document
-        ids = (info.name, info.document_id, info.version_id)
-        places = (Place(one.name, *ids, sections.find_spans(one), labels) for one in found)
+        places = _build_places(contents, sections, found)
         if request.kind != "table":
-            return distance, [one for one in places if one.spans]
+            return distance, places
         with_table = [self._add_table(one, sections.listed) for one in places]
         return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
 
@@ -147,6 +167,51 @@ class PlaceFinder:
             return replace(place, spans={page: nearest[0]}), True
         following = (one.start for one in sections if one.page == page and one.start > start)
         return replace(place, spans={page: (start, min(following, default=end + _TABLE_CHARS))}), False
+
+
+def _build_places(contents: _Contents, sections: DocumentSections, found: Sequence[Section]) -> list[Place]:
+    labels = {one.page_index: one.page_label for one in contents.pages}
+    info = contents.document
+    ids = (info.name, info.document_id, info.version_id)
+    places = (Place(one.name, *ids, sections.find_spans(one), labels) for one in found)
+    return [one for one in places if one.spans]
+
+
+def _find_places(
+    scope: _Scope, read: Callable[[DocumentInfo], _Contents], find: Callable[[DocumentSections], list[Section]]
+) -> list[Place]:
+    """Return sections of the documents of a scope; none if there are too many."""
+    places: list[Place] = []
+    for one in scope.documents if len(scope.documents) <= MAX_TITLES else ():
+        contents = read(one)
+        if contents.sections:
+            places += _build_places(contents, contents.sections, find(contents.sections))
+    return places if len(places) <= MAX_PLACES else []
+
+
+def _list_titles(question: str, request: PlaceRequest) -> Iterator[tuple[PlaceRequest, frozenset[str]]]:
+    """Yield the words after a request, which may be those of a title, as a longer request and their stems.
+
+    Without quotation marks, the longest ones come first.
+    """
+    rest = question[request.end :]
+    if quoted := _QUOTED.match(rest):
+        yield replace(request, end=request.end + quoted.end()), frozenset(find_content_stems(quoted[1]))
+        return
+    words = _list_described(rest)
+    for count in range(min(len(words), _MAX_WORDS), 0, -1):
+        stems = frozenset(find_content_stems(" ".join(one.text for one in words[:count])))
+        yield replace(request, end=request.end + words[count - 1].end), stems
+
+
+def _restrict(query: Query, scope: _Scope, places: Sequence[Place], *, is_whole: bool) -> Query:
+    ids = tuple(dict.fromkeys(one.document_id for one in places))
+    restricted = replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole))
+    if is_whole:
+        return restricted
+    # The text of a place does not contain the name of the place.
+    text = " ".join(f"{_FINAL_ARTICLE.sub('', scope.before)} the text {scope.after}".split())
+    return replace(restricted, text=re.sub(r"\s+(?=[,?.!])", "", text), asked=query.asked or query.text)
 
 
 def _select_documents(question: str, request: PlaceRequest, known: NamedDocuments) -> _Scope:

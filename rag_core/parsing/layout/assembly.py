@@ -84,9 +84,7 @@ class PageAssembler:
         above = {line.literal for line in self._previous_edges[-2].top} if len(self._previous_edges) > 1 else set()
         # "Chapter 3" on page 3 looks like a header with a page number.
         titled = {
-            (line.start, line.end)
-            for line in running.top
-            if line.numbers and not line.counts and line.literal not in above
+            (line.start, line.end) for line in running.top if line.is_numbered_title and line.literal not in above
         }
         outside = replace(page, text=text, skip=tuple(one for one in skip if one not in titled), tables=tables)
         headings = self._paths.find(outside, parsed.headings)

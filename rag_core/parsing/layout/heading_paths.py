@@ -28,7 +28,8 @@ _MAX_TOPS, _MAX_ON_PAGE = 2, 2
 # The first character of a heading, and the least share of letters.
 _FIRST, _LETTERS = re.compile(r"[^\W_]|[§“”\"'‘«„¿¡\[]"), 0.6
 # Most words of a remark before a text, as in "Note:", and the rank of a number without a noun.
-_REMARK_WORDS, _PLAIN = 2, 4
+_REMARK_WORDS, _PLAIN = 4, 4
+_LETTERED, _POSTCODE = re.compile(r"[A-Z][.)]\s"), re.compile(r"(?<!\d)\d{5}(?!\d)")
 # Least number of words of a part of a heading.
 _DIVIDED_WORDS = 3
 _WORD = re.compile(r"[^\W_]+")
@@ -136,7 +137,9 @@ def _has_words(text: str) -> bool:
     if parse_section_number(text):
         return True
     letters = sum(map(str.isalpha, text))
-    is_remark = text.endswith(":") and len(text.split()) <= _REMARK_WORDS
+    is_remark = text.endswith(":") and len(text.split()) <= _REMARK_WORDS and not _LETTERED.match(text)
+    if _POSTCODE.search(text):
+        return False
     return bool(_FIRST.match(text)) and letters >= _LETTERS * len(text.replace(" ", "")) and not is_remark
 
 

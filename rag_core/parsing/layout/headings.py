@@ -80,7 +80,7 @@ def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
     larger = body > 0 and line.size >= _LARGER * body
     if text.endswith(":") and len(words) > 6:
         return False
-    if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
+    if len(words) == 1 and len(text) < 8 and not larger and not text.isupper() and (not line.bold or all_bold):
         return False
     if is_numbered and len(text) <= MAX_HEADING and not text.endswith(".") and _is_title_case(words):
         return True
