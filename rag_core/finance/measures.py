@@ -239,10 +239,14 @@ def find_statement_pages(
     ranked: dict[Statement, list[tuple[int, int]]] = {one: [] for one in wanted}
     for page, text in texts.items():
         if found := find_title_lines(text) & wanted:
-            titled = find_title_lines("\n".join(text[one.start : one.end] for one in headings.get(page, ())))
+            lines = [line for one in headings.get(page, ()) for line in text[one.start : one.end].splitlines()]
             figures = len(_FIGURE.findall(text))
             for statement in found:
-                ranked[statement].append((-figures * (1 + (statement in titled)), page))
+                # "Balance sheet components" is no statement.
+                ends = (
+                    match.end() == len(line) for line in lines for match in _TITLE_PATTERNS[statement].finditer(line)
+                )
+                ranked[statement].append((-figures * (1 + any(ends)), page))
     return sorted({page for pages in ranked.values() for _, page in sorted(pages)[:MAX_STATEMENT_PAGES]})
 
 

@@ -30,7 +30,7 @@ def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
     for page in pages:
         is_old = page.headings is None
         for path in [page.heading] if page.headings is None else [one.path for one in page.headings]:
-            titles = [title for part in path.split(HEADING_SEPARATOR) if (title := _clean_title(part))]
+            titles = [title for part in path.split(HEADING_SEPARATOR) if (title := clean_title(part))]
             if not titles:
                 continue
             common = 0
@@ -67,7 +67,7 @@ def shorten_heading(heading: str) -> str:
     return text if len(text) <= MAX_HEADING else text[: MAX_HEADING - 1].rstrip() + "…"
 
 
-def _clean_title(title: str) -> str:
+def clean_title(title: str) -> str:
     """Return a title without a remark such as "(in millions)"; empty if it is the head of a table, as "In millions"."""
     title = title.strip()
     if parse_scale(title) is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.parsing.layout.headings import skip_margins
-from rag_core.text.scales import parse_scale
+from rag_core.text.outline import clean_title
 from rag_core.text.sections import SectionNumber, is_caption, parse_section_number
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -127,7 +127,7 @@ def _choose(page: Page, lines: Sequence[HeadingLine]) -> Iterator[HeadingLine]:
     for line, text in zip(kept, texts, strict=True):
         is_entry = _LEADER.search(text) or (is_contents and _PAGE_NUMBER.search(text) and not _LABEL.fullmatch(text))
         # Labels in figures and forms are repeated.
-        is_other = is_entry or counts[text] > _MAX_ON_PAGE or parse_scale(text) is not None or is_caption(text)
+        is_other = is_entry or counts[text] > _MAX_ON_PAGE or not clean_title(text) or is_caption(text)
         if not is_other and _has_words(text) and not _is_in_prose(page.text, line) and not _is_in_table(page, line):
             yield line
 
@@ -182,7 +182,7 @@ def _join_labels(text: str, lines: Iterable[HeadingLine]) -> Iterator[tuple[Head
 
 
 def _read_title(text: str, line: HeadingLine) -> str:
-    return " ".join(text[line.start : line.end].replace(HEADING_SEPARATOR, " ").split())
+    return clean_title(" ".join(text[line.start : line.end].replace(HEADING_SEPARATOR, " ").split()))
 
 
 def _find_bookmark(
