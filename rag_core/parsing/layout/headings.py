@@ -14,7 +14,7 @@ from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import HeadingLine, Page, blank_spans
 
-_LONGEST_LINE = 120
+_LONGEST_LINE = 110
 _LARGER = 1.12
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
