@@ -18,7 +18,7 @@ def show_outline(engine: Engine, document: DocumentInfo) -> None:
     if not entries:
         st.caption("No headings were found.")
         return
-    st.caption("From the outline of the file, or else from the headings on its pages.")
+    st.caption("From the outline of the file and the headings on its pages.")
     rows = [(_list_pages(one), f"{_INDENT * one.level}{one.title}") for one in entries]
     st.dataframe(
         pd.DataFrame(rows, columns=["Pages", "Section"]),
