@@ -33,7 +33,6 @@ from benchmarks.ablation import difference, share, without
 from benchmarks.quality import Row
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.layout.assembly import PageAssembler
-from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.page_parser import parse_page
@@ -71,7 +70,7 @@ def read_with_layout(path: Path) -> Texts:
         document = PdfiumDocument(path)
     except UnreadableError:
         return {}
-    fonts, assembler, texts = Fonts(path, None), PageAssembler(Sections(()), path.name), {}
+    fonts, assembler, texts = Fonts(path, None), PageAssembler(name=path.name), {}
     for index in range(document.page_count):
         with document.open_page(index) as page:
             texts.update({done.page_index: done.text for done in assembler.add(parse_page(page, index, fonts))})

@@ -20,7 +20,7 @@ def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int]
     if not entries:
         st.caption("No headings were found.")
         return
-    st.caption("From the outline of the file, or else from the headings on its pages. Tick a row to see its page.")
+    st.caption("From the outline of the file and the headings on its pages. Tick a row to see its page.")
     key = f"outline_{document.version_id}"
 
     def ticked() -> None:

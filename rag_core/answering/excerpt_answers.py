@@ -17,7 +17,7 @@ from rag_core.gate.features import ON_TOPIC
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.text.identifiers import contains_identifier, find_asked_identifiers
 from rag_core.text.place_requests import find_asked_kind
-from rag_core.text.sections import find_heading_before
+from rag_core.text.sections import PageText, find_section_name
 from rag_core.text.struck import find_struck, remove_struck
 from rag_core.text.words import find_content_stems
 from rag_core.types.answers import CLOSEST_PASSAGES, Citation
@@ -85,7 +85,7 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     answer = AnswerBuilder(introduce_excerpts(outcome, shown, best, _quote(best, page_texts)))
     for candidate, citations, place in zip(selection.excerpts[:SHOWN], cited, above, strict=False):
         answer.text += "\n\n"
-        if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page])):
+        if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page], reader)):
             answer.text += f"{name}: "
         if candidate.unit:
             answer.text += candidate.unit
@@ -133,13 +133,14 @@ def _clip(candidate: Candidate, place: Place) -> Candidate | None:
     return replace(candidate, quotes=quotes, rows=rows) if rows else None
 
 
-def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str) -> str:
+def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str, reader: PageReader) -> str:
     """Return the page or the heading of the section that contains an excerpt; empty if it has none."""
     if kind == "page":
         return f"Page {candidate.passage.page_label}"
     first = candidate.quotes[0]
     place = first.marks[0][0] if first.marks else first.start
-    return find_heading_before(page_text, place, kind) or candidate.passage.heading.split(HEADING_SEPARATOR)[-1]
+    content = PageText(page_text, headings=reader.read_headings(candidate.page))
+    return find_section_name(content, place, kind) or candidate.passage.heading.split(HEADING_SEPARATOR)[-1]
 
 
 def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:

@@ -18,7 +18,7 @@ from rag_core.text.calendar_dates import find_dates
 from rag_core.text.struck import may_lack_struck, remove_struck
 from rag_core.types.answers import Answer, Citation
 from rag_core.types.chunks import PAGE_BREAK
-from rag_core.types.documents import PageKey
+from rag_core.types.documents import Heading, PageKey
 from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Span, Table
@@ -98,6 +98,11 @@ class PageReader:
         contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
         return {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
 
+    def read_headings(self, page: PageKey) -> Sequence[Heading]:
+        """Return the headings of a page of a version."""
+        known = self._stores.documents.page_headings(page[0])
+        return next((one.headings or () for one in known if one.page_index == page[1]), ())
+
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
         """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
         pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
@@ -140,7 +145,9 @@ class PageReader:
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
-        return find_statement_pages(self._stores.documents.texts_of_version(version_id), titles)
+        pages = self._stores.documents.page_headings(version_id)
+        headings = {one.page_index: one.headings or () for one in pages}
+        return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
     def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
         """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does.

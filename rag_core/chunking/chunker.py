@@ -16,6 +16,7 @@ from rag_core.chunking.document_titles import extract_title, format_document_lab
 from rag_core.chunking.table_heads import find_carried_labels, find_headed_tables, find_header_lines
 from rag_core.errors import SettingsError
 from rag_core.text.mails import Mail, find_mail_at, find_mails
+from rag_core.text.outline import find_heading
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.struck import remove_struck
 from rag_core.types.arrays import IntArray
@@ -108,7 +109,7 @@ class Chunker:
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page, mails), first):
             mail = find_mail_at(mails, start)
-            heading = (mail and mail.heading) or page.heading
+            heading = (mail and mail.heading) or find_heading(page, start)
             common, common_tokens = self._build_prefix(format_document_label(name, title, heading), heading)
             tokens = sum(piece.tokens for piece in pieces)
             room = self._rule.window - self._rule.special - common_tokens - tokens

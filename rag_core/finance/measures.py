@@ -14,6 +14,7 @@ from enum import Enum
 
 from rag_core.finance.relevance import is_other_entity_or_period
 from rag_core.text.dates import find_years
+from rag_core.types.documents import Heading
 from rag_core.types.retrieval import Passage
 
 # Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
@@ -235,28 +236,36 @@ def find_title_lines(text: str) -> set[Statement]:
     return found
 
 
-def find_statement_pages(texts: Mapping[int, str], titles: Collection[str]) -> list[int]:
+def find_statement_pages(
+    texts: Mapping[int, str], headings: Mapping[int, Sequence[Heading]], titles: Collection[str]
+) -> list[int]:
     """Return the pages of a document that contain financial statements, by the index of the page, ascending.
 
     Of the pages with the title of a statement in a line of its own, those with the most figures are the statement;
-    the others are contents, notes and selected data.
+    the others are contents, notes and selected data. A title that is a heading counts twice.
 
     Parameters
     ----------
     texts : mapping of int to str
         The texts of all pages of the document, by the index of the page.
+    headings : mapping of int to sequence of Heading
+        The headings of these pages.
     titles : collection of str
         Values of `Statement`.
     """
     wanted = {one for one in Statement if one.value in titles}
-    titled: dict[Statement, list[int]] = {one: [] for one in wanted}
+    ranked: dict[Statement, list[tuple[int, int]]] = {one: [] for one in wanted}
     for page, text in texts.items():
-        for statement in find_title_lines(text) & wanted:
-            titled[statement].append(page)
-    found: set[int] = set()
-    for pages in titled.values():
-        found.update(sorted(pages, key=lambda page: -len(_FIGURE.findall(texts[page])))[:MAX_STATEMENT_PAGES])
-    return sorted(found)
+        if found := find_title_lines(text) & wanted:
+            lines = [line for one in headings.get(page, ()) for line in text[one.start : one.end].splitlines()]
+            figures = len(_FIGURE.findall(text))
+            for statement in found:
+                # "Balance sheet components" is no statement.
+                ends = (
+                    match.end() == len(line) for line in lines for match in _TITLE_PATTERNS[statement].finditer(line)
+                )
+                ranked[statement].append((-figures * (1 + any(ends)), page))
+    return sorted({page for pages in ranked.values() for _, page in sorted(pages)[:MAX_STATEMENT_PAGES]})
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:

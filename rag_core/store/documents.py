@@ -25,13 +25,11 @@ from rag_core.store.schema import (
     pages,
     versions,
 )
-from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row
+from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row, unpack_headings
 from rag_core.store.themes import remove_theme_texts
 from rag_core.types.chunks import ChunkSpan, Fingerprint
 from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageState
 
-# Characters at the top of a page that contain its title.
-_TOP = 300
 # A condition for updates: the state of a version must not change once the removal of its document has started.
 _IS_NOT_REMOVED = versions.c.state != "removing"
 
@@ -219,11 +217,10 @@ class DocumentStore(DocumentQueries):
         self._db.change(update(versions).where(versions.c.id == version_id).values(**values))
 
     def page_headings(self, version_id: str) -> list[PageHeading]:
-        """Return the label, the heading and the first `_TOP` characters of each page of a version, in order."""
-        top = func.substr(pages.c.text, 1, _TOP)
-        query = select(pages.c.page_index, pages.c.page_label, pages.c.heading, top)
+        """Return the label and the headings of each page of a version, in order."""
+        query = select(pages.c.page_index, pages.c.page_label, pages.c.heading, pages.c.headings)
         rows = self._db.fetch(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
-        return [PageHeading(*row) for row in rows]
+        return [PageHeading(row.page_index, row.page_label, row.heading, unpack_headings(row.headings)) for row in rows]
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
         """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""

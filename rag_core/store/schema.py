@@ -128,6 +128,8 @@ pages = Table(
     Column("confidence", Float),
     Column("boxes", LargeBinary, nullable=False),
     Column("skip", JSON, nullable=False),
+    # Start, end and path of each heading; null if an earlier release read the page.
+    Column("headings", JSON(none_as_null=True)),
 )
 
 # The invisible text of pages. It has its own table, because few pages contain invisible text.

@@ -16,7 +16,7 @@ from rag_core.types.answers import Answer
 from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 from rag_core.types.chunks import ChunkSpan, Embedding
 from rag_core.types.cited_tables import CitedTable
-from rag_core.types.documents import Page, PageState, WordBoxes
+from rag_core.types.documents import Heading, Page, PageState, WordBoxes
 from rag_core.types.tables import Table
 
 # A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
@@ -54,6 +54,11 @@ def pack_tables(tables: Sequence[Table]) -> bytes:
 
 def unpack_tables(data: bytes) -> tuple[Table, ...]:
     return tuple(map(Table.from_json, json.loads(zlib.decompress(data))))
+
+
+def unpack_headings(stored: Sequence[tuple[int, int, str]] | None) -> tuple[Heading, ...] | None:
+    """Return the headings of a page; ``None`` if an earlier release read the page."""
+    return None if stored is None else tuple(Heading(int(start), int(end), path) for start, end, path in stored)
 
 
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
@@ -121,6 +126,7 @@ def page_to_row(page: Page) -> dict[str, Any]:
         "state": page.state.value,
         "boxes": pack_boxes(page.boxes),
         "skip": [list(span) for span in page.skip],
+        "headings": page.headings,
     }
 
 
@@ -130,6 +136,7 @@ def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
         state=PageState(row.state),
         boxes=unpack_boxes(row.boxes) if with_layout else WordBoxes.empty(),
         skip=tuple((int(start), int(end)) for start, end in row.skip),
+        headings=unpack_headings(row.headings),
         hidden=row.hidden or "",
         tables=unpack_tables(row.tables) if with_layout and row.tables is not None else (),
     )

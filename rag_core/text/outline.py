@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 from rag_core.text.scales import parse_scale
 from rag_core.types.chunks import HEADING_SEPARATOR
-from rag_core.types.documents import OutlineEntry, PageHeading
+from rag_core.types.documents import OutlineEntry, Page, PageHeading
 
-# Lines at the top of a page that may be titles in capitals, and the most pages that may have such a title: a line on
-# more pages is a header, such as the name of the company.
-_TOP_LINES, _MAX_PAGES = 4, 3
+# Most characters of a heading; a longer title of a bookmark is a sentence.
+MAX_HEADING = 80
 _FINAL_BRACKETS = re.compile(r"\s*\([^()]*\)$")
 
 
 def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
     """Return the outline of a document.
 
-    The headings of pages come from the outline of the file, or else from the detected headings. Titles in capitals at
-    the top of pages are added. An entry begins on the first page with its heading and ends before the next entry of its
-    level or of a higher one. Other sections that begin in the middle of a page have no entry.
+    The headings come from the outline of the file and from the pages. An entry ends before the page of the next entry
+    of its level or of a higher one. Of a page that an earlier release read, only one heading is known.
 
     Parameters
     ----------
     pages : sequence of PageHeading
-        The pages in order. A heading is a path of titles, outermost first.
+        The pages in order.
     """
-    number_of_pages = Counter(line for page in pages for line in _find_capital_lines(page.top))
     found: list[tuple[int, str, PageHeading]] = []
-    path: list[str] = []
+    above: list[str] = []
     for page in pages:
-        titles = [title for part in page.heading.split(HEADING_SEPARATOR) if (title := _clean_title(part))] or path
-        common = 0
-        while common < min(len(path), len(titles)) and path[common].casefold() == titles[common].casefold():
-            common += 1
-        found += [(level, titles[level], page) for level in range(common, len(titles))]
-        path = titles
-        known = " ".join(titles).casefold()
-        capitals = [line for line in _find_capital_lines(page.top) if number_of_pages[line] <= _MAX_PAGES]
-        level = max(len(titles) - 1, 0)
-        found += [(level, line, page) for line in capitals if line.casefold() not in known]
+        is_old = page.headings is None
+        for path in [page.heading] if page.headings is None else [one.path for one in page.headings]:
+            titles = [title for part in path.split(HEADING_SEPARATOR) if (title := clean_title(part))]
+            if not titles:
+                continue
+            common = 0
+            while common < min(len(above), len(titles)) and above[common].casefold() == titles[common].casefold():
+                common += 1
+            # Of two headings with the same title, each has its entry.
+            first = common if is_old else min(common, len(titles) - 1)
+            found += [(level, titles[level], page) for level in range(first, len(titles))]
+            above = titles
     last = pages[-1].page_index if pages else 0
     entries = []
     for position, (level, title, page) in enumerate(found):
@@ -51,15 +49,27 @@ def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
     return entries
 
 
-def _clean_title(title: str) -> str:
+def find_heading(page: Page, start: int) -> str:
+    """Return the path of the last heading of a page at or before a place, or else the heading of the page."""
+    before = (one for one in reversed(page.headings or ()) if one.start <= start and len(one.title) <= MAX_HEADING)
+    return next((shorten_heading(one.path) for one in before), page.heading)
+
+
+def shorten_heading(heading: str) -> str:
+    """Return a heading of at most `MAX_HEADING` characters.
+
+    If it is longer, the outer sections of its path are dropped first, and then its end.
+    """
+    parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
+    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > MAX_HEADING:
+        parts.pop(0)
+    text = HEADING_SEPARATOR.join(parts)
+    return text if len(text) <= MAX_HEADING else text[: MAX_HEADING - 1].rstrip() + "…"
+
+
+def clean_title(title: str) -> str:
     """Return a title without a remark such as "(in millions)"; empty if it is the head of a table, as "In millions"."""
     title = title.strip()
     if parse_scale(title) is not None:
         title = _FINAL_BRACKETS.sub("", title)
     return "" if parse_scale(title) is not None else title
-
-
-def _find_capital_lines(top: str) -> list[str]:
-    lines = [line for line in top.splitlines() if line.strip()][:_TOP_LINES]
-    titles = (_clean_title(line) for line in lines if line.isupper() and len(line.split()) > 1)
-    return list(dict.fromkeys(title for title in titles if title))

@@ -68,16 +68,23 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 # "Which part", "which figure" and "which item" ask for something else more often.
-_ASKED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("page", "section", "article", "chapter", "annex"))
+_TITLED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("section", "article", "chapter", "annex"))
+_ASKED = f"(?P<page>{NOUNS['page']})|{_TITLED}"
 _NAMED = re.compile(
     rf"(?<![\w.§-])(?:{_ANY})\s*(?:(?:no|nr|number|nummer)\b\.?\s*|n[º°]\s*)?"
     rf"(?P<label>{_LABEL}|\b(?P<word>{SPELLED_NUMBER}))(?:{_RANGE}(?:(?:{NOUNS['page']}|§)\s*)?(?P<last>{_LABEL}))?",
     re.IGNORECASE,
 )
-_ORDERED = re.compile(
+_ORDINAL = (
     rf"(?<![\w-])(?<!second )(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
     rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
-    r"(?:page|seite|p[áa]gina|bladzijde)(?!\w)",
+)
+_ORDERED = re.compile(rf"{_ORDINAL}(?:page|seite|p[áa]gina|bladzijde)(?!\w)", re.IGNORECASE)
+_ORDERED_SECTION = re.compile(rf"{_ORDINAL}(?:{_TITLED})(?!\w)", re.IGNORECASE)
+# The words or the quotation mark between the noun and the title of a section.
+_BEFORE_TITLE = re.compile(
+    rf"(?<![\w-])(?:{_TITLED})\s*(?:(?=[“„«\"])|\s(?:on|about|regarding|concerning|(?:en)?titled|called|headed|named|"
+    r"über|zum?|zur|sur|intitulée?|sobre|titulad[oa])\s+)",
     re.IGNORECASE,
 )
 # The title of a document in the same languages.
@@ -109,14 +116,41 @@ def parse_place(question: str) -> PlaceRequest | None:
         if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
             return PlaceRequest(kind, _expand_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
-        if match["ordinal"] is None:
-            position = next(place for place in _POSITIONS if match[f"p{place % 4}"])
-        else:
-            position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
-        # "in one page" says how long a summary is.
-        if match["ordinal"] is None or (position != -1 and match["ordinal"].casefold() not in _ONE):
+        if (position := _read_position(match)) is not None:
             return PlaceRequest("page", (), position, "page", *match.span())
     return None
+
+
+def parse_ordered_section(question: str) -> PlaceRequest | None:
+    """Return the section that a question names by its place in the order of sections; ``None`` if it names none.
+
+    >>> parse_ordered_section("What does the third chapter say?").position
+    2
+    """
+    for match in _ORDERED_SECTION.finditer(question):
+        if (position := _read_position(match)) is not None:
+            return PlaceRequest(_kind(match), (), position, _kind(match), *match.span())
+    return None
+
+
+def parse_titled_section(question: str) -> PlaceRequest | None:
+    """Return the words before the title of a section that a question names by words of its title, or ``None``.
+
+    >>> question = "What does the section on winter storms say?"
+    >>> question[parse_titled_section(question).end :]
+    'winter storms say?'
+    """
+    match = _BEFORE_TITLE.search(question)
+    return PlaceRequest(_kind(match), (), None, match[_kind(match)], *match.span()) if match else None
+
+
+def _read_position(match: re.Match[str]) -> int | None:
+    """Return the place that an ordinal means, from 0, and -1 for the last; ``None`` if it is no ordinal."""
+    if match["ordinal"] is None:
+        return next(place for place in _POSITIONS if match[f"p{place % 4}"])
+    position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
+    # "in one page" says how long a summary is.
+    return position if position != -1 and match["ordinal"].casefold() not in _ONE else None
 
 
 def find_asked_kind(question: str) -> PlaceKind | None:

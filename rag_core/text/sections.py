@@ -1,12 +1,14 @@
-"""Find numbered sections, annexes and captions in the text of a document, by the form of their first lines."""
+"""Find the sections and captions of a document: by its headings, and by the form of numbered first lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rag_core.text.place_requests import NOUNS, SPELLED_NUMBER, parse_whole_number
+from rag_core.text.words import find_content_stems
+from rag_core.types.documents import Heading
 from rag_core.types.places import PlaceKind
 from rag_core.types.tables import Span
 
@@ -38,29 +40,29 @@ class Section:
     kind : PlaceKind or None
         ``None`` if the first line has no noun.
     label : str
-        The number, in figures if it is written in words.
-    heading, name : str
-        The first line; its beginning if it is a whole sentence.
+        The number, in figures if it is written in words; empty if there is none.
+    title, name : str
+        The first line, as in the list of headings; its beginning if it is a whole sentence.
     page, start, end : int
         Index of the page of the first line, and its span.
     is_contents : bool
         Whether the first line is one of a table of contents.
     is_apart : bool
         Whether a blank line or the top of the page precedes it.
-    spans : mapping of int to Span
-        The text on each page, by its index.
+    level : int or None
+        That of the heading; ``None`` if the first line is not a heading.
     """
 
     kind: PlaceKind | None
     label: str
-    heading: str
+    title: str
     name: str
     page: int
     start: int
     end: int
-    is_contents: bool
-    is_apart: bool
-    spans: Mapping[int, Span] = field(default_factory=dict)
+    is_contents: bool = False
+    is_apart: bool = True
+    level: int | None = None
 
     @property
     def depth(self) -> int:
@@ -68,43 +70,138 @@ class Section:
         return self.label.count(".")
 
 
-def list_sections(texts: Mapping[int, str], skipped: Mapping[int, Sequence[Span]]) -> list[Section]:
-    """Return the sections that begin with a number, and the captions, in order.
+@dataclass(frozen=True)
+class PageText:
+    """The text of a page, the spans of its headers and footers, and its headings."""
+
+    text: str
+    skipped: Sequence[Span] = ()
+    headings: Sequence[Heading] = ()
+
+
+class DocumentSections:
+    """The sections and captions of a document.
 
     Parameters
     ----------
-    texts : mapping of int to str
-        The text of each page of a document, by its index.
-    skipped : mapping of int to sequence of Span
-        Headers and footers of the pages.
+    pages : mapping of int to PageText
+        The pages, by their index.
+    find_tables : callable
+        Takes indices of pages, and returns the spans of the tables on each of them.
+
+    Attributes
+    ----------
+    listed : list of Section
+        The sections in order. Where headings are numbered, numbered lines that are no headings are items of lists.
     """
-    found = [one for page in sorted(texts) for one in _find_first_lines(page, texts[page], skipped.get(page, ()))]
-    repeated = {(one.kind, one.label) for one in found if not one.is_contents}
-    found = [one for one in found if not one.is_contents or (one.kind, one.label) not in repeated]
-    return [replace(one, spans=_find_spans(one, found[place + 1 :], texts, skipped)) for place, one in enumerate(found)]
+
+    def __init__(
+        self, pages: Mapping[int, PageText], find_tables: Callable[[Collection[int]], Mapping[int, Sequence[Span]]]
+    ) -> None:
+        self._pages = pages
+        found = [one for page in sorted(pages) for one in _find_first_lines(page, pages[page])]
+        tables = find_tables({one.page for one in found if one.level is None})
+        found = [one for one in found if not any(start <= one.start < end for start, end in tables.get(one.page, ()))]
+        repeated = {(one.kind, one.label) for one in found if not one.is_contents}
+        found = [one for one in found if not one.is_contents or (one.kind, one.label) not in repeated]
+        self.listed = list(_leave_out_items(found))
+
+    def find(self, kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
+        """Return the sections that a noun and a label mean, and how loosely they match.
+
+        The distance is 0 for sections with the noun, 1 for those with a number alone, and 2 for those with another
+        noun.
+        """
+        wanted = _read_label(label)
+        found = [one for one in self.listed if one.label and _read_label(one.label) == wanted]
+        choices = [[one for one in found if one.kind == kind]]
+        if kind in UNNAMED:
+            others = ("article", "chapter", "item") if kind == "section" else ("section",)
+            choices += [[one for one in found if one.kind is None], [one for one in found if one.kind in others]]
+        distance, chosen = next((choice for choice in enumerate(choices) if choice[1]), (0, []))
+        for is_better in (lambda one: one.level is not None, lambda one: one.is_apart):
+            chosen = [one for one in chosen if is_better(one)] or chosen
+        return distance, chosen
+
+    def find_titled(self, stems: frozenset[str]) -> list[Section]:
+        """Return the sections whose heading contains the most of some stems of words and least besides."""
+        found = [
+            (len(words), one)
+            for one in self.listed
+            if stems and one.level is not None and stems <= (words := find_content_stems(one.title))
+        ]
+        least = min((count for count, _ in found), default=0)
+        return [one for count, one in found if count == least]
+
+    def find_ordered(self, kind: PlaceKind, position: int) -> list[Section]:
+        """Return the numbered section of the outermost level at a place in the order of its numbers; -1 is the last."""
+        outer = [one for one in self.listed if one.label and not one.depth and not one.is_contents]
+        kinds: list[PlaceKind | None] = [kind, *([None] if kind in UNNAMED else [])]
+        for chosen in kinds:
+            labels = list(dict.fromkeys(one.label for one in outer if one.kind == chosen))
+            if len(labels) > 1:
+                return [one for one in outer if one.kind == chosen and one.label in labels[position:][:1]]
+        return []
+
+    def find_spans(self, section: Section) -> dict[int, Span]:
+        """Return what belongs to a section or a caption of each page, apart from pages with nothing but margins."""
+        following = self.listed[self.listed.index(section) + 1 :]
+        if section.kind in _CAPTIONED:
+            end = self._pages[section.page].text.find("\n\n", section.end)
+            last_page, last = section.page, len(self._pages[section.page].text) if end < 0 else end
+        else:
+            goes_on = any(_is_beside(section, one) and one.label != section.label for one in following)
+            after = next((one for one in following if _ends(section, one, goes_on=goes_on)), None)
+            end_page = max(self._pages)
+            last_page, last = (after.page, after.start) if after else (end_page, len(self._pages[end_page].text))
+        spans = {
+            page: (
+                section.start if page == section.page else 0,
+                last if page == last_page else len(self._pages[page].text),
+            )
+            for page in sorted(self._pages)
+            if section.page <= page <= last_page
+        }
+        return {page: span for page, span in spans.items() if self._has_text(page, span)}
+
+    def _has_text(self, page: int, span: Span) -> bool:
+        content = self._pages[page]
+        return any(content.text[start:end].strip() for start, end in remove_spans(span, content.skipped))
 
 
-def find_sections(sections: Sequence[Section], kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
-    """Return the sections that a noun and a label mean, and how loosely they match.
+def find_section_name(content: PageText, start: int, kind: PlaceKind) -> str:
+    """Return the name of the section that contains a place of a page; empty if it begins on an earlier page."""
+    before = [one for one in _find_first_lines(0, content) if one.start <= start and not one.is_contents]
+    kinds = {kind, None} if kind in UNNAMED else {kind}
+    numbered = [one for one in before if one.label and one.kind in kinds]
+    numbered = numbered or [one for one in before if one.label and one.kind in UNNAMED]
+    last = numbered[-1] if numbered else None
+    inside = [one for one in before if one.level is not None and (last is None or one.start > last.start)]
+    ends = [one for one in inside if last is None or (last.level is not None and (one.level or 0) <= last.level)]
+    found = inside[-1:] if ends else [last]
+    return found[0].name if found and found[0] else ""
 
-    The distance is 0 for sections with the noun, 1 for those with a number alone, and 2 for those with another noun.
+
+SectionNumber = tuple[int, int]
+
+
+def parse_section_number(title: str) -> SectionNumber | None:
+    """Return the rank and the depth of the number with which a title begins; a lower number contains higher ones.
+
+    >>> parse_section_number("Part II Sails") < parse_section_number("2 Masts") < parse_section_number("2.1 Booms")
+    True
     """
-    wanted = _read_label(label)
-    found = [one for one in sections if _read_label(one.label) == wanted]
-    choices = [[one for one in found if one.kind == kind]]
-    if kind in UNNAMED:
-        others = ("article", "chapter", "item") if kind == "section" else ("section",)
-        choices += [[one for one in found if one.kind is None], [one for one in found if one.kind in others]]
-    distance, chosen = next((choice for choice in enumerate(choices) if choice[1]), (0, []))
-    return distance, [one for one in chosen if one.is_apart] or chosen
+    match = _FIRST_LINE.match(title)
+    kind = _find_kind(match) if match else None
+    if not match or kind in _CAPTIONED or _is_word(match):
+        return None
+    return _RANKS[kind or "section"], (match["label"] or match["number"]).count(".")
 
 
-def find_heading_before(text: str, start: int, kind: PlaceKind) -> str:
-    """Return the heading of the section that contains a place of a page; empty if it begins on an earlier page."""
-    before = [one for one in _find_first_lines(0, text, ()) if one.start <= start and not one.is_contents]
-    found = [one for one in before if one.kind == kind or (one.kind is None and kind in UNNAMED)]
-    found = found or [one for one in before if one.kind in UNNAMED]
-    return found[-1].name if found else ""
+def is_caption(title: str) -> bool:
+    """Return whether a line begins like the caption of a table or a figure."""
+    match = _FIRST_LINE.match(title)
+    return match is not None and _find_kind(match) in _CAPTIONED and not match["word"]
 
 
 def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
@@ -122,27 +219,78 @@ def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
     return [(start, end) for start, end in [*left, (position, last)] if start < end]
 
 
-def _find_first_lines(page: int, text: str, skipped: Sequence[Span]) -> Iterator[Section]:
-    for match in _FIRST_LINE.finditer(text):
-        kind: PlaceKind | None = next((one for one in (*_RANKS, *_CAPTIONED) if match[one]), None)
-        group, title = ("label" if kind else "number"), match["title"].strip()
-        label = str(parse_whole_number(match["word"])) if match["word"] else match[group]
-        before = text[: match.start()].rstrip(" \t")
-        is_apart = not before or before.endswith("\n\n")
-        is_margin = any(start <= match.start() < end for start, end in skipped)
-        if is_margin or label == "0" or not _may_be_heading(match, kind, title, "" if is_apart else before):
-            continue
-        heading = " ".join(match[0].split())
-        name = heading if len(heading) <= _MAX_HEADING else " ".join(text[match.start() : match.end(group)].split())
-        is_contents = bool(_CONTENTS_END.search(title))
-        yield Section(kind, label, heading, name, page, *match.span(), is_contents, is_apart)
+def _find_first_lines(page: int, content: PageText) -> list[Section]:
+    found = [_read_heading(page, one, content.text) for one in content.headings]
+    known = [(one.start, one.end) for one in content.headings]
+    for match in _FIRST_LINE.finditer(content.text):
+        is_known = any(start <= match.start() < end or start <= match.start("title") < end for start, end in known)
+        if not is_known and not any(start <= match.start() < end for start, end in content.skipped):
+            before = content.text[: match.start()].rstrip(" \t")
+            is_apart = not before or before.endswith("\n\n")
+            section = _read_line(match, page, match.span(), is_apart=is_apart)
+            if section.label != "0" and _may_be_heading(match, section.kind, "" if is_apart else before):
+                found.append(section)
+    return sorted(found, key=lambda one: one.start)
 
 
-def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, title: str, before: str) -> bool:
+def _read_heading(page: int, heading: Heading, text: str) -> Section:
+    # The file's own title may lack the number.
+    line = " ".join(text[heading.start : heading.end].split()) or heading.title
+    match = next((one for one in map(_FIRST_LINE.fullmatch, (line, heading.title)) if one and not _is_word(one)), None)
+    if match is None:
+        return Section(None, "", line, line, page, heading.start, heading.end, level=heading.level)
+    return replace(_read_line(match, page, (heading.start, heading.end)), level=heading.level, is_contents=False)
+
+
+def _is_word(match: re.Match[str]) -> bool:
+    """Return whether a noun is the beginning of a word, or the word after it is no number."""
+    return bool(match["word"]) and not parse_whole_number(match["word"])
+
+
+def _read_line(match: re.Match[str], page: int, span: Span, *, is_apart: bool = True) -> Section:
+    kind = _find_kind(match)
+    group = "label" if kind else "number"
+    label = str(parse_whole_number(match["word"])) if match["word"] else match[group]
+    title = " ".join(match[0].split())
+    name = title if len(title) <= _MAX_HEADING else " ".join(match.string[match.start() : match.end(group)].split())
+    return Section(kind, label, title, name, page, *span, bool(_CONTENTS_END.search(match["title"].strip())), is_apart)
+
+
+def _find_kind(match: re.Match[str]) -> PlaceKind | None:
+    return next((one for one in (*_RANKS, *_CAPTIONED) if match[one]), None)
+
+
+def _leave_out_items(found: Sequence[Section]) -> Iterator[Section]:
+    """Yield the sections without the items of numbered lists."""
+    is_numbered = any(one.level is not None and one.label and one.kind is None and not one.depth for one in found)
+    main: Section | None = None
+    item = 0
+    for one in found:
+        if one.level is None and one.kind is None and not one.depth and one.label:
+            number, is_like = int(one.label), main is None or _find_shape(main) == _find_shape(one)
+            begins = main is not None and number <= int(main.label)
+            if is_numbered or (not is_like and _is_short(main) and (begins or number == item + 1)):
+                item = number
+                continue
+            main, item = one, -1
+        yield one
+
+
+def _find_shape(one: Section) -> tuple[bool, bool]:
+    """Return what the headings of a document have in common: whether a full stop follows the number, and the title."""
+    return one.title[len(one.label) : len(one.label) + 1] in (".", ")"), _is_short(one)
+
+
+def _is_short(one: Section | None) -> bool:
+    return one is not None and len(one.title) <= _MAX_HEADING and not one.title.endswith((".", ";", ","))
+
+
+def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, before: str) -> bool:
     """Return whether a line that begins with a number is the first of a section rather than in the middle of prose.
 
     ``before`` is the text before it; it is empty if the line is apart.
     """
+    title = match["title"].strip()
     last = before.rstrip("\n").rpartition("\n")[2]
     # "… in accordance with\nSchedule 3."
     goes_on = (last[-1:].islower() or last.endswith(",")) and (not title or len(last) > _MAX_HEADING)
@@ -151,40 +299,38 @@ def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, title: str, be
     return kind is not None or ((not before or bool(match["stop"]) or "." in match["number"]) and title[:1].isalpha())
 
 
-def _find_spans(
-    first: Section, following: Sequence[Section], texts: Mapping[int, str], skipped: Mapping[int, Sequence[Span]]
-) -> dict[int, Span]:
-    """Return what belongs to a section or a caption of each page, apart from pages with nothing but margins."""
-    if first.kind in _CAPTIONED:
-        end = texts[first.page].find("\n\n", first.end)
-        last_page, last = first.page, len(texts[first.page]) if end < 0 else end
-    else:
-        after = next((one for one in following if _ends(first, one)), None)
-        last_page, last = (after.page, after.start) if after else (max(texts), len(texts[max(texts)]))
-    spans = {
-        page: (first.start if page == first.page else 0, last if page == last_page else len(texts[page]))
-        for page in sorted(texts)
-        if first.page <= page <= last_page
-    }
-    return {
-        page: span
-        for page, span in spans.items()
-        if any(texts[page][start:end].strip() for start, end in remove_spans(span, skipped.get(page, ())))
-    }
+def _ends(one: Section, other: Section, *, goes_on: bool) -> bool:
+    """Return whether a section ends where another one begins; ``goes_on`` says that one with the next number follows.
 
-
-def _ends(one: Section, other: Section) -> bool:
-    """Return whether a section ends where another one begins."""
-    if other.kind in _CAPTIONED or (other.kind, other.label) == (one.kind, one.label):
+    A heading without a number that looks like numbered ones is between them inside a section.
+    """
+    if other.kind in _CAPTIONED or (other.label and (other.kind, other.label) == (one.kind, one.label)):
         return False
-    is_beside = other.kind == one.kind and other.depth <= one.depth
-    if other.kind is None:
-        return is_beside and _follows(one.label, other.label)
-    return is_beside or _RANKS[other.kind] < (_RANKS[one.kind] if one.kind else _RANKS["article"])
+    if one.level is not None and other.level is not None:
+        if other.level < one.level or not one.label:
+            return other.level <= one.level
+        if other.level > one.level:
+            return bool(other.kind) and _is_above(one, other)
+    elif one.level is not None and other.kind is None:
+        return False
+    if not other.label:
+        return not goes_on
+    return _is_beside(one, other) or (other.kind is not None and _is_above(one, other))
+
+
+def _is_above(one: Section, other: Section) -> bool:
+    return other.kind is not None and _RANKS[other.kind] < (_RANKS[one.kind] if one.kind else _RANKS["article"])
+
+
+def _is_beside(one: Section, other: Section) -> bool:
+    """Return whether a section may be the next one, so that the items of a list do not end it."""
+    if not one.label or not other.label or other.kind != one.kind or other.depth > one.depth:
+        return False
+    return other.kind is not None or _follows(one.label, other.label) or other.level is not None
 
 
 def _follows(label: str, other: str) -> bool:
-    """Return whether a section may be the next one, so that the items of a list do not end it."""
+    """Return whether a number is one of the next ones after another."""
     pairs = zip(map(int, label.split(".")), map(int, other.split(".")), strict=False)
     first, second = next((pair for pair in pairs if pair[0] != pair[1]), (0, 0))
     return first < second <= first + _MAX_GAP

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rag_core.types.arrays import FloatArray, IntArray
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table
 
 # The id of a document and the index of one of its pages.
@@ -82,12 +83,37 @@ class WordBoxes:
         return self.rects[(self.starts < end) & (self.ends > start)]
 
 
+class Heading(NamedTuple):
+    """A heading of a page: its span in the text of the page, and its path.
+
+    The path consists of the titles of the headings that contain it and its own title. The span of a bookmark of the
+    file whose title is not on its page is empty.
+    """
+
+    start: int
+    end: int
+    path: str
+
+    @property
+    def level(self) -> int:
+        """0 for a heading that no other one contains."""
+        return self.path.count(HEADING_SEPARATOR)
+
+    @property
+    def title(self) -> str:
+        return self.path.rpartition(HEADING_SEPARATOR)[2]
+
+    def shift(self, places: int) -> Heading:
+        return Heading(self.start + places, self.end + places, self.path)
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One extracted page: its text, the extraction method, and the positions of its words.
 
     ``width`` and ``height`` are the size of the displayed page in points (1/72 inch). ``heading`` is the section in
-    which the page starts, or a heading line on the page. ``confidence`` is the mean of the confidences from 0 to 1 that
+    which the page starts, or a heading line on the page; ``headings`` are all headings of the page in order, and `None`
+    if an earlier release read the page. ``confidence`` is the mean of the confidences from 0 to 1 that
     OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
     headers and footers, and of headings of the next page, in ``text``; they do not become part of chunks. ``hidden`` is
     text that a reader cannot see, for example because it is white on white, outside the page or too small; it is not
@@ -108,6 +134,7 @@ class Page:
     skip: tuple[tuple[int, int], ...] = ()
     hidden: str = ""
     tables: tuple[Table, ...] = ()
+    headings: tuple[Heading, ...] | None = ()
 
 
 def insert_text(page: Page, at: int, text: str) -> Page:
@@ -124,6 +151,7 @@ def insert_text(page: Page, at: int, text: str) -> Page:
         boxes=WordBoxes(starts, ends, boxes.rects),
         skip=tuple((shift(start), shift(end)) for start, end in page.skip),
         tables=tuple(table.map_offsets(shift) for table in page.tables),
+        headings=tuple(Heading(shift(one.start), shift(one.end), one.path) for one in page.headings or ()),
     )
 
 
@@ -135,15 +163,12 @@ def blank_spans(text: str, spans: Iterable[Sequence[int]]) -> str:
 
 
 class PageHeading(NamedTuple):
-    """The index, the printed number, the heading and the first lines of a page.
-
-    The heading is a path of titles, and may be empty.
-    """
+    """The index, the printed number, the heading and all headings of a page; see `Page`."""
 
     page_index: int
     page_label: str
     heading: str
-    top: str = ""
+    headings: tuple[Heading, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,18 +295,27 @@ class PageImage:
     highlighted: int
 
 
+class HeadingLine(NamedTuple):
+    """The span of a line that looks like a heading, its size in points, and whether it is bold."""
+
+    start: int
+    end: int
+    size: float = 0.0
+    bold: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
     """A page that a parser process has read, before information from other pages completes it.
 
-    ``headings`` contains the spans ``(start, end)`` in ``page.text`` of the lines that look like headings. ``divided``
-    contains ``(hyphen offset, first half, second half)`` for each word that a line end divides at a hyphen, in
-    ascending order. ``words`` contains each word of the page that no line end divides, once. ``paper_clips`` contains
-    ``(number, file name, size in bytes)`` of each annotation that contains a file.
+    ``headings`` contains the lines of ``page.text`` that look like headings. ``divided`` contains ``(hyphen offset,
+    first half, second half)`` for each word that a line end divides at a hyphen, in ascending order. ``words`` contains
+    each word of the page that no line end divides, once. ``paper_clips`` contains ``(number, file name, size in
+    bytes)`` of each annotation that contains a file.
     """
 
     page: Page
-    headings: tuple[tuple[int, int], ...] = ()
+    headings: tuple[HeadingLine, ...] = ()
     divided: tuple[tuple[int, str, str], ...] = ()
     words: tuple[str, ...] = ()
     paper_clips: tuple[tuple[int, str, int], ...] = ()

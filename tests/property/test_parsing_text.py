@@ -16,7 +16,7 @@ from rag_core.parsing.layout.page_text import choose_separators, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.layout.runs import Run, rotate_boxes
 from rag_core.parsing.workers import messages
-from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.documents import HeadingLine, Page, PageState, ParsedPage, WordBoxes
 
 WORDS = st.text("abcXYZäß19.,-$()公司אב", min_size=1, max_size=8)
 
@@ -73,13 +73,13 @@ def test_removed_hyphens_shift_boxes_and_headings(parts: list[tuple[str, bool]])
     starts, ends = (np.array([span[side] for span in spans], np.int32) for side in (0, 1))
     boxes = WordBoxes(starts, ends, np.zeros((len(spans), 4), np.float32))
     page = Page(0, "1", text, PageState.TEXT, boxes=boxes)
-    headings = tuple((start, end) for start, end, _ in spans)
+    headings = tuple(HeadingLine(start, end) for start, end, _ in spans)
     read = ParsedPage(page, headings, tuple(divided), ("well-known", "information"))
     joined = join_hyphenated(read, Vocabulary(read.words))
     joined_text = joined.page.text
     assert joined_text == text.replace("infor-mation", "information")
     pieces = [piece for *_, piece in spans]
-    assert [joined_text[start:end] for start, end in joined.headings] == pieces
+    assert [joined_text[one.start : one.end] for one in joined.headings] == pieces
     joined_boxes = joined.page.boxes
     assert [joined_text[start:end] for start, end in zip(joined_boxes.starts, joined_boxes.ends, strict=True)] == pieces
     assert (joined_boxes.starts.dtype, joined_boxes.ends.dtype) == (np.int32, np.int32)
@@ -101,7 +101,7 @@ def test_pages_round_trip_through_the_protocol(text: str, state: PageState, coun
         data.draw(arrays.arrays(np.float32, (count, 4), elements=st.floats(0, 1, width=32))),
     )
     page = Page(3, "iii", text, state, 595.3, 841.9, "Heading", "reason", 0.5, boxes, ((0, 4), (7, 9)))
-    read = ParsedPage(page, ((1, 2),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
+    read = ParsedPage(page, (HeadingLine(1, 2, 11.5, bold=True),), ((5, "informa", "tion"),), ("\ud800 lone", "words"))
     line = messages.encode_message(messages.pack_page(read))
     assert line.count(b"\n") == 1
     restored = messages.unpack_page(messages.decode_message(line))

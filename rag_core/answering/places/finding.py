@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import groupby
 
 from rag_core.answering.named_documents import FILE_NAME, MAX_TITLES, NamedDocuments
 from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import Token, split_tokens
-from rag_core.text.place_requests import asks_only_for_content, parse_place
-from rag_core.text.sections import UNNAMED, Section, find_sections, list_sections
-from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.text.place_requests import (
+    asks_only_for_content,
+    parse_ordered_section,
+    parse_place,
+    parse_titled_section,
+)
+from rag_core.text.sections import UNNAMED, DocumentSections, PageText, Section
+from rag_core.text.words import find_content_stems
 from rag_core.types.documents import DocumentInfo, PageHeading
 from rag_core.types.places import NamedPlaces, Place, PlaceKind, PlaceRequest
 from rag_core.types.searches import Query
+from rag_core.types.tables import Span
 
 # Most places that a message lists.
 MAX_PLACES, _MAX_LISTED = 3, 5
@@ -38,6 +45,8 @@ _CONNECTOR = re.compile(
 )
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
+# A title in quotation marks, and the most words of one without them.
+_QUOTED, _MAX_WORDS = re.compile(r"[“„«\"]\s*([^“”„»\"]+?)\s*[“”»\"]"), 6
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 
@@ -47,7 +56,11 @@ class _Contents:
 
     document: DocumentInfo
     pages: Sequence[PageHeading]
-    sections: Sequence[Section] = ()
+    sections: DocumentSections | None = None
+
+    @property
+    def listed(self) -> Sequence[Section]:
+        return self.sections.listed if self.sections else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,7 @@ class PlaceFinder:
         """
         request = parse_place(query.text)
         if request is None:
-            return query, ""
+            return self._resolve_section(query), ""
         scope = _select_documents(query.text, request, NamedDocuments(self._stores, query.documents, as_of=query.as_of))
         is_whole = asks_for_summary(query.text) or scope.is_whole
         if len(scope.documents) > MAX_TITLES:
@@ -97,40 +110,56 @@ class PlaceFinder:
             return query, ""
         if not places:
             return query, _describe_missing(request, contents) if is_whole else ""
-        ids = tuple(dict.fromkeys(one.document_id for one in places))
-        restricted = replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole))
-        if is_whole:
-            return restricted, ""
-        # The text of a place does not contain the name of the place.
-        text = " ".join(f"{_FINAL_ARTICLE.sub('', scope.before)} the text {scope.after}".split())
-        return replace(restricted, text=re.sub(r"\s+(?=[,?.!])", "", text), asked=query.asked or query.text), ""
+        return _restrict(query, scope, places, is_whole=is_whole), ""
+
+    def _resolve_section(self, query: Query) -> Query:
+        """Return the query with the sections that it names by words of their titles, or by an ordinal; or as it is."""
+        titled, ordered = parse_titled_section(query.text), parse_ordered_section(query.text)
+        if not titled and not ordered:
+            return query
+        known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        read = lru_cache(None)(partial(self._read, kind="section"))
+        for request, words in _list_titles(query.text, titled) if titled else ():
+            scope = _select_documents(query.text, request, known)
+            if places := _find_places(scope, read, partial(DocumentSections.find_titled, stems=words)):
+                is_whole = asks_for_summary(query.text) or scope.is_whole
+                return _restrict(query, scope, places, is_whole=is_whole)
+        if ordered and not titled:
+            scope = _select_documents(query.text, ordered, known)
+            find = partial(DocumentSections.find_ordered, kind=ordered.kind, position=ordered.position or 0)
+            # What else is asked may be meant otherwise, as in "Who wrote the last chapter?".
+            if (scope.is_whole or asks_for_summary(query.text)) and (places := _find_places(scope, read, find)):
+                return _restrict(query, scope, places, is_whole=True)
+        return query
 
     def _read(self, document: DocumentInfo, kind: PlaceKind) -> _Contents:
         pages = self._stores.documents.page_headings(document.version_id)
         if kind == "page":
             return _Contents(document, pages)
         texts = self._stores.documents.page_texts([(document.version_id, one.page_index) for one in pages])
-        by_page = {page: content for (_, page), content in texts.items()}
-        sections = list_sections(
-            {page: text for page, (text, _) in by_page.items()}, {page: spans for page, (_, spans) in by_page.items()}
-        )
-        return _Contents(document, pages, sections)
+        headings = {one.page_index: one.headings or () for one in pages}
+        contents = {page: PageText(text, spans, headings[page]) for (_, page), (text, spans) in texts.items()}
+
+        def find_tables(numbers: Collection[int]) -> dict[int, list[Span]]:
+            tables = self._stores.documents.tables([(document.version_id, one) for one in numbers])
+            return {page: [(one.start, one.end) for one in found] for (_, page), found in tables.items()}
+
+        return _Contents(document, pages, DocumentSections(contents, find_tables))
 
     def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
         """Return the places of a document, and how loosely they match; see `find_sections`."""
-        if request.kind == "page":
+        sections = contents.sections
+        if sections is None:
             return 0, _find_pages(contents, request)
-        choices = [find_sections(contents.sections, request.kind, label) for label in request.labels]
+        choices = [sections.find(request.kind, label) for label in request.labels]
         distance = max(one for one, _ in choices)
-        found = [one for _, sections in choices for one in _prefer_headings(sections, contents.pages)]
+        found = [one for _, some in choices for one in some]
         # "Schedule 3" is not "Annex 3" of the same document.
-        found = [one for one in found if one.heading.casefold().startswith(request.noun.casefold())] or found
-        labels = {one.page_index: one.page_label for one in contents.pages}
-        info = contents.document
-        places = (Place(one.name, info.name, info.document_id, info.version_id, one.spans, labels) for one in found)
+        found = [one for one in found if one.title.casefold().startswith(request.noun.casefold())] or found
+        places = _build_places(contents, sections, found)
         if request.kind != "table":
-            return distance, [one for one in places if one.spans]
-        with_table = [self._add_table(one, contents.sections) for one in places]
+            return distance, places
+        with_table = [self._add_table(one, sections.listed) for one in places]
         return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
 
     def _add_table(self, place: Place, sections: Sequence[Section]) -> tuple[Place, bool]:
@@ -144,8 +173,53 @@ class PlaceFinder:
         above = [(one.start, end) for one in tables if start - _NEAR_TABLE <= one.end <= start]
         if nearest := [*below[:1], *above[-1:]]:
             return replace(place, spans={page: nearest[0]}), True
-        following = (one.spans[page][0] for one in sections if page in one.spans and one.spans[page][0] > start)
+        following = (one.start for one in sections if one.page == page and one.start > start)
         return replace(place, spans={page: (start, min(following, default=end + _TABLE_CHARS))}), False
+
+
+def _build_places(contents: _Contents, sections: DocumentSections, found: Sequence[Section]) -> list[Place]:
+    labels = {one.page_index: one.page_label for one in contents.pages}
+    info = contents.document
+    ids = (info.name, info.document_id, info.version_id)
+    places = (Place(one.name, *ids, sections.find_spans(one), labels) for one in found)
+    return [one for one in places if one.spans]
+
+
+def _find_places(
+    scope: _Scope, read: Callable[[DocumentInfo], _Contents], find: Callable[[DocumentSections], list[Section]]
+) -> list[Place]:
+    """Return sections of the documents of a scope; none if there are too many."""
+    places: list[Place] = []
+    for one in scope.documents if len(scope.documents) <= MAX_TITLES else ():
+        contents = read(one)
+        if contents.sections:
+            places += _build_places(contents, contents.sections, find(contents.sections))
+    return places if len(places) <= MAX_PLACES else []
+
+
+def _list_titles(question: str, request: PlaceRequest) -> Iterator[tuple[PlaceRequest, frozenset[str]]]:
+    """Yield the words after a request, which may be those of a title, as a longer request and their stems.
+
+    Without quotation marks, the longest ones come first.
+    """
+    rest = question[request.end :]
+    if quoted := _QUOTED.match(rest):
+        yield replace(request, end=request.end + quoted.end()), frozenset(find_content_stems(quoted[1]))
+        return
+    words = _list_described(rest)
+    for count in range(min(len(words), _MAX_WORDS), 0, -1):
+        stems = frozenset(find_content_stems(" ".join(one.text for one in words[:count])))
+        yield replace(request, end=request.end + words[count - 1].end), stems
+
+
+def _restrict(query: Query, scope: _Scope, places: Sequence[Place], *, is_whole: bool) -> Query:
+    ids = tuple(dict.fromkeys(one.document_id for one in places))
+    restricted = replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole))
+    if is_whole:
+        return restricted
+    # The text of a place does not contain the name of the place.
+    text = " ".join(f"{_FINAL_ARTICLE.sub('', scope.before)} the text {scope.after}".split())
+    return replace(restricted, text=re.sub(r"\s+(?=[,?.!])", "", text), asked=query.asked or query.text)
 
 
 def _select_documents(question: str, request: PlaceRequest, known: NamedDocuments) -> _Scope:
@@ -210,19 +284,6 @@ def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
     ]
 
 
-def _prefer_headings(sections: Sequence[Section], pages: Sequence[PageHeading]) -> list[Section]:
-    """Return the sections whose first line is the heading of their page, if there are any; otherwise all."""
-    headings = {
-        (one.page_index, _normalize(part)) for one in pages for part in one.heading.split(HEADING_SEPARATOR) if part
-    }
-    titled = [one for one in sections if one.spans and (min(one.spans), _normalize(one.heading)) in headings]
-    return titled or list(sections)
-
-
-def _normalize(heading: str) -> str:
-    return " ".join(heading.split()).rstrip("…").casefold()
-
-
 def _ask_for_name(request: PlaceRequest, documents: Sequence[DocumentInfo]) -> str:
     return (
         f"{len(documents):,} documents are in scope. Choose the document beside the input, or name it, as in "
@@ -247,10 +308,11 @@ def _list_places(kind: PlaceKind, contents: _Contents) -> str:
     if kind == "page":
         return f"its pages are {_join_labels([one.page_label for one in contents.pages])}"
     # Of "2.1" and "2.2", only the section that contains both is listed.
-    found = [one for one in contents.sections if one.kind == kind]
+    found = [one for one in contents.listed if one.kind == kind]
     if kind in UNNAMED:
-        found = found or [one for one in contents.sections if one.kind is None or one.kind == "section"]
-    labels = list(dict.fromkeys(one.label.partition(".")[0] for one in _prefer_headings(found, contents.pages)))
+        found = found or [one for one in contents.listed if one.label and one.kind in (None, "section")]
+    titled = [one for one in found if one.level is not None] or found
+    labels = list(dict.fromkeys(one.label.partition(".")[0] for one in titled))
     if not labels:
         return f"no numbered {kind} was found in it"
     if all(map(str.isdecimal, labels)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rag_core.parsing.layout.headers_footers import (
@@ -13,12 +13,13 @@ from rag_core.parsing.layout.headers_footers import (
     find_edges,
     find_headers_footers,
 )
+from rag_core.parsing.layout.heading_paths import HeadingPaths
 from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.text.mails import find_mails
 from rag_core.text.struck import remove_struck
-from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage, insert_text
+from rag_core.types.documents import WATERMARK, Heading, Page, PageState, ParsedPage, insert_text
 
 _AHEAD, _BEHIND = 4, 8
 
@@ -34,14 +35,15 @@ class PageAssembler:
     read by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
     """
 
-    def __init__(self, sections: Sections, name: str = "") -> None:
-        self._sections = sections
+    def __init__(self, outline: Sequence[tuple[int, str]] = (), name: str = "") -> None:
+        self._sections, self._paths = Sections(outline), HeadingPaths(outline)
         self._history = HeaderHistory(name)
         self._vocabulary = Vocabulary()
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
         self._previous: Page | None = None
         self._section = self._mail = self._foot = ""
+        self._at_foot: list[Heading] = []
         self._watermarks: set[str] = set()
 
     def add(self, parsed: ParsedPage) -> Iterator[Page]:
@@ -70,20 +72,39 @@ class PageAssembler:
         # A table goes on across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=(*running.spans, *watermark))
         text = remove_struck(page.text)
-        foot = self._find_foot(bare, parsed.headings)
-        heading = self._sections.heading(page.page_index, text, parsed.headings, running.spans, foot)
+        looks = tuple((one.start, one.end) for one in parsed.headings)
+        foot = self._find_foot(bare, looks)
+        heading = self._sections.heading(page.page_index, text, looks, running.spans, foot)
         heading = self._add_mail(heading, text)
-        skip = [*self._history.lines_to_skip(page.page_index, running).spans, *([foot] if foot else [])]
+        skip = [*self._history.lines_to_skip(page.page_index, running).spans]
         skip += [span for span in watermark if page.text[slice(*span)] in self._watermarks]
         self._watermarks.update(page.text[slice(*span)] for span in watermark)
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
         self._previous = replace(bare, tables=tables)
-        done = replace(page, skip=tuple(sorted(skip)), heading=heading, tables=tables)
-        above, self._foot = self._foot, page.text[slice(*foot)] if foot else ""
-        if not above:
+        above = {line.literal for line in self._previous_edges[-2].top} if len(self._previous_edges) > 1 else set()
+        # "Chapter 3" on page 3 looks like a header with a page number.
+        titled = {
+            (line.start, line.end) for line in running.top if line.is_numbered_title and line.literal not in above
+        }
+        outside = replace(page, text=text, skip=tuple(one for one in skip if one not in titled), tables=tables)
+        headings = self._paths.find(outside, parsed.headings)
+        at_foot = [one for one in headings if foot and foot[0] <= one.start < one.end]
+        done = replace(
+            page,
+            skip=tuple(sorted([*skip, *([foot] if foot else [])])),
+            heading=heading,
+            tables=tables,
+            headings=tuple(one for one in headings if one not in at_foot),
+        )
+        repeated, moved = self._foot, self._at_foot
+        self._foot = page.text[slice(*foot)] if foot else ""
+        self._at_foot = [one.shift(-foot[0]) for one in at_foot] if foot else []
+        if not repeated:
             return done
         top = max((line.end for line in running.top), default=0)
-        return insert_text(done, len(page.text) - len(page.text[top:].lstrip()), f"{above}\n\n")
+        at = len(page.text) - len(page.text[top:].lstrip())
+        done = insert_text(done, at, f"{repeated}\n\n")
+        return replace(done, headings=tuple(sorted([*(one.shift(at) for one in moved), *(done.headings or ())])))
 
     def _add_mail(self, heading: str, text: str) -> str:
         """Return the heading of a page, which is that of the mail of the page before unless a section begins."""
@@ -102,7 +123,7 @@ class PageAssembler:
             return None
         foot = find_foot_headings(page, headings)
         begin = len(following.page.text) - len(text)
-        if foot and any(start <= begin < end for start, end in following.headings):
+        if foot and any(one.start <= begin < one.end for one in following.headings):
             # Above another heading, a bold line without a number is more often a signature.
             return foot if any(map(str.isdigit, page.text[slice(*foot)])) else None
         return foot

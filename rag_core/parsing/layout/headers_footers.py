@@ -19,6 +19,7 @@ _PAGE_NUMBER = re.compile(
     r"^(?:page\s*)?[-–—\[(|]*\s*(?:[a-z]{1,2}-)?(?:\d{1,4}|[ivxl]{1,7})\s*[-–—\])|]*"
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
+_NUMBERED_PAGE = re.compile(r"(?:\b(?:page|seite|p[áa]gina)|[|/–—-])\s*\d+\W*$")
 # Text that browsers add to printed pages (address and time), page counts, and links to the table of contents.
 _PRINTED = re.compile(
     r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
@@ -45,6 +46,11 @@ class EdgeLine:
     roman: bool
     is_candidate: bool
     goes_on: bool
+
+    @property
+    def is_numbered_title(self) -> bool:
+        """Whether the line has a number that is not marked as that of a page."""
+        return bool(self.numbers) and not self.counts and not _NUMBERED_PAGE.search(self.literal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from rag_core.parsing.layout.lines import Line
+from rag_core.text.outline import MAX_HEADING, shorten_heading
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
-from rag_core.types.documents import Page, blank_spans
+from rag_core.types.documents import HeadingLine, Page, blank_spans
 
-MAX_HEADING_CHARS = 80
 _LONGEST_LINE = 110
 _LARGER = 1.12
 _NUMBERED = re.compile(
@@ -24,12 +25,13 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 _BELOW_LABEL = 80
 _TOP_LINES = 6
 _FEW_LINES = 12
+_ROW_CELLS = 3
 # More headings below one another are a list or an address.
 _MAX_FOOT = 2
 
 
-def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the headings of a page in ascending order; a heading of several lines has one span.
+def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[HeadingLine, ...]:
+    """Return the headings of a page in ascending order; a heading of several lines has one span.
 
     ``spans`` contains start and end of each line in the text of the page.
     """
@@ -44,12 +46,15 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[tupl
         if not _is_heading(line, body, bold):
             continue
         continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
-        if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * MAX_HEADING_CHARS:
+        if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * MAX_HEADING:
             headings[-1] = (headings[-1][0], number)
         else:
             headings.append((number, number))
-    ends = [(spans[first][0], spans[last][1]) for first, last in headings]
-    return tuple((start, end) for start, end in ends if end - start <= _LONGEST_LINE)
+    found = (
+        HeadingLine(spans[first][0], spans[last][1], round(lines[first].size, 1), lines[first].bold)
+        for first, last in headings
+    )
+    return tuple(one for one in found if one.end - one.start <= _LONGEST_LINE)
 
 
 def _measure_style(lines: list[Line]) -> tuple[float, bool]:
@@ -66,21 +71,22 @@ def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
-    if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or line.tabular:
+    is_numbered = _NUMBERED.match(text) is not None
+    # The dash of "Note 2 — Inventories" is no figure of a row.
+    is_row = line.tabular and not (is_numbered and sum(run.cells for run in line.runs) < _ROW_CELLS)
+    if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or is_row:
         return False
     words = text.split()
     larger = body > 0 and line.size >= _LARGER * body
     if text.endswith(":") and len(words) > 6:
         return False
-    if len(words) == 1 and len(text) < 8 and not larger and not text.isupper():
+    if len(words) == 1 and len(text) < 8 and not larger and not text.isupper() and (not line.bold or all_bold):
         return False
-    if _NUMBERED.match(text) and len(text) <= MAX_HEADING_CHARS and not text.endswith(".") and _is_title_case(words):
+    if is_numbered and len(text) <= MAX_HEADING and not text.endswith(".") and _is_title_case(words):
         return True
     if text.endswith(".") and not text.isupper():
         return False
-    return (
-        larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= MAX_HEADING_CHARS)
-    )
+    return larger or (line.bold and not all_bold) or (text.isupper() and len(words) > 1 and len(text) <= MAX_HEADING)
 
 
 def _is_title_case(words: list[str]) -> bool:
@@ -101,18 +107,6 @@ def _has_same_style(first: Line, second: Line) -> bool:
     return near and abs(first.size - second.size) < 0.5 and first.bold == second.bold
 
 
-def shorten_heading(heading: str) -> str:
-    """Return a heading of at most `MAX_HEADING_CHARS` characters.
-
-    If it is longer, the outer sections of its path are dropped first, and then its end.
-    """
-    parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
-    while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > MAX_HEADING_CHARS:
-        parts.pop(0)
-    text = HEADING_SEPARATOR.join(parts)
-    return text if len(text) <= MAX_HEADING_CHARS else text[: MAX_HEADING_CHARS - 1].rstrip() + "…"
-
-
 class Sections:
     """Find the section in which each page begins; call `heading` for every page in order.
 
@@ -123,7 +117,7 @@ class Sections:
         document.
     """
 
-    def __init__(self, outline: tuple[tuple[int, str], ...] = ()) -> None:
+    def __init__(self, outline: Sequence[tuple[int, str]] = ()) -> None:
         useful = len({title for _, title in outline}) > 1
         entries = sorted(outline, key=lambda entry: entry[0]) if useful else []
         self._pages = [index for index, _ in entries]
@@ -216,12 +210,13 @@ def _headings_outside(
     headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
 ) -> list[tuple[int, int]]:
     """Return the headings outside headers and footers; a header or footer at the start of a heading is cut off."""
-    trimmed = []
-    for first, last in headings:
-        start = max((end for begin, end in skip if begin <= first < end), default=first)
-        if start < last:
-            trimmed.append((start, last))
-    return trimmed
+    trimmed = ((skip_margins(first, skip), last) for first, last in headings)
+    return [(start, end) for start, end in trimmed if start < end]
+
+
+def skip_margins(start: int, skip: tuple[tuple[int, int], ...]) -> int:
+    """Return a place, or the end of the header or footer that contains it."""
+    return max((end for begin, end in skip if begin <= start < end), default=start)
 
 
 def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:

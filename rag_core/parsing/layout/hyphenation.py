@@ -97,12 +97,18 @@ def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
     kept = [page.text[start + 1 : end] for start, end in zip([-1, *hyphens], [*hyphens, len(page.text)], strict=True)]
     boxes = page.boxes
     starts, ends = (places - np.searchsorted(hyphens, places).astype(np.int32) for places in (boxes.starts, boxes.ends))
-    spans = np.array(parsed.headings, np.int64).reshape(-1, 2)
-    headings = (spans - np.searchsorted(hyphens, spans)).tolist()
-    tables = tuple(table.map_offsets(lambda place: place - bisect_left(hyphens, place)) for table in page.tables)
+
+    def shift(place: int) -> int:
+        return place - bisect_left(hyphens, place)
+
     return replace(
         parsed,
-        page=replace(page, text="".join(kept), boxes=WordBoxes(starts, ends, boxes.rects), tables=tables),
-        headings=tuple((start, end) for start, end in headings),
+        page=replace(
+            page,
+            text="".join(kept),
+            boxes=WordBoxes(starts, ends, boxes.rects),
+            tables=tuple(table.map_offsets(shift) for table in page.tables),
+        ),
+        headings=tuple(one._replace(start=shift(one.start), end=shift(one.end)) for one in parsed.headings),
         divided=(),
     )

@@ -100,7 +100,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     words = split_words(_whole_words(lines))
     return ParsedPage(
         page,
-        tuple((start, end) for start, end in find_headings(lines, spans) if remove_struck(text[start:end]).strip()),
+        tuple(one for one in find_headings(lines, spans) if remove_struck(text[one.start : one.end]).strip()),
         find_hyphenated_words(lines, separators, spans),
         tuple(sorted(words)),
         reader.paper_clips,

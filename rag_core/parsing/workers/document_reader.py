@@ -12,7 +12,6 @@ from typing import Any
 from rag_core.errors import DamagedDocument, DocumentTooLarge, EmptyDocument, EncryptedDocument, ExtractionFailed
 from rag_core.parsing.formats.base import FileFormat, Metadata
 from rag_core.parsing.layout.assembly import PageAssembler
-from rag_core.parsing.layout.headings import Sections
 from rag_core.parsing.workers.file_reader import OPEN_TIMEOUT_S, FileReader
 from rag_core.parsing.workers.messages import build_opening, unpack_metadata, unpack_page
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, WorkerTimedOutError
@@ -96,7 +95,7 @@ class DocumentReader:
         header = self._read_header()
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
-        assembler = PageAssembler(Sections(header.metadata.outline), self._name)
+        assembler = PageAssembler(header.metadata.outline, self._name)
         states: set[PageState] = set()
         reason = ""
         attached: list[tuple[int | None, int, str, int]]

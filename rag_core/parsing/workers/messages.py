@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.parsing.formats.base import FileFormat, Metadata
-from rag_core.types.documents import Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.documents import HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Table
 
 # The fields of a page that are numbers and texts.
@@ -98,7 +98,10 @@ def unpack_page(packed: dict[str, Any]) -> ParsedPage:
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
     clips = tuple((int(number), str(name), int(size)) for number, name, size in packed["paper_clips"])
-    return ParsedPage(page, _pairs(packed["headings"]), divided, tuple(packed["words"]), clips)
+    headings = tuple(
+        HeadingLine(int(start), int(end), float(size), bool(bold)) for start, end, size, bold in packed["headings"]
+    )
+    return ParsedPage(page, headings, divided, tuple(packed["words"]), clips)
 
 
 def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:

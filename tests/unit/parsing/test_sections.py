@@ -10,14 +10,15 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.layout.assembly import PageAssembler
 from rag_core.parsing.layout.headers_footers import HeadersFooters, find_edges, find_headers_footers
-from rag_core.parsing.layout.headings import Sections, shorten_heading
-from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage, WordBoxes, insert_text
+from rag_core.parsing.layout.headings import Sections
+from rag_core.text.outline import shorten_heading
+from rag_core.types.documents import WATERMARK, HeadingLine, Page, PageState, ParsedPage, WordBoxes, insert_text
 from rag_core.types.tables import Table, TableCell, TableRow
 from tests.support.drawn_pdfs import PROSE, lines, make, read
 
 
 def assemble(texts: list[str], name: str = "acme_annual_report.pdf") -> list[Page]:
-    assembler = PageAssembler(Sections(), name)
+    assembler = PageAssembler(name=name)
     pages = []
     for index, text in enumerate(texts):
         pages += assembler.add(ParsedPage(Page(index, str(index + 1), text, PageState.TEXT)))
@@ -88,7 +89,7 @@ def test_other_repeated_lines_are_kept(texts: list[str]) -> None:
 
 
 def test_ocr_pages_are_passed_on_at_once() -> None:
-    assembler = PageAssembler(Sections())
+    assembler = PageAssembler()
     read_pages = [ParsedPage(Page(index, "", "text", PageState.OCR)) for index in range(3)]
     assert [len(list(assembler.add(page))) for page in read_pages] == [1, 1, 1]
 
@@ -151,13 +152,13 @@ def draw_headings(*headings: tuple[str, str, float], top: float = 780):
 
 def headings_of(path: Path, *draw) -> list[str]:
     parsed = read(make(path / "a.pdf", *draw))
-    return [" ".join(parsed.page.text[start:end].split()) for start, end in parsed.headings]
+    return [" ".join(parsed.page.text[one.start : one.end].split()) for one in parsed.headings]
 
 
 @pytest.mark.parametrize(("font", "size"), [("Helvetica-Bold", 11), ("Helvetica", 16)])
 def test_bold_or_large_line_is_a_heading(tmp_path: Path, font: str, size: float) -> None:
     parsed = read(make(tmp_path / "a.pdf", draw_headings(("Liquidity and Capital", font, size))))
-    assert [parsed.page.text[start:end] for start, end in parsed.headings] == ["Liquidity and Capital"]
+    assert [parsed.page.text[one.start : one.end] for one in parsed.headings] == ["Liquidity and Capital"]
     assert parsed.page.text.startswith("Liquidity and Capital\n\n")
 
 
@@ -168,7 +169,7 @@ def test_heading_of_a_short_page_is_found(tmp_path: Path) -> None:
         lines("See the list in the hall.", top=690)(canvas)
 
     parsed = read(make(tmp_path / "page.pdf", draw))
-    assert [parsed.page.text[slice(*span)] for span in parsed.headings] == ["The keepers of the lighthouse"]
+    assert [parsed.page.text[one.start : one.end] for one in parsed.headings] == ["The keepers of the lighthouse"]
 
 
 @pytest.mark.parametrize("text", ["Outlook for 2023", "Phase 2", "Exhibit 14", "Sustainability Report 2022"])
@@ -215,10 +216,10 @@ BENCH = "The bench in the yard is painted green.\nIt was a present of the school
 
 def assemble_headed(*pages: tuple[str, str]) -> list[Page]:
     """Assemble pages of a text and the heading in it."""
-    assembler = PageAssembler(Sections())
+    assembler = PageAssembler()
     done: list[Page] = []
     for index, (text, heading) in enumerate(pages):
-        spans = ((text.index(heading), text.index(heading) + len(heading)),) if heading else ()
+        spans = (HeadingLine(text.index(heading), text.index(heading) + len(heading)),) if heading else ()
         done += assembler.add(ParsedPage(Page(index, str(index + 1), text, PageState.TEXT), spans))
     return done + list(assembler.flush())
 

@@ -1,9 +1,9 @@
-"""The outline of a document from the headings of its pages."""
+"""The outline of a document from the headings of its pages, or from one heading of each page of an old library."""
 
 from __future__ import annotations
 
 from rag_core.text.outline import build_outline
-from rag_core.types.documents import PageHeading
+from rag_core.types.documents import Heading, PageHeading
 
 
 def pages(*headings: str) -> list[PageHeading]:
@@ -35,16 +35,18 @@ def test_page_without_heading_and_table_heads_belong_to_the_section_before() -> 
     ]
 
 
-def test_titles_in_capitals_at_the_top_of_pages_are_added() -> None:
-    tops = (
-        "ACME INC.",
-        "ACME INC.\nBALANCE SHEETS\n(in millions)\n\nCash 5",
-        "ACME INC.\nNOTES",
-        "ACME INC.\nNOTES",
-        "ACME INC.",
-    )
-    found = build_outline([PageHeading(index, str(index + 1), "Index", top) for index, top in enumerate(tops)])
-    assert [(one.title, one.page_index) for one in found] == [("Index", 0), ("BALANCE SHEETS", 1)]
+def test_all_headings_of_a_page_are_listed() -> None:
+    paths = [("Rules", "Rules › Fees", "Rules › Fees › Boats"), (), ("Rules › Ice", "Annex", "Annex")]
+    headings = [tuple(Heading(9 * place, 9, path) for place, path in enumerate(some)) for some in paths]
+    found = build_outline([PageHeading(page, "", "Fees", some) for page, some in enumerate(headings)])
+    assert [(one.level, one.title, one.page_index, one.page_index_end) for one in found] == [
+        (0, "Rules", 0, 1),
+        (1, "Fees", 0, 1),
+        (2, "Boats", 0, 1),
+        (1, "Ice", 2, 2),
+        (0, "Annex", 2, 2),
+        (0, "Annex", 2, 2),
+    ]
 
 
 def test_remark_about_the_scale_is_no_part_of_a_title() -> None:

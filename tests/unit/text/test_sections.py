@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.sections import find_heading_before, find_sections, list_sections
+from rag_core.text.sections import DocumentSections, PageText, find_section_name
 from rag_core.types.places import PlaceKind
 
 CONTENTS = "Contents\n\n1 Moorings 2\n2 Fees 2\n2.1 Boats ...... 3\n3 Ice 3"
@@ -20,8 +20,10 @@ LAW = "§ 1 Name\n\nDer Verein heißt Auwiese.\n\n§ 2 Sitz\n\nEr sitzt in Lohna
 
 
 def read(texts: dict[int, str], kind: PlaceKind, label: str) -> list[str]:
-    _, found = find_sections(list_sections(texts, {}), kind, label)
-    return [" ".join(" ".join(texts[page][slice(*span)] for page, span in one.spans.items()).split()) for one in found]
+    sections = DocumentSections({page: PageText(text) for page, text in texts.items()}, lambda _: {})
+    _, found = sections.find(kind, label)
+    spans = map(sections.find_spans, found)
+    return [" ".join(" ".join(texts[page][slice(*span)] for page, span in one.items()).split()) for one in spans]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_missing_section_is_not_found(kind: PlaceKind, label: str) -> None:
 
 def test_reference_in_a_sentence_is_no_heading() -> None:
     assert read({0: LAW}, "section", "1") == ["§ 1 Name Der Verein heißt Auwiese."]
-    assert find_heading_before(LAW, LAW.index("Lohnau"), "section") == "§ 2 Sitz"
+    assert find_section_name(PageText(LAW), LAW.index("Lohnau"), "section") == "§ 2 Sitz"
 
 
 BOOK = "Chapter One: Oars\n\nAsh is best.\n\nChapter Two\n\nSpruce floats.\n\nPart IV Sails\n\nHemp."
