@@ -170,7 +170,7 @@ class DocumentCards:
     def _find_figures(
         self, version_id: str, pages: Sequence[Page], texts: Mapping[int, str]
     ) -> list[tuple[KeyFigure, WrittenQuestion]]:
-        places = [(version_id, page) for page in choose_statement_pages(texts)]
+        places = [(version_id, page) for page in choose_statement_pages(pages, texts)]
         contents = self._stores.documents.page_contents(places)
         stated = {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
         labels = {page.page_index: page.page_label for page in pages}

@@ -62,7 +62,7 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
         period = f"{'Period ended' if cover.is_period else 'Dated'} {cover.date}"
     else:
         period = f"Dated {date:%d %B %Y}".replace(" 0", " ") if date else ""
-    headings = [PageHeading(one.page_index, one.page_label, one.heading, one.text[:_TOP]) for one in pages]
+    headings = [PageHeading(one.page_index, one.page_label, one.heading, one.headings) for one in pages]
     sections = [one for one in build_outline(headings) if not one.level and _is_title(one.title) and one.title != title]
     contents = list({one.title: (one.title, one.page_label) for one in reversed(sections)}.values())[::-1]
     return DocumentCard(
@@ -111,9 +111,10 @@ def is_annual_report(first: Page) -> bool:
     return cover is not None and cover.form in _ANNUAL_FORMS
 
 
-def choose_statement_pages(texts: Mapping[int, str]) -> list[int]:
+def choose_statement_pages(pages: Sequence[Page], texts: Mapping[int, str]) -> list[int]:
     """Return the pages with the financial statements of a document, by the index of the page."""
-    return find_statement_pages(texts, [one.value for one in Statement])
+    headings = {page.page_index: page.headings or () for page in pages}
+    return find_statement_pages(texts, headings, [one.value for one in Statement])
 
 
 def find_key_figures(

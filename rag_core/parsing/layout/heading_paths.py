@@ -11,6 +11,7 @@ from rag_core.parsing.layout.headings import skip_margins
 from rag_core.text.outline import clean_title
 from rag_core.text.sections import SectionNumber, is_caption, parse_section_number
 from rag_core.text.sentences import SECTION_LABEL
+from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import Heading, HeadingLine, Page
 
@@ -32,7 +33,6 @@ _REMARK_WORDS, _PLAIN = 4, 4
 _LETTERED, _POSTCODE = re.compile(r"[A-Z][.)]\s"), re.compile(r"(?<!\d)\d{5}(?!\d)")
 # Least number of words of a part of a heading.
 _DIVIDED_WORDS = 3
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +190,9 @@ def _find_bookmark(
 ) -> tuple[HeadingLine, str, str]:
     """Return where a bookmark is on its page, at or after a place; an empty span there if its title is not found."""
     title = path.rpartition(HEADING_SEPARATOR)[2]
-    wanted = _WORD.findall(title.casefold())
+    wanted = ALPHANUMERIC.findall(title.casefold())
     for line, other, other_path in found:
-        words = _WORD.findall(other.casefold())
+        words = ALPHANUMERIC.findall(other.casefold())
         shorter, longer = sorted((wanted, words), key=len)
         rest = longer[: len(longer) - len(shorter)]
         # The number of a heading is missing in some bookmarks, and the page may divide the heading.
