@@ -69,7 +69,8 @@ def _digit_pattern(grouped: str) -> re.Pattern[str]:
 _DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
 _AFTER = re.compile(
     rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{SCALE_WORDS}|m)\b)?\.?"
-    r"[\s\u00a0-]{0,2}(?P<percent>%|per\s?cento?\b|percentage points?\b|pp\b|prozent\b|pour cent\b|por ciento\b)?"
+    r"[\s\u00a0-]{0,2}"
+    r"(?P<percent>%|per\s?cento?\b|percentage points?\b|pp\b|prozent\b|v\.\s?h\.|pour cent\b|por ciento\b)?"
     r"[\s\u00a0]{0,2}"
     rf"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|usd\b|eur\b|gbp\b|{CURRENCY_CODE}\b|[€£](?!\s?\d)))?",
     re.I,

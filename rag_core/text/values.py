@@ -10,6 +10,7 @@ from itertools import product
 from typing import Literal
 
 from rag_core.text.calendar_dates import find_dates
+from rag_core.text.dates import is_year
 from rag_core.text.identifiers import find_codes
 from rag_core.text.languages import LANGUAGES, detect_language
 from rag_core.text.normalize import normalize
@@ -21,6 +22,7 @@ from rag_core.types.dates import CalendarDate
 Kind = Literal["number", "date", "time", "identifier", "month", "weekday", "name"]
 # A short code, such as "EK-H5", "P100" and "0xCC"; `find_codes` finds longer ones.
 _SHORT_CODE = re.compile(r"(?<![\w-])(?:[A-Z][A-Z.]*[ -]?[A-Z]?\d{1,4}[A-Z]?|0x[0-9A-Fa-f]+)(?![\w-]|\.\d)")
+_RANGE = re.compile(r"\s*(?:-|–|…|to|and|bis|auf|und|à|et|a|y|tot|naar|en)\s*")
 _THOUSAND = 1000
 _PERIOD = re.compile(r"(?:[QHT][1-4]|FY ?\d+)")
 # A number of at least three short parts, such as the version "2.4.1", unlike "1.151.000" and "15.05.2025".
@@ -73,7 +75,19 @@ def find_values(text: str, *, spaced: bool = True) -> list[Value]:
     for one in _find_candidates(text.replace("...", " … "), spaced):
         if not any(one.start < other.end and other.start < one.end for other in found):
             found.append(one)
-    return sorted(found, key=lambda one: one.start)
+    found.sort(key=lambda one: one.start)
+    return [_add_unit_of_range(text, one, *found[place : place + 1]) for place, one in enumerate(found, 1)]
+
+
+def _add_unit_of_range(text: str, one: Value, following: Value | None = None) -> Value:
+    """Return a value with the scale and currency after the range that it begins, as in "148 to 171 million euros"."""
+    if following is None or not _RANGE.fullmatch(text, one.end, following.start) or is_year(one.text):
+        return one
+    number, other = one.number, following.number
+    if number is None or other is None or number.power or number.currency or not (other.power or other.currency):
+        return one
+    values = frozenset(value.scaleb(other.power) for value in number.values)
+    return replace(one, number=replace(number, values=values, power=other.power, currency=other.currency))
 
 
 def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:

@@ -32,10 +32,14 @@ _MIN_SHARE_OF_UNIT = 0.3
 _MIN_OTHERS = 2
 # A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
 _ROW_MARGIN = 0.15
+# Capitalized words in a row, and their first letters.
+_CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
 # A table whose unit is stated elsewhere may be in thousands or millions.
 _POSSIBLE_SCALES = frozenset((3, 6))
+# Halves, quarters, days of a week, months and weeks of a year.
+_PERIODS = (2, 4, 7, 12, 52)
 # Up to this number, a model may have counted what the sources list.
 _MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
@@ -110,11 +114,19 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
     """
     if detect_language(claim.text) == "de":
         return None
+    texts = [question.text, *(text for source in sources for text in (source.title.text, source.reading.text))]
+    known = normalize("\n".join(texts))
+    initials = {"".join(_INITIAL.findall(run)) for text in texts for run in _CAPITALIZED.findall(text)}
     for word in claim.names:
-        known = normalize(word.text)
-        stem = known[: max(_MIN_STEM, len(known) - _ENDING)]
-        texts = (question.text, *(text for source in sources for text in (source.title.text, source.reading.text)))
-        if not claim.begins_sentence(word) and word.text.isalpha() and not any(stem in normalize(one) for one in texts):
+        stem = normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)]
+        if claim.begins_sentence(word) or not word.text.isalpha() or stem in known:
+            continue
+        is_abbreviation = word.text.isupper() and any(word.text in one for one in initials)
+        runs = [run for run in _CAPITALIZED.findall(claim.text) if word.text in run]
+        is_spelled_out = any(
+            re.search(rf"\b{''.join(_INITIAL.findall(run))}\b", text) for run in runs for text in texts
+        )
+        if not is_abbreviation and not is_spelled_out:
             return Value(word.start, word.end, word.text, "name")
     return None
 
@@ -366,13 +378,22 @@ def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentenc
             if wanted.power:
                 plain = [amount for one in of_kind if not one.power for amount in one.values]
                 amounts |= {amount.scaleb(scale) for amount in plain for scale in _POSSIBLE_SCALES}
+            if kind == wanted.kind == "" and any(_equals(wanted, one) for a in amounts for one in _convert_period(a)):
+                return True
             for a, b in permutations(amounts, 2):
                 results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
                 if b and not group and not wanted.kind:
-                    results.append(a / b)
+                    results += [a / b, a * b]
                 if any(_equals(wanted, result) for result in results):
                     return True
     return False
+
+
+def _convert_period(amount: Decimal) -> Iterator[Decimal]:
+    """Yield an amount for other periods: of a month for a year or a week, of a year for a quarter, and so on."""
+    for factor in _PERIODS:
+        yield amount * factor
+        yield amount / factor
 
 
 def _calculate(a: Decimal, b: Decimal, is_sum: bool, is_ratio: bool) -> Iterator[Decimal]:

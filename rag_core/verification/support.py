@@ -36,6 +36,8 @@ _QUESTION_SHARE = 0.2
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\s*\Z")
+# The sentences before and after one that belong to its context.
+_NEAR = 2
 _POSSIBLE_SCALES = frozenset((3, 6))
 _NO_TOKENS: FloatArray = np.empty((0, 0), np.float32)
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", "”", '"', ")")
@@ -66,16 +68,20 @@ class SourceSentence:
         if any(is_same_value(value, one, self.source.scales) for one in self.reading.values):
             return True
         # Often only the first row of a table of percentages has the sign.
-        if self.is_row and value.number and value.number.kind == "percent":
+        if self.is_line and value.number and value.number.kind == "percent":
             plain = replace(value.number, kind="")
             return any(one.number and numbers_equal(plain, one.number) for one in self.reading.values)
         return False
 
     @property
+    def is_line(self) -> bool:
+        """Whether it is one line that does not end as a sentence, as in a list or a table."""
+        return "\n" not in self.reading.text and self.reading.text[-1] not in ".;:!?"
+
+    @property
     def is_row(self) -> bool:
-        """Whether it is the row of a table: one line with several values that does not end as a sentence."""
-        text = self.reading.text
-        return len(self.reading.values) > 1 and "\n" not in text and text[-1] not in ".;:!?"
+        """Whether it is the row of a table: a line with several values."""
+        return self.is_line and len(self.reading.values) > 1
 
 
 class SplitPassage:
@@ -150,9 +156,9 @@ class SplitPassage:
         return any(is_same_value(value, one) for one in self.title.values)
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
-        """Return whether a sentence, the one before it, the one after it, or the title states a value."""
+        """Return whether a sentence, one of the two before and the two after it, or the title states a value."""
         position = next(at for at, one in enumerate(self.sentences) if one.start == sentence.start)
-        near = self.sentences[max(0, position - 1) : position + 2]
+        near = self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
         return any(one.states(value) for one in near) or self.title_states(value)
 
     def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
