@@ -43,11 +43,12 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _MAYBE_OPEN = re.compile(
-    r"\b(?:abs|acc|art|assoc|avg|ca|cl|dept|dev|dia|ed|env|eq|equiv|est|ext|figs?|gem|hrs?|int|max|mfr|min|mind|misc|mo|"
-    r"mwst|no|nos|nr|núm|pág|paras?|pp?|pts?|qty|ref|resp|sec|sq|std|tel|temp|usw|vol|wt|yr)\.\s*(?:[(\[]\d+[)\]]\s*)?\Z",
+    r"\b(?:abs|acc|art|assoc|avg|ca|cl|dept|dev|dia|ed|env|eq|equiv|est|ext|figs?|gem|hrs?|int|max|mfr|min|mind|mio|misc|mo|"
+    r"mrd|mwst|no|nos|nr|núm|pág|paras?|pp?|pts?|qty|ref|resp|sec|sq|std|tel|temp|tsd|usw|vol|wt|yr)\.\s*"
+    r"(?:[(\[]\d+[)\]]\s*)?\Z",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r" ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
+_GOES_ON = re.compile(r"(?:Euro|EUR|US)\b| ?[^\W\d_A-Z]|[(\[]?\d|[.,;:€$£¥§~≈±<>≤≥]")
 # A time and its time zone: the sentence continues in "4:30 p.m. ET", "5 p.m. Eastern Time" and "9 a.m. London time".
 _HOUR = re.compile(r"\d\s?[ap]\.\s?m\.\s*\Z", re.IGNORECASE)
 _ZONE = re.compile(

@@ -31,6 +31,7 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
         "The price is € 412,50 excl. VAT and at max. €500 a day.",
         "Use oil acc. to ISO 6743, cf. para. 7 and Annex B No. 3.",
         "Die Miete beträgt ca. 900 Euro zzgl. Nebenkosten inkl. MwSt. pro Monat.",
+        "Der Umsatz wuchs auf 171,6 Mio. €, nach 3 Mrd. Euro und 20 Tsd. EUR.",
         "Es endet 28. Februar oder zum 15. eines Monats.",
         "Am 3. Werktag nach dem 1. 7. 2023 ist sie fällig.",
         "It is abbreviated as in\nEq. (3) and in Ref. [6] for short, but not in Ref. [7].",
