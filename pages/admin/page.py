@@ -1,4 +1,4 @@
-"""The Admin page: health, language model, instructions, index, stores, watched folders, costs and answer settings."""
+"""The Settings page: health, language model, instructions, index, stores, watched folders, costs and answer settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.shared import keys
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 
-back = start_page("admin", "Admin")
+back = start_page("admin", "Settings")
 with st.spinner("Checking every store"):
     status = back.engine.status()
 show_health(status)

@@ -1,4 +1,4 @@
-"""Scroll to a part of the Admin page that a link names."""
+"""Scroll to a part of the Settings page that a link names."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from pages.shared.jobs import submit_files
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node
 from pages.shared.problems import show_errors
+from pages.shared.readiness import describe_search
 from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
-from pages.shared.warmth import describe_warm_up
 from rag_core.errors import RagError
 from rag_core.types.answers import Stage
 from rag_core.types.conversations import Scope
@@ -105,7 +105,7 @@ def _build_text(back: Backend, run: Run, text: str) -> list[Node]:
 def _doing(back: Backend, progress: Progress) -> str:
     if progress.stages:
         return progress.stages[-1].label
-    return describe_warm_up(back.engine) or "Searching"
+    return describe_search(back.engine)
 
 
 def _step(stage: Stage) -> str:

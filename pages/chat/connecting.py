@@ -16,7 +16,7 @@ def offer_model(back: Backend) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
         st.caption("A model answers in full sentences; without one, in quotes.", width="content")
         st.page_link(
-            "pages/admin/page.py",
+            "admin/page.py",
             label="Connect a model",
             icon=":material/add_link:",
             query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
@@ -25,7 +25,7 @@ def offer_model(back: Backend) -> None:
             "Don't show again",
             type="tertiary",
             key="hide_model_offer",
-            help="Hides this line for everyone who uses this app. The form stays on the Admin page.",
+            help="Hides this line for everyone who uses this app. The form stays on the Settings page.",
             on_click=_hide,
             args=[back],
         )

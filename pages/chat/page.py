@@ -13,10 +13,10 @@ from pages.shared.current import get_current_id, open_conversation
 from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_stored_error
+from pages.shared.readiness import show_load_error, show_loading
 from pages.shared.sidebar import show_sidebar
 from pages.shared.source import show_source
 from pages.shared.unlock import find_rejected, show_password_fields
-from pages.shared.warmth import show_warm_up
 
 back = get_backend()
 arrived = enter_page("chat")
@@ -29,7 +29,7 @@ if run is None and conversation and messages and (last is None or last.interrupt
     messages = back.engine.conversations.messages(conversation.conversation_id)
 show_stored_error()
 show_sidebar(back.engine)
-show_warm_up(back.engine)
+show_load_error(back.engine)
 library = back.engine.documents.list()
 documents = find_searchable(library)
 chosen = choose_scope(back.engine, conversation, library)
@@ -50,4 +50,5 @@ show_password_fields(
 )
 scroll_to_question(messages)
 show_source(back.engine, shown)
+show_loading(back.engine)
 show_input(back, chosen, locked=run is not None)

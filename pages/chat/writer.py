@@ -32,10 +32,10 @@ def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     """Let the reader choose who writes the answers, and how; return the name of the model, empty for quotes."""
     if not engine.models.endpoint:
         st.page_link(
-            "pages/admin/page.py",
+            "admin/page.py",
             label=QUOTES_ONLY,
             icon=":material/format_quote:",
-            help="Connect a language model on the Admin page to have it write the answers.",
+            help="Connect a language model on the Settings page to have it write the answers.",
             query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
         )
         return ""
@@ -106,7 +106,7 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
         if not by_model:
             st.caption("Answers are quoted from the documents now, so instructions have no effect.")
         elif engine.preferences.instructions:
-            st.caption("The instructions on the Admin page apply too, before these.")
+            st.caption("The instructions on the Settings page apply too, before these.")
         st.caption(SCOPE_OF_INSTRUCTIONS)
 
 

@@ -8,7 +8,6 @@ from pages.documents.actions import show_actions, show_receipts
 from pages.documents.detail import show_document
 from pages.documents.failures import show_failures_download
 from pages.documents.outdated import offer_reindex
-from pages.documents.snapshots import show_snapshots
 from pages.documents.table import choose_documents
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
@@ -39,4 +38,3 @@ show_failures_download(documents)
 if len(chosen) == 1:
     show_password_fields(back.engine, [one for one in chosen if one not in asked])
     show_document(back.engine, chosen[0])
-show_snapshots(back.engine, collections)

@@ -120,7 +120,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     st.subheader("Value in context", anchor=False)
     st.caption(
         "The share of questions whose expected answer (without one: whose labelled page) is in the pages that a "
-        "capable model would get, by the tokens of pages per question (Admin). No model was called for it."
+        "capable model would get, by the tokens of pages per question (Settings). No model was called for it."
     )
     model = engine.models.active()
     usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]

@@ -13,7 +13,7 @@ ADMIN_PARAM = "part"
 THEME_PARAM = "theme"
 LAB_DOCUMENT_PARAM = "document"
 LAB_COLLECTION_PARAM = "collection"
-# The part of the Admin page with the form that connects a language model, which is also the key of its container.
+# The part of the Settings page with the form that connects a language model, which is also the key of its container.
 ADMIN_MODEL = "language_model"
 # The key of a widget, which is also the name of a parameter of the address.
 LAB_QUESTION = "question"

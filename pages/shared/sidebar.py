@@ -42,7 +42,7 @@ def _choice(conversation_id: str | None, label: str, **options: Any) -> None:
     """Show a button that opens a conversation, or a new chat, on the chat page."""
     if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
         address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
-        st.switch_page("pages/chat/page.py", query_params=address)
+        st.switch_page("chat/page.py", query_params=address)
 
 
 def _is_chat() -> bool:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.support.app import LENGTH, OpenPage, add, click, conversation_of, plain_text, settle, shown, texts
+from tests.support.app import LENGTH, PAGES, OpenPage, add, click, conversation_of, plain_text, settle, shown, texts
 from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
@@ -135,8 +135,8 @@ def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: Op
 
 def test_choice_survives_a_change_of_page(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
     app = chat_with(open_page, "compare")
-    app.switch_page("pages/documents/page.py").run()
-    app.switch_page("pages/chat/page.py").run()
+    app.switch_page(PAGES["documents"]).run()
+    app.switch_page(PAGES["chat"]).run()
     assert app.selectbox(key="strategy").value == "compare"
 
 

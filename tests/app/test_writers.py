@@ -136,7 +136,7 @@ def test_instructions_for_every_conversation(
     admin.button(key="save_instructions").click().run()
     assert engine.preferences.instructions == "Be formal."
     app = open_page()
-    assert "The instructions on the Admin page apply too, before these." in texts(app)
+    assert "The instructions on the Settings page apply too, before these." in texts(app)
     ask(app, LENGTH)
     assert "<wishes>\nBe formal.\n</wishes>" in endpoint.requests[0]["messages"][-1]["content"]
 

@@ -56,7 +56,7 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_app: OpenApp, 
 def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/lab?question={LENGTH}")
     check_page(page)
-    follow(page, "Admin")
+    follow(page, "Settings")
     check_page(page)
     follow(page, "Documents")
     choose_files(page, {"notes.pdf": b"These are only notes."})

@@ -71,9 +71,9 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             expect(page).to_have_title("Lab · Footnote")
             expect(page.get_by_text("Page not found")).to_be_hidden()
             quiet(page)
-            follow(page, "Admin")
+            follow(page, "Settings")
             expect(page.get_by_text("Everything works.")).to_be_visible()
-            for name in ("Chat", "Documents", "Admin"):
+            for name in ("Chat", "Documents", "Settings"):
                 expect(page.get_by_role("link", name=name)).to_be_visible()
             page.goto(f"{address}{conversation}")
             quiet(page)

@@ -35,6 +35,7 @@ ARGUMENTS = [
     # All pages share one process, which keeps the compiled scripts.
     "--process-per-site",
 ]
+ADVANCED = ("Lab", "Evaluate", "Themes", "Snapshots")
 # Generous, for busy machines.
 PATIENCE_MS = 60_000
 OpenApp = Callable[..., Page]
@@ -107,7 +108,9 @@ def ask(page: Page, question: str) -> None:
 
 def follow(page: Page, name: str) -> None:
     """Open a page by its link in the sidebar, which takes a fraction of the time of a new load."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+    if name in ADVANCED and not page.get_by_test_id("stSidebar").get_by_role("link", name=name).is_visible():
+        page.get_by_test_id("stSidebar").get_by_text("Advanced").click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
     expect(page).to_have_title(f"{name} · Footnote")
     quiet(page)
 
@@ -148,9 +151,7 @@ def evaluate_rows(page: Page, rows: Sequence[dict[str, object]]) -> None:
 
 def open_chat(open_app: OpenApp, address: str, files: Mapping[str, bytes]) -> Page:
     """Upload PDFs on the Documents page, then go to the chat."""
-    # The first visit of a process loads the page twice unless its address is that of the chat.
-    page = open_app(address)
-    follow(page, "Documents")
+    page = open_app(f"{address}/documents")
     upload(page, files)
     follow(page, "Chat")
     return page
