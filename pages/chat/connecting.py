@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import keys
+from pages.chat.writer import link_model_form
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
 
@@ -15,12 +15,7 @@ def offer_model(back: Backend) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
         st.caption("A model answers in full sentences; without one, in quotes.", width="content")
-        st.page_link(
-            "admin/page.py",
-            label="Connect a model",
-            icon=":material/add_link:",
-            query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
-        )
+        link_model_form("Connect a model")
         st.button(
             "Don't show again",
             type="tertiary",

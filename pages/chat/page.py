@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from pages.chat.asking import show_input, show_running_answer
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
-from pages.chat.scope import add_to_scope, choose_scope
+from pages.chat.scope import add_to_scope, choose_scope, show_scope_notes
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_welcome
+from pages.chat.writer import choose_writer
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.current import get_current_id, open_conversation
@@ -32,8 +35,10 @@ show_sidebar(back.engine)
 show_load_error(back.engine)
 library = back.engine.documents.list()
 documents = find_searchable(library)
-chosen = choose_scope(back.engine, conversation, library)
-choose_strategy(back.engine, conversation, chosen.as_of)
+with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small", key="choices"):
+    chosen = choose_scope(back.engine, conversation, library)
+    choose_strategy(back.engine, choose_writer(back.engine, conversation), chosen.as_of)
+show_scope_notes(back.engine, conversation, library, chosen)
 if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.

@@ -173,7 +173,7 @@ def test_refusal_names_the_document_that_is_named_in_the_question(open_page: Ope
     engine.conversations.set_scope(conversation_id, Scope(tuple(piers)))
     app = ask(open_page(c=conversation_id), "Which enzyme in the lamps of Zanzibar repairs DNA?")
     captions = "".join(caption.value for caption in app.caption).replace("\\", "")
-    assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document above and ask again." in captions
+    assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document beside the input and ask again." in captions
 
 
 def test_summary_of_a_topic_without_a_model_says_what_is_needed(open_page: OpenPage, bridge: str) -> None:
