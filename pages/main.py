@@ -38,7 +38,7 @@ with st.sidebar, st.container(gap="xxsmall", key="navigation"):
     st.markdown("**Footnote**")
     for one in PAGES:
         st.page_link(one)
-    with st.expander("Advanced", type="compact", expanded=page in ADVANCED):
+    with st.expander("Advanced", type="compact", expanded=page in ADVANCED), st.container(gap="xxsmall"):
         for one in ADVANCED:
             st.page_link(one)
 page.run()

@@ -26,11 +26,11 @@ from rag_core.types.searches import MAX_QUESTION_CHARS
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
-    """Show the input for questions and files; ``locked`` is true while an answer is written.
+def show_input(back: Backend, asked: Scope) -> None:
+    """Show the input for questions and files.
 
-    Streamlit's own lock and stop button are not used, because they apply only to a script run, and an answer takes
-    longer than a script run.
+    It stays enabled while an answer is written, because a disabled input would lose the focus, and the next question
+    can be typed meanwhile. Streamlit's own lock applies only to a script run, and an answer takes longer.
     """
     settings = back.engine.settings
 
@@ -60,7 +60,6 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
         file_type=list(back.engine.formats.suffixes),
         max_upload_size=settings.max_file_mb,
         max_chars=MAX_QUESTION_CHARS,
-        disabled=locked,
         on_submit=submitted,
     )
 

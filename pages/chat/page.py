@@ -56,4 +56,4 @@ show_password_fields(
 scroll_to_question(messages)
 show_source(back.engine, shown)
 show_loading(back.engine)
-show_input(back, chosen, locked=run is not None)
+show_input(back, chosen)

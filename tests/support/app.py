@@ -45,7 +45,7 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
 
 def answered(app: AppTest) -> AppTest:
     """Run the page repeatedly until no answer is in progress."""
-    return settle(app, lambda app: not app.chat_input[0].disabled)
+    return settle(app, lambda app: all(button.key != "stop" for button in app.button))
 
 
 def conversation_of(app: AppTest) -> str:

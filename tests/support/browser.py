@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.support.environment import INDEPENDENT
 
@@ -108,11 +108,18 @@ def ask(page: Page, question: str) -> None:
 
 def follow(page: Page, name: str) -> None:
     """Open a page by its link in the sidebar, which takes a fraction of the time of a new load."""
-    if name in ADVANCED and not page.get_by_test_id("stSidebar").get_by_role("link", name=name).is_visible():
-        page.get_by_test_id("stSidebar").get_by_text("Advanced").click()
-    page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+    find_link(page, name).click()
     expect(page).to_have_title(f"{name} · Footnote")
     quiet(page)
+
+
+def find_link(page: Page, name: str) -> Locator:
+    """Return the link to a page in the sidebar; open the part with advanced pages for one of these."""
+    sidebar = page.get_by_test_id("stSidebar")
+    link = sidebar.get_by_role("link", name=name, exact=True)
+    if name in ADVANCED and not link.is_visible():
+        sidebar.get_by_text("Advanced").click()
+    return link
 
 
 def start_chat(page: Page) -> None:
