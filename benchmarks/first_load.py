@@ -4,8 +4,8 @@
 
 Each run starts the app with a data folder that contains the user guide, and a bare Streamlit page of one line. The
 first visitor comes as soon as the server answers, while the models are being loaded, and the second one when they are
-ready; a visitor has a fresh browser profile. A page is usable when a question can be typed. The table has the median and
-the 95th percentile of the seconds; questions are counted from the Enter key.
+ready; a visitor has a fresh browser profile. A page is usable when a question can be typed. The table has the median
+and the 95th percentile of the seconds; questions are counted from the Enter key.
 """
 
 from __future__ import annotations

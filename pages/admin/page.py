@@ -1,4 +1,4 @@
-"""The Settings page: health, language model, instructions, index, stores, watched folders, costs and answer settings."""
+"""The Settings page: health, model, instructions, index, stores, watched folders, costs and answer settings."""
 
 from __future__ import annotations
 

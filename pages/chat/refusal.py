@@ -22,8 +22,8 @@ def show_refusal(back: Backend, answer: Answer) -> None:
         st.caption(f"Drop {back.engine.formats.plurals} on the input field below, then ask again.")
         return
     st.caption(
-        "Rephrase the question with words from the documents, choose other documents beside the input, or add the document "
-        "that contains the answer."
+        "Rephrase the question with words from the documents, choose other documents beside the input, or add the "
+        "document that contains the answer."
     )
     reasons = _find_shared_reasons(answer)
     if reasons:

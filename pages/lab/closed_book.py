@@ -22,7 +22,9 @@ def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question
     st.subheader("With and without passages", anchor=False)
     model = engine.models.find_name(None)
     if not model:
-        st.caption("Connect a language model on the Settings page to see what it answers from memory, without passages.")
+        st.caption(
+            "Connect a language model on the Settings page to see what it answers from memory, without passages."
+        )
         return
     st.caption("What the model answers from memory has no source. Compare it to see what the passages add.")
     signature = (question, scope, model, list_conditions(engine, documents))

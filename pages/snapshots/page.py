@@ -10,8 +10,8 @@ from pages.snapshots.listing import show_form, show_list
 
 back = start_page("snapshots", "Snapshots")
 st.caption(
-    "A snapshot keeps what the documents say, so that you can ask about it after newer files have replaced it: choose it "
-    "in Chat, or compare two in the Lab. A document that you delete is deleted from all snapshots too, and is never "
+    "A snapshot keeps what the documents say, so that you can ask about it after newer files have replaced it: choose "
+    "it in Chat, or compare two in the Lab. A document that you delete is deleted from all snapshots too, and is never "
     "cited again."
 )
 show_jobs(back.engine)

@@ -110,7 +110,9 @@ def export_docx(settings: Settings, conversation: Conversation, messages: Sequen
                 for cell, runs in zip(row.cells, cells, strict=True):
                     _add_word_runs(cell.paragraphs[0], runs)
         else:
-            _add_word_runs(document.add_paragraph(style=_WORD_STYLES.get(style, "Normal")), block.runs, style == "short")
+            _add_word_runs(
+                document.add_paragraph(style=_WORD_STYLES.get(style, "Normal")), block.runs, style == "short"
+            )
     target = BytesIO()
     document.save(target)
     return target.getvalue()

@@ -66,7 +66,9 @@ class ModelKeyStore:
                 "and read the key again on the Settings page; or enter the API key there again."
             ) from None
         if not key:
-            raise StoreError("The stored API key of the language model is missing. Enter it again on the Settings page.")
+            raise StoreError(
+                "The stored API key of the language model is missing. Enter it again on the Settings page."
+            )
         return key
 
     def remove(self) -> None:

@@ -30,7 +30,7 @@ def choose(page: Page, name: str) -> None:
     """Choose a strategy in its menu."""
     menu = page.get_by_test_id("stPopover")
     menu.get_by_role("button", name="How to search").click()
-    page.get_by_role("radio", name=name).locator("..").click()
+    page.get_by_test_id("stPopoverBody").get_by_text(name, exact=True).click()
     expect(menu.get_by_role("button", name=f"Search: {name}")).to_be_visible()
     quiet(page)
     page.keyboard.press("Escape")

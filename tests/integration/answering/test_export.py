@@ -54,7 +54,9 @@ def pdf_text(data: bytes) -> str:
 def docx_text(data: bytes) -> str:
     """Return the text of the paragraphs and cells in order."""
     blocks = docx.Document(BytesIO(data)).iter_inner_content()
-    cells = ([cell.text for row in one.rows for cell in row.cells] if hasattr(one, "rows") else [one.text] for one in blocks)
+    cells = (
+        [cell.text for row in one.rows for cell in row.cells] if hasattr(one, "rows") else [one.text] for one in blocks
+    )
     return " ".join(" ".join(text for texts in cells for text in texts).split())
 
 
