@@ -46,7 +46,7 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
 
 def answered(app: AppTest) -> AppTest:
     """Run the page repeatedly until no answer is in progress."""
-    return settle(app, lambda app: all(button.key != "stop" for button in app.button))
+    return settle(app, lambda app: all(one.key != "stop" for one in app.button) and "Stopping after" not in texts(app))
 
 
 def conversation_of(app: AppTest) -> str:

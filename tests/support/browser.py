@@ -73,7 +73,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # no connection yet, or no reply while the engine is opened
             try:
                 process.wait(timeout=0.1)
             except subprocess.TimeoutExpired:
