@@ -83,7 +83,7 @@ def visit(visitor: Visitor, address: str) -> None:
     page = visitor.page
     page.goto(address)
     quiet(page)
-    links = page.get_by_test_id("stSidebarNavLink")
+    links = page.get_by_test_id("stSidebar").get_by_role("link")
     examples = page.locator("[class*='st-key-example_'] button")
     visitor.click(
         "Chat: Try it with the guide",
@@ -91,9 +91,9 @@ def visit(visitor: Visitor, address: str) -> None:
         lambda: expect(examples.first).to_be_visible(),
     )
     download = page.get_by_role("button", name="Download and use")
-    visitor.click("Open Admin", links.filter(has_text="Admin"), lambda: expect(download).to_be_visible())
+    visitor.click("Open Settings", links.filter(has_text="Settings"), lambda: expect(download).to_be_visible())
     visitor.click(
-        "Admin: Download and use, until the model is connected",
+        "Settings: Download and use, until the model is connected",
         download,
         lambda: expect(page.get_by_text("run inside this app")).to_be_visible(timeout=SLOW_MS),
     )

@@ -1,4 +1,4 @@
-"""The settings: health, language model, index, storage, failures, the threshold, folders, costs and installation."""
+"""The Settings page: health, model, index, storage, failures, the threshold, folders, costs and installation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.shared import keys
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
 
-back = start_page("admin", "Admin")
+back = start_page("admin", "Settings")
 with st.spinner("Checking that everything works"):
     status = back.engine.status()
 show_health(status)

@@ -1,4 +1,4 @@
-"""Scroll to a part of the Admin page that a link names."""
+"""Scroll to a part of the Settings page that a link names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _SCROLL = st.components.v2.component(
 
 
 def scroll_to_linked_part() -> None:
-    """Scroll to the container whose key is in the address, and remove it from the address.
+    """Scroll once to the container whose key is in the address.
 
-    A reload of the page then starts at the top.
+    The key stays in the address, because its removal would be one more step on the way back to the page of the link.
     """
     part = st.query_params.get(keys.ADMIN_PARAM)
     if part is not None:
         _SCROLL(key="scroll", data={"part": part})
-        del st.query_params[keys.ADMIN_PARAM]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
 from pages.chat.questions import answer_again, ask_instead, search_again
 from pages.shared import keys
 from pages.shared.backend import Backend
+from pages.shared.conversation_dialogs import show_export_buttons
 from pages.shared.current import get_current_id
-from pages.shared.text import escape_markdown, format_day, name_file
+from pages.shared.text import escape_markdown
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Message
 
@@ -85,21 +85,6 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
 
 
 def _export(back: Backend, key: str) -> None:
-    identity = str(get_current_id())
-    conversation = back.engine.conversations.get(identity)
-    name = f"{name_file(conversation.title)} {format_day(conversation.updated_at)}"
+    conversation = back.engine.conversations.get(str(get_current_id()))
     with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
-        st.caption("The whole conversation with its sources")
-        for label, create, suffix, mime in (
-            ("Markdown", back.engine.conversations.export_markdown, "md", "text/markdown"),
-            ("PDF", back.engine.conversations.export_pdf, "pdf", "application/pdf"),
-        ):
-            # Pass a function, so that the file is created only when the reader clicks the button.
-            st.download_button(
-                label,
-                data=partial(create, identity),
-                file_name=f"{name}.{suffix}",
-                mime=mime,
-                key=f"{suffix}_{key}",
-                on_click="ignore",
-            )
+        show_export_buttons(back.engine, conversation, key)

@@ -13,10 +13,10 @@ from pages.shared.jobs import submit_files
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node
 from pages.shared.problems import show_errors
+from pages.shared.readiness import describe_search
 from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
-from pages.shared.warmth import describe_warm_up
 from rag_core.errors import RagError
 from rag_core.types.answers import Stage
 from rag_core.types.conversations import Scope
@@ -26,11 +26,11 @@ from rag_core.types.searches import MAX_QUESTION_CHARS
 _AT_ONCE_S, _LOOK_S = 0.3, 0.15
 
 
-def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
-    """Show the input for questions and files; ``locked`` is true while an answer is written.
+def show_input(back: Backend, asked: Scope) -> None:
+    """Show the input for questions and files.
 
-    Streamlit's own lock and stop button are not used, because they apply only to a script run, and an answer takes
-    longer than a script run.
+    It stays enabled while an answer is written, because a disabled input would lose the focus, and the next question
+    can be typed meanwhile. Streamlit's own lock applies only to a script run, and an answer takes longer.
     """
     settings = back.engine.settings
 
@@ -62,7 +62,6 @@ def show_input(back: Backend, asked: Scope, *, locked: bool) -> None:
         file_type=list(back.engine.formats.suffixes),
         max_upload_size=settings.max_file_mb,
         max_chars=MAX_QUESTION_CHARS,
-        disabled=locked,
         on_submit=submitted,
     )
 
@@ -107,7 +106,7 @@ def _build_text(back: Backend, run: Run, text: str) -> list[Node]:
 def _doing(back: Backend, progress: Progress) -> str:
     if progress.stages:
         return progress.stages[-1].label
-    return describe_warm_up(back.engine) or "Searching"
+    return describe_search(back.engine)
 
 
 def _step(stage: Stage) -> str:

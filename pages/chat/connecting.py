@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import keys
+from pages.chat.writer import link_model_form
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
@@ -45,7 +45,7 @@ def recommend_model(back: Backend) -> None:
                 on_click=_start,
                 args=[back, offer],
             )
-            _link_to_form("Connect a model")
+            link_model_form("Connect a model")
             _show_dismissal(back)
 
 
@@ -66,7 +66,7 @@ def _show_setup(back: Backend) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = escape_markdown(setup.name)
             st.caption(f":material/hourglass_empty: {setup.step.value.capitalize()} {name}{share}", width="content")
-            _link_to_form("Details")
+            link_model_form("Details")
 
     look()
 
@@ -77,17 +77,8 @@ def offer_model(back: Backend) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
         st.caption("A model answers in full sentences; without one, in quotes.", width="content")
-        _link_to_form("Connect a model")
+        link_model_form("Connect a model")
         _show_dismissal(back)
-
-
-def _link_to_form(label: str) -> None:
-    st.page_link(
-        "pages/admin/page.py",
-        label=label,
-        icon=":material/add_link:",
-        query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
-    )
 
 
 def _show_dismissal(back: Backend) -> None:
@@ -95,7 +86,7 @@ def _show_dismissal(back: Backend) -> None:
         "Don't show again",
         type="tertiary",
         key="hide_model_offer",
-        help="Hides this offer for everyone who uses this app. The form stays on the Admin page.",
+        help="Hides this offer for everyone who uses this app. The form stays on the Settings page.",
         on_click=_hide,
         args=[back],
     )

@@ -27,6 +27,7 @@ from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
 from rag_core.stages import STAGES
+from rag_core.types.answer_text import remove_formatting
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Message
 from rag_core.types.formatting import format_count
@@ -36,6 +37,13 @@ _SCROLL = st.components.v2.component(
     "footnote_scroll_to_question",
     html="",
     js=Path(__file__).with_name("scroll_to_question.js").read_text(encoding="utf-8"),
+)
+
+# The region is for screen readers only.
+_MESSAGES = st.components.v2.component(
+    "footnote_messages",
+    html='<div role="status" style="position: absolute; width: 1px; height: 1px; overflow: hidden"></div>',
+    js=Path(__file__).with_name("messages.js").read_text(encoding="utf-8"),
 )
 
 
@@ -50,6 +58,7 @@ def show_history(back: Backend, messages: Sequence[Message]) -> None:
         )
     for message in messages[hidden:]:
         _turn(back, message, last=message is messages[-1])
+    _name_messages(messages, hidden)
     if messages and messages[-1].answer:
         draw_first_source(back.engine, messages[-1].answer)
 
@@ -60,6 +69,22 @@ def scroll_to_question(messages: Sequence[Message]) -> None:
     if questions:
         with st.container(key="room_for_answer"):
             _SCROLL(key="scroll_to_question", data={"question": questions[-1]})
+
+
+def _name_messages(messages: Sequence[Message], hidden: int) -> None:
+    """Name the shown messages for screen readers, and let them read a new answer."""
+    asked = [one.role == "user" for one in messages]
+    last = messages[-1] if messages and not asked[-1] else None
+    answer = last.answer if last else None
+    text = remove_formatting(answer.text) if answer else last.text if last else ""
+    _MESSAGES(
+        key="messages",
+        data={
+            "hidden": sum(asked[:hidden]),
+            "answer": last.message_id if last else "",
+            "text": f"Answer {sum(asked)}: {text}",
+        },
+    )
 
 
 def _turn(back: Backend, message: Message, *, last: bool) -> None:

@@ -9,19 +9,20 @@ from pages.chat.cards import show_cards
 from pages.chat.connecting import recommend_model
 from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
-from pages.chat.scope import add_to_scope, choose_scope
+from pages.chat.scope import add_to_scope, choose_scope, show_scope_notes
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_examples, show_welcome
+from pages.chat.writer import choose_writer
 from pages.shared.backend import enter_page, get_backend
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.current import get_current_id, open_conversation
 from pages.shared.jobs import show_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_stored_error
+from pages.shared.readiness import show_load_error, show_loading
 from pages.shared.sidebar import show_sidebar
 from pages.shared.source import show_source
 from pages.shared.unlock import find_rejected, show_password_fields
-from pages.shared.warmth import show_warm_up
 
 back = get_backend()
 arrived = enter_page("chat")
@@ -34,11 +35,13 @@ if run is None and conversation and messages and (last is None or last.interrupt
     messages = back.engine.conversations.messages(conversation.conversation_id)
 show_stored_error()
 show_sidebar(back.engine)
-show_warm_up(back.engine)
+show_load_error(back.engine)
 library = back.engine.documents.list()
 documents = find_searchable(library)
-chosen = choose_scope(back.engine, conversation, library)
-choose_strategy(back.engine, conversation, chosen.as_of)
+with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small", key="choices"):
+    chosen = choose_scope(back.engine, conversation, library)
+    choose_strategy(back.engine, choose_writer(back.engine, conversation), chosen.as_of)
+show_scope_notes(back.engine, conversation, library, chosen)
 if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.
@@ -63,5 +66,6 @@ show_password_fields(
     back.engine, find_rejected(back.engine, library), on_opened=lambda jobs: add_to_scope(back.engine, chosen, jobs)
 )
 scroll_to_question(messages)
-show_input(back, chosen, locked=run is not None)
+show_loading(back.engine)
+show_input(back, chosen)
 accept_drops()

@@ -20,7 +20,7 @@ from rag_core.types.conversations import Message, Scope
 def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:
     """Add a question to the open conversation or to a new one, and start the answer.
 
-    If another window is waiting for an answer in the conversation, or has deleted the conversation, the question is
+    While an answer is written in the conversation, or if another window has deleted the conversation, the question is
     put back into the input instead.
     """
     # The reader has seen the messages about files that are ready, so remove these messages.
@@ -35,7 +35,10 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
         st.session_state.pop(f"{keys.SCOPE}_new", None)
         st.session_state.pop(f"{keys.AS_OF}_new", None)
     history = _messages(back, identity)
-    if history is None or back.answers.running(identity):
+    if back.answers.running(identity):
+        return_to_input(question, "the answer before it is still being written")
+        return
+    if history is None:
         return_to_input(question)
         return
     back.engine.conversations.add_message(identity, "user", question)

@@ -22,8 +22,8 @@ def show_refusal(back: Backend, answer: Answer) -> None:
         st.caption(f"Drop {back.engine.formats.plurals} on the input field below, then ask again.")
         return
     st.caption(
-        "Rephrase the question with words from the documents, choose other documents above, or add the document "
-        "that contains the answer."
+        "Rephrase the question with words from the documents, choose other documents beside the input, or add the "
+        "document that contains the answer."
     )
     reasons = _find_shared_reasons(answer)
     if reasons:
@@ -31,7 +31,7 @@ def show_refusal(back: Backend, answer: Answer) -> None:
     for name, document in _find_named(reasons, back.engine.documents.list()):
         st.caption(
             f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
-            "that document above and ask again."
+            "that document beside the input and ask again."
         )
 
 

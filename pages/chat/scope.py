@@ -7,17 +7,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.chat.snapshots import choose_snapshot
+from pages.chat.snapshots import choose_snapshot, tell_snapshot
 from pages.shared import keys
 from pages.shared.current import get_current_id
 from pages.shared.library import count_by_collection, find_searchable, remove_missing
 from pages.shared.problems import show_errors
+from pages.shared.text import escape_markdown, truncate
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation, Scope
 from rag_core.types.documents import DocumentInfo, DocumentStatus
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job
 
+# Most columns of the label of the menu.
+_MAX_COLUMNS = 28
 # This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
 _COLLECTION = "collection:"
 
@@ -50,17 +53,33 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
                 scope = replace(_scope(st.session_state[key]), as_of=stored.as_of)
                 engine.conversations.set_scope(conversation.conversation_id, scope)
 
-    st.multiselect(
-        "Documents to ask",
-        options,
-        key=key,
-        format_func=lambda one: names.get(one, ""),
-        placeholder=f"All documents ({len(can_be_asked):,})",
-        label_visibility="collapsed",
-        on_change=changed,
-    )
-    _tell_gone(stored, remove_missing(stored, library), asks_others=bool(chosen))
-    return replace(_scope(chosen), as_of=choose_snapshot(engine, conversation))
+    label = escape_markdown(truncate(_describe([names[one] for one in chosen]), _MAX_COLUMNS))
+    with st.popover(label, icon=":material/library_books:", type="tertiary", key=keys.SCOPE_POPOVER):
+        st.multiselect(
+            "Documents to ask",
+            options,
+            key=key,
+            format_func=lambda one: names.get(one, ""),
+            placeholder=f"All documents ({len(can_be_asked):,})",
+            on_change=changed,
+        )
+        as_of = choose_snapshot(engine, conversation)
+    return replace(_scope(chosen), as_of=as_of)
+
+
+def _describe(names: Sequence[str]) -> str:
+    if len(names) > 1:
+        return f"{len(names):,} chosen"
+    return names[0] if names else "All documents"
+
+
+def show_scope_notes(
+    engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo], scope: Scope
+) -> None:
+    """Say which snapshot is asked, and which documents and collections of the scope are gone."""
+    stored = conversation.scope if conversation else Scope()
+    _tell_gone(stored, remove_missing(stored, library), asks_others=bool(scope))
+    tell_snapshot(engine, scope.as_of)
 
 
 def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:

@@ -4,7 +4,7 @@ export default function ({ data }) {
     if (window.footnoteShownQuestion === data.question) return;
     window.footnoteShownQuestion = data.question;
     requestAnimationFrame(() => {
-        const questions = document.querySelectorAll('[aria-label="Chat message from user"]');
+        const questions = document.querySelectorAll('[data-testid="stChatMessageContent"]:is([aria-label^="Question"], [aria-label$="user"])');
         const message = questions[questions.length - 1]?.closest('[data-testid="stChatMessage"]');
         if (!message) return;
         const { top } = message.getBoundingClientRect();

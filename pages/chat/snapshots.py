@@ -41,14 +41,18 @@ def choose_snapshot(engine: Engine, conversation: Conversation | None) -> str:
         key=key,
         format_func=lambda one: labels.get(one, one) or "Documents as they are now",
         accept_new_options=True,
-        label_visibility="collapsed",
         on_change=changed,
         help="A snapshot, or a date such as 2026-03-31.",
     )
-    if chosen:
+    return chosen or _PRESENT
+
+
+def tell_snapshot(engine: Engine, as_of: str) -> None:
+    """Say that questions ask a snapshot, if they do."""
+    if as_of:
+        label = next((one.label for one in engine.snapshots.list() if one.name == as_of), as_of)
         st.info(
-            f"As of {escape_markdown(labels.get(chosen, chosen))}: questions are answered from what the documents said "
-            "then, and not from what they say now.",
+            f"As of {escape_markdown(label)}: questions are answered from what the documents said then, and not from "
+            "what they say now.",
             icon=":material/history:",
         )
-    return chosen or _PRESENT

@@ -1,35 +1,32 @@
-"""The row above the input: the model, the instructions and the search strategy of the next question."""
+"""The search strategy of the next question, in a menu above the input."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.chat.writer import choose_writer
 from pages.shared import keys
 from rag_core.engine import Engine
-from rag_core.types.conversations import Conversation
 from rag_core.types.strategies import StrategyDescription
 
 
-def choose_strategy(engine: Engine, conversation: Conversation | None, as_of: str) -> None:
-    """Let the reader choose the model and instructions, and a strategy that can be used with them."""
-    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        usable = _list_offered(engine, choose_writer(engine, conversation), as_of)
-        if len(usable) < 2:
-            return
-        if st.session_state.get(keys.STRATEGY) not in usable:
-            st.session_state[keys.STRATEGY] = next(iter(usable))
-        chosen = st.selectbox(
-            "How to search",
+def choose_strategy(engine: Engine, model: str, as_of: str) -> None:
+    """Let the reader choose a strategy that can be used with a model; show nothing if there is only one."""
+    usable = _list_offered(engine, model, as_of)
+    if len(usable) < 2:
+        return
+    if st.session_state.get(keys.STRATEGY) not in usable:
+        st.session_state[keys.STRATEGY] = "plain"
+    chosen = st.session_state[keys.STRATEGY]
+    label = "How to search" if chosen == "plain" else f"Search: {usable[chosen].label}"
+    with st.popover(label, icon=":material/manage_search:", type="tertiary", key=keys.STRATEGY_POPOVER):
+        st.radio(
+            "How the next questions are searched for",
             list(usable),
-            format_func=lambda name: f"Search: {usable[name].label}",
+            format_func=lambda name: usable[name].label,
+            captions=[f"{one.description}." for one in usable.values()],
             key=keys.STRATEGY,
-            label_visibility="collapsed",
-            filter_mode=None,
-            width=240,
             persist_state="session",
         )
-        st.caption(usable[chosen].description, width="content")
 
 
 def get_strategy(engine: Engine, model: str | None, as_of: str) -> str:

@@ -30,23 +30,30 @@ def get_writer(conversation: Conversation | None) -> Writer:
 
 def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     """Let the reader choose who writes the answers, and how; return the name of the model, empty for quotes."""
-    if not engine.models.endpoint:
-        st.page_link(
-            "pages/admin/page.py",
-            label=QUOTES_ONLY,
-            icon=":material/format_quote:",
-            help="Connect a language model on the Admin page to have it write the answers.",
-            query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
-        )
-        return ""
     writer = get_writer(conversation)
     name = engine.models.find_name(writer.model)
     icon = ":material/smart_toy:" if name else ":material/format_quote:"
     label = escape_markdown(truncate(name, _MAX_COLUMNS)) or QUOTES_ONLY
+    has_models = bool(engine.models.endpoint)
     with st.popover(label, icon=icon, type="tertiary", key=keys.WRITER_POPOVER):
-        _choose_model(engine, conversation, writer)
-    _edit_instructions(engine, conversation, writer, by_model=bool(name))
+        if has_models:
+            _choose_model(engine, conversation, writer)
+        else:
+            st.caption("Answers are quotes from the documents. A language model answers in full sentences.")
+        link_model_form("Model settings" if has_models else "Connect a model")
+    if has_models:
+        _edit_instructions(engine, conversation, writer, by_model=bool(name))
     return name
+
+
+def link_model_form(label: str) -> None:
+    """Show a link to the part of the Settings page that connects a language model."""
+    st.page_link(
+        "admin/page.py",
+        label=label,
+        icon=":material/add_link:",
+        query_params={keys.ADMIN_PARAM: keys.ADMIN_MODEL},
+    )
 
 
 def _choose_model(engine: Engine, conversation: Conversation | None, writer: Writer) -> None:
@@ -106,7 +113,7 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
         if not by_model:
             st.caption("Answers are quoted from the documents now, so instructions have no effect.")
         elif engine.preferences.instructions:
-            st.caption("The instructions on the Admin page apply too, before these.")
+            st.caption("The instructions on the Settings page apply too, before these.")
         st.caption(SCOPE_OF_INSTRUCTIONS)
 
 

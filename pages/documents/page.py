@@ -9,7 +9,6 @@ from pages.documents.filters import filter_documents
 from pages.documents.outdated import offer_reindex
 from pages.documents.preview import show_preview
 from pages.documents.rejected import show_problems_download, show_rejected
-from pages.documents.snapshots import show_snapshots
 from pages.documents.table import choose_documents, show_summary
 from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
@@ -47,4 +46,3 @@ if documents:
 show_rejected(back.engine, rejected, asked)
 show_problems_download(library)
 show_preview(back.engine, library, collections)
-show_snapshots(back.engine, collections)

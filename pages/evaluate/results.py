@@ -126,7 +126,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
         return
     st.header("What a model would read", anchor=False, help="Value in context.")
     st.caption(
-        "A capable model gets the best pages, up to a number of tokens that the settings limit. This is the share of "
+        "A capable model gets the best pages, up to a number of tokens that Settings limits. This is the share of "
         "questions whose answer, or else whose right page, is among them. No model was asked for it."
     )
     model = engine.models.active()

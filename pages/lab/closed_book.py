@@ -23,7 +23,7 @@ def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question
     model = engine.models.find_name(None)
     if not model:
         st.caption(
-            "Connect a language model on the Admin page to see what it answers from memory, without your documents."
+            "Connect a language model on the Settings page to see what it answers from memory, without your documents."
         )
         return
     st.caption("What the model answers from memory has no source. Compare both to see what your documents add.")

@@ -37,7 +37,7 @@ def show_marginal_answers(
     if not engine.models.predicts_tokens:
         st.info(
             "This needs a language model in a GGUF file, because only that gives the probabilities of single tokens. "
-            "Connect one on the Admin page, or set RAG_GGUF.",
+            "Connect one on the Settings page, or set RAG_GGUF.",
             icon=":material/info:",
         )
         return

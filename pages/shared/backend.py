@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
@@ -38,6 +39,17 @@ def _open() -> Backend:
     engine.watches.start()
     engine.cards.start()
     return Backend(engine, Answers(engine))
+
+
+def open_backend() -> None:
+    """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
+    with suppress(RagError):
+        _open()
+
+
+def close_backend() -> None:
+    """Stop running answers and jobs, and close the engine."""
+    _open.clear()
 
 
 def get_backend() -> Backend:

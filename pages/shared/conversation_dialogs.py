@@ -1,16 +1,19 @@
-"""The dialogs that rename and delete a conversation."""
+"""The dialogs that rename, tag, export and delete a conversation."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
 from pages.shared import keys
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
+from pages.shared.text import escape_markdown, format_day, name_file
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
-RENAME, DELETE = "Rename", "Delete"
+RENAME, TAG, EXPORT, DELETE = "Rename", "Tag", "Export", "Delete"
 
 
 def open_conversation_dialog(engine: Engine) -> None:
@@ -19,11 +22,35 @@ def open_conversation_dialog(engine: Engine) -> None:
     Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons, for
     example when an answer is complete.
     """
+    dialogs = {RENAME: _rename, TAG: _tag, EXPORT: _export, DELETE: _delete}
     menu, one = st.session_state.get(keys.MENU, ("", None))
-    if menu == RENAME:
-        _rename(engine, one)
-    elif menu == DELETE:
-        _delete(engine, one)
+    if menu in dialogs:
+        dialogs[menu](engine, one)
+
+
+def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
+    """Show a button for each format in which a conversation can be exported."""
+    st.caption("The whole conversation with its sources")
+    name, conversations = f"{name_file(one.title)} {format_day(one.updated_at)}", engine.conversations
+    for label, create, suffix, mime in (
+        ("Markdown", conversations.export_markdown, "md", "text/markdown"),
+        ("PDF", conversations.export_pdf, "pdf", "application/pdf"),
+        (
+            "Word (DOCX)",
+            conversations.export_docx,
+            "docx",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+    ):
+        st.download_button(
+            label,
+            # Pass a function, so that the file is created only when the reader clicks the button.
+            data=partial(create, one.conversation_id),
+            file_name=f"{name}.{suffix}",
+            mime=mime,
+            key=f"{suffix}_{key}",
+            on_click="ignore",
+        )
 
 
 def _closed() -> None:
@@ -44,6 +71,33 @@ def _rename(engine: Engine, one: Conversation) -> None:
         st.text_input("Title", one.title, max_chars=200, key="new_title")
         if st.form_submit_button("Rename", type="primary", on_click=rename, key="confirm_rename"):
             st.rerun()
+
+
+@st.dialog("Tag conversation", icon=":material/sell:", on_dismiss=_closed)
+def _tag(engine: Engine, one: Conversation) -> None:
+    def tag() -> None:
+        _closed()
+        with show_errors_next_run():
+            engine.conversations.set_tags(one.conversation_id, st.session_state["new_tags"])
+
+    used = {name for other in engine.conversations.list() for name in other.tags}
+    with st.form("tag", border=False):
+        st.multiselect(
+            "Tags",
+            sorted(used | {*one.tags}, key=str.casefold),
+            list(one.tags),
+            format_func=escape_markdown,
+            accept_new_options=True,
+            placeholder="Type a tag, or choose one",
+            key="new_tags",
+        )
+        if st.form_submit_button("Save", type="primary", on_click=tag, key="confirm_tags"):
+            st.rerun()
+
+
+@st.dialog("Export conversation", icon=":material/download:", on_dismiss=_closed)
+def _export(engine: Engine, one: Conversation) -> None:
+    show_export_buttons(engine, one, one.conversation_id)
 
 
 @st.dialog("Delete conversation", icon=":material/delete:", on_dismiss=_closed)

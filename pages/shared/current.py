@@ -55,4 +55,4 @@ def ask_documents(document_ids: Sequence[str]) -> None:
     """Open a new chat that is limited to some documents."""
     choose_conversation(None)
     st.session_state[f"{keys.SCOPE}_new"] = list(document_ids)
-    st.switch_page("pages/chat/page.py")
+    st.switch_page("chat/page.py")

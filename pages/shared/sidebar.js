@@ -1,4 +1,4 @@
-const CHOICES = '[data-testid="stSidebarNav"] a, .st-key-new_chat button, [class*="st-key-open_"] button';
+const CHOICES = '.st-key-navigation a, .st-key-new_chat button, [class*="st-key-open_"] button';
 const COLLAPSED = '[data-testid="stSidebar"][data-collapsed="true"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 

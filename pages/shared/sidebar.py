@@ -9,30 +9,28 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.conversation_dialogs import DELETE, RENAME, open_conversation_dialog
+from pages.shared.conversation_dialogs import DELETE, EXPORT, RENAME, TAG, open_conversation_dialog
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
-from pages.shared.text import escape_markdown, is_today, truncate
+from pages.shared.text import escape_markdown, is_today
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
 SHOWN = 40
-# Maximum width of a title, so that the title fits next to the menu in a sidebar of 300 pixels.
-TITLE_CHARS = 23
 PIN, UNPIN = "Pin", "Unpin"
 # Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button. On a
 # narrow screen, the sidebar covers the page that the reader has just chosen in it.
 _CLOSE_AFTER_CHOICE = st.components.v2.component(
     "footnote_close_sidebar", html="", js=Path(__file__).with_name("sidebar.js").read_text(encoding="utf-8")
 )
-_ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", DELETE: "delete"}
+_ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", TAG: "sell", EXPORT: "download", DELETE: "delete"}
 
 
 def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
         _choice(None, "New chat", icon=":material/add:", width="stretch", key="new_chat")
-        with st.container():
+        with st.container(key="conversations"):
             _list(engine)
         _CLOSE_AFTER_CHOICE(key="close_sidebar")
     open_conversation_dialog(engine)
@@ -42,7 +40,7 @@ def _choice(conversation_id: str | None, label: str, **options: Any) -> None:
     """Show a button that opens a conversation, or a new chat, on the chat page."""
     if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
         address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
-        st.switch_page("pages/chat/page.py", query_params=address)
+        st.switch_page("chat/page.py", query_params=address)
 
 
 def _is_chat() -> bool:
@@ -58,6 +56,10 @@ def _list(engine: Engine) -> None:
         key="conversation_search",
     )
     conversations = engine.conversations.list(query)
+    tags = sorted({tag for one in conversations for tag in one.tags}, key=str.casefold)
+    if tags:
+        tag = st.pills("Tag", tags, key=keys.TAG, format_func=escape_markdown, label_visibility="collapsed")
+        conversations = [one for one in conversations if tag is None or tag in one.tags]
     if query and not conversations:
         st.caption("No conversation contains these words.")
     _group(engine, "Pinned", [one for one in conversations if one.pinned])
@@ -77,30 +79,29 @@ def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> 
 
 
 def _row(engine: Engine, one: Conversation) -> None:
-    identity = one.conversation_id
-    row = st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xxsmall", wrap=False
-    )
-    with row:
-        label = escape_markdown(truncate(one.title, TITLE_CHARS))
+    identity, title = one.conversation_id, escape_markdown(one.title)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", wrap=False):
         _choice(
             identity,
-            f"**{label}**" if _is_chat() and identity == get_current_id() else label,
+            f"**{title}**" if _is_chat() and identity == get_current_id() else title,
             key=f"open_{identity}",
             type="tertiary",
-            help=escape_markdown(one.title) if len(one.title) > TITLE_CHARS else None,
-            icon=":material/keep:" if one.pinned else None,
+            width="stretch",
+            help=title,
         )
         menu = st.menu_button(
-            ":small[Edit]",
-            [RENAME, UNPIN if one.pinned else PIN, DELETE],
+            f"Menu of {title}",
+            [RENAME, UNPIN if one.pinned else PIN, TAG, EXPORT, DELETE],
+            icon=":material/more_vert:",
             key=f"menu_{identity}",
             type="tertiary",
             format_func=lambda action: f":material/{_ICONS[action]}: {action}",
         )
-    if menu in (RENAME, DELETE):
-        st.session_state[keys.MENU] = (menu, one)
-    elif menu:
+    if one.found:
+        st.caption(escape_markdown(one.found))
+    if menu in (PIN, UNPIN):
         with show_errors_next_run():
             engine.conversations.set_pinned(identity, not one.pinned)
         st.rerun()
+    elif menu:
+        st.session_state[keys.MENU] = (menu, one)

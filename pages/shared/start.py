@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.shared.backend import Backend, enter_page, get_backend
 from pages.shared.problems import show_stored_error
+from pages.shared.readiness import show_load_error
 from pages.shared.sidebar import show_sidebar
-from pages.shared.warmth import show_warm_up
 
 
 def start_page(page: str, title: str) -> Backend:
@@ -17,5 +17,5 @@ def start_page(page: str, title: str) -> Backend:
     show_stored_error()
     st.title(title, anchor=False)
     show_sidebar(back.engine)
-    show_warm_up(back.engine)
+    show_load_error(back.engine)
     return back

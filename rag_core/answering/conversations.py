@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.answering.export import export_markdown, export_pdf
+from rag_core.answering.export import export_docx, export_markdown, export_pdf
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
 from rag_core.store.conversations import ConversationStore
@@ -12,6 +12,7 @@ from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
 
 LONGEST_TITLE = 200
+LONGEST_TAG = 40
 
 
 class Conversations:
@@ -32,7 +33,10 @@ class Conversations:
         self.are_kept = are_kept
 
     def list(self, query: str = "") -> list[Conversation]:
-        """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first."""
+        """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first.
+
+        ``found`` of a conversation shows where its text contains the query.
+        """
         return self._store.all(query)
 
     def create(self, scope: Scope | None = None, *, model: str | None = None, instructions: str = "") -> Conversation:
@@ -52,7 +56,7 @@ class Conversations:
         return self._store.messages(conversation_id)
 
     def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
-        """Add a message; the first question becomes the conversation's title. May raise `UnknownConversation`."""
+        """Add a message; the subject of the first question becomes the title. May raise `UnknownConversation`."""
         return self._store.append(conversation_id, role, text, answer)
 
     def replace_answer(self, message_id: str, answer: Answer) -> None:
@@ -71,6 +75,11 @@ class Conversations:
     def set_pinned(self, conversation_id: str, pinned: bool) -> None:
         """Pin a conversation to the top of the list, or unpin it."""
         self._store.update(conversation_id, pinned=pinned)
+
+    def set_tags(self, conversation_id: str, tags: Sequence[str]) -> None:
+        """Set the tags of a conversation; ignore empty and repeated ones."""
+        kept = [one[:LONGEST_TAG] for one in dict.fromkeys(" ".join(tag.split()) for tag in tags) if one]
+        self._store.update(conversation_id, tags=kept)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
         """Set the documents and collections of a conversation; may raise `UnknownConversation`."""
@@ -98,3 +107,7 @@ class Conversations:
     def export_pdf(self, conversation_id: str) -> bytes:
         """Return a conversation as a PDF, with the sources of its answers; may raise `UnknownConversation`."""
         return export_pdf(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+
+    def export_docx(self, conversation_id: str) -> bytes:
+        """Return a conversation as a Word document, with its sources; may raise `UnknownConversation`."""
+        return export_docx(self._models.settings, self.get(conversation_id), self.messages(conversation_id))

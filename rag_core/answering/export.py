@@ -1,4 +1,4 @@
-"""Export conversations as Markdown and PDF, with the sources of each answer."""
+"""Export conversations as Markdown, PDF and DOCX, with the sources of each answer."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ _LINK_MARKUP = re.compile(rf"{_NUMBER}|([\\`\[\]<>|$]|&(?=#?\w+;))")
 Block = Paragraph | TextTable
 # The Markdown of paragraphs by style.
 _MARKDOWN = {"title": "# {}", "question": "## {}", "note": "*{}*", "short": "**{}**", "source": "- {}"}
+# The styles of Word's default template.
+_WORD_STYLES = {
+    "title": "Title",
+    "question": "Heading 2",
+    "note": "Caption",
+    "date": "Caption",
+    "caption": "Caption",
+    "source": "List Bullet",
+}
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
@@ -40,9 +50,8 @@ def export_markdown(settings: Settings, conversation: Conversation, messages: Se
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
     parts: list[str] = []
     before = ""
-    for style, block in _list_blocks(conversation, messages):
+    for style, plain in _list_public_blocks(settings, conversation, messages):
         escape_text = _escape_links if style == "written" else _escape_markdown
-        plain = _map_runs(block, lambda text: _remove_secrets(settings, text))
         if isinstance(plain, TextTable):
             text = _format_table(plain, escape_text)
         else:
@@ -62,10 +71,7 @@ def export_pdf(settings: Settings, conversation: Conversation, messages: Sequenc
     from reportlab.platypus import SimpleDocTemplate
 
     styles, known = _load_styles()
-    plain = [
-        (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
-        for style, block in _list_blocks(conversation, messages)
-    ]
+    plain = _list_public_blocks(settings, conversation, messages)
     shown = [
         (style, _map_runs(block, lambda text: "".join(char if ord(char) in known else "?" for char in text)))
         for style, block in plain
@@ -88,6 +94,37 @@ def export_pdf(settings: Settings, conversation: Conversation, messages: Sequenc
         ]
     )
     return target.getvalue()
+
+
+def export_docx(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+    """Return a conversation as a Word document, in which the sources of each answer are a list below it."""
+    import docx
+
+    document = docx.Document()
+    document.core_properties.title = conversation.title
+    document.core_properties.author = "Footnote"
+    for style, block in _list_public_blocks(settings, conversation, messages):
+        if isinstance(block, TextTable):
+            table = document.add_table(len(block.rows), len(block.rows[0]), "Table Grid")
+            for row, cells in zip(table.rows, block.rows, strict=True):
+                for cell, runs in zip(row.cells, cells, strict=True):
+                    _add_word_runs(cell.paragraphs[0], runs)
+        else:
+            _add_word_runs(
+                document.add_paragraph(style=_WORD_STYLES.get(style, "Normal")), block.runs, style == "short"
+            )
+    target = BytesIO()
+    document.save(target)
+    return target.getvalue()
+
+
+def _add_word_runs(paragraph: Any, runs: Sequence[Run], bold: bool = False) -> None:
+    """Add the runs to a paragraph of Word, which cannot hold control characters; struck words are struck there too."""
+    for run in runs:
+        for position, part in enumerate(STRUCK.split(_CONTROL.sub(" ", run.text))):
+            added = paragraph.add_run(part)
+            added.bold = run.bold or bold
+            added.font.strike = position % 2 == 1
 
 
 def _build_flowable(block: Block, style: Any, width: float) -> Any:
@@ -141,6 +178,16 @@ def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Ite
             yield "caption", _plain(title)
             yield "answer", table
         yield from (("source", _plain(line)) for line in _list_sources(answer))
+
+
+def _list_public_blocks(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message]
+) -> list[tuple[str, Block]]:
+    """Return the paragraphs and tables of `_list_blocks` without secrets."""
+    return [
+        (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
+        for style, block in _list_blocks(conversation, messages)
+    ]
 
 
 def _plain(text: str) -> Paragraph:

@@ -106,7 +106,7 @@ def check_model(as_json: Json = False) -> None:
             console.print_row(json_rows.build_model_check_row(check), line, as_json)
     if failed and is_stored:
         console.print_note(
-            "The model was connected on the Admin page of the app. Correct the connection there, or set "
+            "The model was connected on the Settings page of the app. Correct the connection there, or set "
             "RAG_OPENAI_MODEL, RAG_OPENAI_BASE_URL and RAG_OPENAI_API_KEY, or RAG_GGUF, which have priority."
         )
     if failed:

@@ -246,7 +246,7 @@ class LanguageModel:
         if model is None:
             raise SettingsError(
                 "RAG-Sequence, RAG-Token and likelihoods need the probabilities of single tokens, which only a model "
-                "in a GGUF file gives. Set RAG_GGUF, connect a file on the Admin page, or choose another strategy."
+                "in a GGUF file gives. Set RAG_GGUF, connect a file on the Settings page, or choose another strategy."
             )
         return model
 

@@ -33,7 +33,7 @@ _DISK_RESERVE_BYTES = 500_000_000
 _PIECE_BYTES = 1 << 16
 _CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
 # How to use a file that was not downloaded by the application.
-_ENTER_PATH = 'enter its path on the Admin page (kind of model "GGUF file"), or run: model use PATH'
+_ENTER_PATH = 'enter its path on the Settings page (kind of model "GGUF file"), or run: model use PATH'
 
 
 def build_model_path(model: CatalogueModel, folder: Path) -> Path:

@@ -133,7 +133,7 @@ class ModelProfile:
         try:
             catalogue = load_catalogue(self._settings.model_catalogue)
         except SettingsError:
-            # The Admin page and the command line report an invalid catalogue.
+            # The Settings page and the command line report an invalid catalogue.
             return "small"
         name = self._settings.gguf.name if self._settings.gguf else ""
         return next((model.capability for model in catalogue if model.file == name), "small")

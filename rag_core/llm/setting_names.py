@@ -44,15 +44,15 @@ ENVIRONMENT_NAMES = SettingNames(
     context_value="RAG_OPENAI_CONTEXT_TOKENS={}",
 )
 FORM_NAMES = SettingNames(
-    key="the API key on the Admin page",
-    address="the address on the Admin page",
-    context="Context length on the Admin page",
-    use_chat="choose Chat Completions on the Admin page",
-    unset_file="choose another model on the Admin page",
+    key="the API key on the Settings page",
+    address="the address on the Settings page",
+    context="Context length on the Settings page",
+    use_chat="choose Chat Completions on the Settings page",
+    unset_file="choose another model on the Settings page",
     address_value="{}",
     model_value="model {}",
     file_value="the file {}",
-    context_value="the context length of {:,} tokens on the Admin page",
+    context_value="the context length of {:,} tokens on the Settings page",
 )
 
 

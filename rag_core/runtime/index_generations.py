@@ -128,12 +128,12 @@ class IndexGenerations:
             if identity.weights == fingerprint.weights:
                 raise IndexMismatch(
                     f"The index was built by a version that stored other vectors of {fingerprint.embedder}: re-index "
-                    "all documents (Admin, or the reindex command), or install the former version."
+                    "all documents (Settings, or the reindex command), or install the former version."
                 )
             raise IndexMismatch(
                 f"The index was built with other weights of {fingerprint.embedder} ({fingerprint.weights[:12]}…, now "
                 f"{identity.weights[:12]}…). Questions and documents must share one model: re-index all documents "
-                "(Admin, or the reindex command), or restore the former model."
+                "(Settings, or the reindex command), or restore the former model."
             )
         sparse = {SparseRetriever.score.name: partial(self._load_sparse_encoder, fingerprint)}
         return IndexGeneration(generation_id, fingerprint, embedder, sparse if fingerprint.sparse else {})
@@ -144,8 +144,8 @@ class IndexGenerations:
         if encoder.weights != fingerprint.sparse_weights:
             raise IndexMismatch(
                 f"The index was built with other weights of the sparse encoder {fingerprint.sparse} "
-                f"({fingerprint.sparse_weights[:12]}…, now {encoder.weights[:12]}…). Re-index all documents (Admin, or "
-                "the reindex command), or restore the former model."
+                f"({fingerprint.sparse_weights[:12]}…, now {encoder.weights[:12]}…). Re-index all documents (Settings, "
+                "or the reindex command), or restore the former model."
             )
         return encoder
 
@@ -159,8 +159,8 @@ class IndexGenerations:
                 raise
             raise EmbedderMissing(
                 f"The index was built with the embedding model {name!r}, which is no longer on this machine. "
-                f"Re-index all documents (Admin, or the reindex command) to use {configured_name!r}, or restore that "
-                "model."
+                f"Re-index all documents (Settings, or the reindex command) to use {configured_name!r}, or restore "
+                "that model."
             ) from error
 
 

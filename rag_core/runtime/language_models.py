@@ -129,7 +129,7 @@ class LanguageModels:
 
     @property
     def current(self) -> str:
-        """Name of the model in use: the model selected on the Admin page, or else the model of the settings.
+        """Name of the model in use: the model selected on the Settings page, or else the model of the settings.
 
         It is empty if no model is selected or set.
         """

@@ -129,7 +129,7 @@ def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: b
         text = f"{purpose} needs a language model, but “Quotes only” is chosen. Choose a model"
     else:
         text = (
-            f"{purpose} needs a language model, and none is set. Connect one on the Admin page, or set "
+            f"{purpose} needs a language model, and none is set. Connect one on the Settings page, or set "
             "RAG_OPENAI_MODEL, and OPENAI_BASE_URL to the address of its endpoint, or RAG_GGUF"
         )
     return f"{text}; or {alternative}." if alternative else f"{text}."

@@ -1,4 +1,4 @@
-"""Settings that can be changed on the Admin page while the application runs."""
+"""Settings that can be changed on the Settings page while the application runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OFFER_HIDDEN = "model_offer_hidden"
 
 
 class Preferences:
-    """The values that are set on the Admin page, or else the values of the settings.
+    """The values that are set on the Settings page, or else the values of the settings.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Preferences:
 
     @property
     def default_threshold(self) -> float:
-        """The value that `threshold` has if it is not changed on the Admin page."""
+        """The value that `threshold` has if it is not changed on the Settings page."""
         return float(getattr(self._settings, self._threshold_name))
 
     @property

@@ -80,11 +80,12 @@ class WarmUp:
 
     def _load_all(self) -> None:
         try:
-            self._start_parsers()
             with self._models.preparing():
                 self._load_search()
                 if self._settings.reranker:
                     self._models.cross_encoder()
+            # Questions wait for the models, so the processes that parse files do not take time from these.
+            self._start_parsers()
             self._language_models.warm_up()
         except RagError as error:
             # It is enough to log the error: the readiness and the status show the problem, and each question that needs

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from rag_core.errors import UnknownConversation
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
+from rag_core.text.grammar import ARTICLES, BE
+from rag_core.text.noun_phrases import find_content_words
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
 
 UNTITLED = "New chat"
-TITLE_CHARS = 80
+TITLE_CHARS = 200
+# Characters of a message that are shown before and after what a search found in it.
+_BEFORE, _AFTER = 24, 60
+# "What was the", whose rest is the subject of a question.
+_QUESTION_START = re.compile(
+    rf"(?:what|which|who|where|when)\s+(?:{'|'.join(BE)})\s+(?:(?:{'|'.join(ARTICLES)})\s+)?", re.IGNORECASE
+)
 
 
 class ConversationStore:
@@ -27,16 +37,18 @@ class ConversationStore:
     def all(self, query: str = "") -> list[Conversation]:
         """Return the conversations whose title or messages contain ``query``: first pinned ones, then newest."""
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
-        if query.strip():
-            pattern = "%" + query.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            match = select(messages.c.id).where(
-                messages.c.conversation_id == conversations.c.id, messages.c.text.ilike(pattern, escape="\\")
-            )
-            statement = statement.where(or_(conversations.c.title.ilike(pattern, escape="\\"), match.exists()))
+        words = query.strip()
         with self._db.read() as connection:
             rows = connection.execute(statement).all()
             collections = _read_collections(connection, select(conversation_collections))
-        return [_conversation_from_row(row, collections) for row in rows]
+            found = _find_in_messages(connection, words) if words else {}
+        every = [_conversation_from_row(row, collections) for row in rows]
+        in_title = {one.conversation_id for one in every if words.casefold() in one.title.casefold()}
+        return [
+            one if one.conversation_id in in_title else replace(one, found=found[one.conversation_id])
+            for one in every
+            if one.conversation_id in in_title or one.conversation_id in found
+        ]
 
     def add(self, scope: Scope, model: str | None = None, instructions: str = "") -> Conversation:
         """Create an empty conversation."""
@@ -83,11 +95,11 @@ class ConversationStore:
         return _message_from_row(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
-        """Add a message; the first question becomes the title of the conversation."""
+        """Add a message; the subject of the first question becomes the title of the conversation."""
         conversation, moment, message_id = self.get(conversation_id), now(), create_id()
         changes: dict[str, Any] = {"updated_at": moment}
         if conversation.title == UNTITLED and role == "user" and text.strip():
-            changes["title"] = " ".join(text.split())[:TITLE_CHARS]
+            changes["title"] = _find_subject(text)[:TITLE_CHARS]
         with self._db.begin() as connection:
             connection.execute(
                 insert(messages).values(
@@ -137,6 +149,31 @@ class ConversationStore:
         return int(self._db.fetch_values(select(func.count()).select_from(conversations))[0])
 
 
+def _find_subject(question: str) -> str:
+    """Return a question without "What was the" and the question mark, if that leaves a word with meaning."""
+    whole = " ".join(question.split())
+    subject = _QUESTION_START.sub("", whole, count=1).rstrip(" ?") if _QUESTION_START.match(whole) else whole
+    return subject[0].upper() + subject[1:] if find_content_words(subject) else whole
+
+
+def _find_in_messages(connection: Connection, words: str) -> dict[str, str]:
+    """Return the part around the words of the first message with them, by the id of the conversation."""
+    pattern = "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    query = select(messages.c.conversation_id, messages.c.text).where(messages.c.text.ilike(pattern, escape="\\"))
+    found: dict[str, str] = {}
+    for conversation_id, text in connection.execute(query.order_by(messages.c.created_at, messages.c.id)):
+        found.setdefault(conversation_id, _cut_around(text, words))
+    return found
+
+
+def _cut_around(text: str, words: str) -> str:
+    match = re.search(re.escape(words), text, re.IGNORECASE)
+    place = match.start() if match else 0
+    start, end = max(0, place - _BEFORE), place + len(words) + _AFTER
+    part = " ".join(text[start:end].split())
+    return f"{'…' if start else ''}{part}{'…' if end < len(text) else ''}"
+
+
 def _message_from_row(row: Any) -> Message:
     return Message(
         message_id=row.id,
@@ -170,4 +207,5 @@ def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -
         scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ())), row.as_of),
         model=row.model,
         instructions=row.instructions,
+        tags=tuple(row.tags),
     )

@@ -63,10 +63,12 @@ class ModelKeyStore:
             where = "The keyring of this machine" if isinstance(error, KeyringError) else self._file
             raise StoreError(
                 f"{where} cannot be read ({type(error).__name__}). Allow access to it, for example by unlocking it, "
-                "and read the key again on the Admin page; or enter the API key there again."
+                "and read the key again on the Settings page; or enter the API key there again."
             ) from None
         if not key:
-            raise StoreError("The stored API key of the language model is missing. Enter it again on the Admin page.")
+            raise StoreError(
+                "The stored API key of the language model is missing. Enter it again on the Settings page."
+            )
         return key
 
     def remove(self) -> None:

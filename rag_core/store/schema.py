@@ -296,6 +296,7 @@ conversations = Table(
     Column("instructions", Text, nullable=False, server_default=""),
     # Name of a snapshot or a date; empty for the present.
     Column("as_of", Text, nullable=False, server_default=""),
+    Column("tags", JSON, nullable=False, server_default="[]"),
 )
 
 # The collections that a conversation searches. A question searches the documents that they contain when it is asked.

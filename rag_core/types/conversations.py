@@ -48,7 +48,8 @@ class Conversation:
     """A stored conversation, without its messages.
 
     ``model`` names the language model of the next questions; ``None`` stands for the model in use, and an empty name
-    for quotes only. ``instructions`` are the user's instructions for the answers of a model.
+    for quotes only. ``instructions`` are the user's instructions for the answers of a model. ``found`` is the part of
+    a message that contains what a search looked for; empty if the title contains it, or without a search.
     """
 
     conversation_id: str
@@ -59,6 +60,8 @@ class Conversation:
     scope: Scope
     model: str | None = None
     instructions: str = ""
+    tags: tuple[str, ...] = ()
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)

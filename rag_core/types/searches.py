@@ -14,7 +14,7 @@ from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedd
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 from rag_core.types.snapshots import AsOf
 
-# The plain strategy, with every other parameter as in the settings or on the Admin page.
+# The plain strategy, with every other parameter as in the settings or on the Settings page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
 # Of a longer text, the embedder reads only the beginning.
 MAX_QUESTION_CHARS = 4000

@@ -96,7 +96,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the whole installation, for the Admin page and the ``status`` command.
+    """The state of the whole installation, for the Settings page and the ``status`` command.
 
     ``problems`` contains one text per problem. ``notices`` contains texts about what could be improved although
     everything works. ``counts`` contains the numbers of documents, pages, chunks and conversations. ``stores`` contains

@@ -38,11 +38,11 @@ def _components_are_searched_once() -> Iterator[None]:
 
 @pytest.fixture
 def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
-    """Return a function that opens a page through app.py, with query parameters as keywords."""
+    """Return a function that opens a page through pages/main.py, with query parameters as keywords."""
     monkeypatch.chdir(ROOT)
 
     def opened(page: str = "chat", **params: str | list[str]) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+        app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
         if page != "chat":
             app.run()
             app.switch_page(PAGES[page])

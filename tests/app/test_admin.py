@@ -1,4 +1,4 @@
-"""The Admin page: health, settings and re-indexing."""
+"""The Settings page: health, settings and re-indexing."""
 
 from __future__ import annotations
 

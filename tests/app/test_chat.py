@@ -193,7 +193,7 @@ def test_refusal_names_the_document_that_is_named_in_the_question(open_page: Ope
     engine.conversations.set_scope(conversation_id, Scope(tuple(piers)))
     app = ask(open_page(c=conversation_id), "Which enzyme in the lamps of Zanzibar repairs DNA?")
     captions = "".join(caption.value for caption in app.caption).replace("\\", "")
-    assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document above and ask again." in captions
+    assert "Zanzibar.pdf is named after “Zanzibar”. Choose that document beside the input and ask again." in captions
 
 
 def test_summary_of_a_topic_without_a_model_says_what_is_needed(open_page: OpenPage, bridge: str) -> None:
@@ -427,6 +427,26 @@ def test_conversations_can_be_opened_renamed_pinned_and_deleted(
     assert engine.conversations.list()[0].title == "Who pays"
 
 
+def test_conversations_are_tagged_and_filtered(open_page: OpenPage, engine: Engine) -> None:
+    for title in ("Harrow Bridge", "Lindow Canal"):
+        engine.conversations.rename(engine.conversations.create().conversation_id, title)
+    app = open_page("documents")
+    app.get("menu_button")[0].set_value("Tag").run()
+    app.multiselect(key="new_tags").set_value([" Water ways ", "Audit"])
+    app.button(key="confirm_tags").click().run()
+    assert engine.conversations.list()[0].tags == ("Water ways", "Audit")
+    app.button_group(key="conversation_tag").set_value("Audit").run()
+    assert [one.label for one in open_conversations(app)] == ["Lindow Canal"]
+
+
+def test_conversation_is_exported_from_the_sidebar(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    app.switch_page(PAGES["lab"]).run()
+    app.get("menu_button")[0].set_value("Export").run()
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert labels == ["Markdown", "PDF", "Word (DOCX)"]
+
+
 def test_failure_to_pin_is_reported(open_page: OpenPage, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.conversations.create()
     app = open_page()
@@ -439,6 +459,7 @@ def test_search_finds_conversations_by_their_text(open_page: OpenPage, bridge: s
     app = ask(open_page(), LENGTH)
     app.text_input(key="conversation_search").set_value("412 metres").run()
     assert open_conversations(app)
+    assert any("It is 412 metres long and carries" in one.value.replace("\\", "") for one in app.sidebar.caption)
     app.text_input(key="conversation_search").set_value("zebra").run()
     assert not open_conversations(app)
     assert "No conversation contains these words." in texts(app)

@@ -1,4 +1,4 @@
-"""The language model on the Admin page: choice, test and usage."""
+"""The language model on the Settings page: choice, test and usage."""
 
 from __future__ import annotations
 

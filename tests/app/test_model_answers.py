@@ -213,5 +213,5 @@ def test_continuation_without_a_model_explains_itself(
     app, _ = ask(open_page)
     monkeypatch.setattr(type(library.models), "active", lambda models, model=None: None)
     app = answered(click(app, "Continue"))
-    assert "Connect one on the Admin page" in texts(app)
+    assert "Connect one on the Settings page" in texts(app)
     assert plain_text(shown(app)[0]["blocks"]) == "The Harrow Bridge is 412 metres long [1]. It"

@@ -1,4 +1,4 @@
-"""The panel on the Admin page that downloads a model of the catalogue and uses it."""
+"""The panel on the Settings page that downloads a model of the catalogue and uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form on the Admin page that connects a language model."""
+"""The form on the Settings page that connects a language model."""
 
 from __future__ import annotations
 

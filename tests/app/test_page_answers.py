@@ -45,7 +45,7 @@ def library(endpoint: ScriptedEndpoint, engine: Engine) -> Engine:
 
 
 def labels(app: AppTest) -> list[str]:
-    return [one.label.replace("\\", "") for one in app.expander]
+    return [one.label.replace("\\", "") for one in app.main.expander]
 
 
 def test_cited_pages_are_listed_in_the_order_of_the_answer(

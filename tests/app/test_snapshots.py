@@ -1,4 +1,4 @@
-"""Snapshots on the Documents, Chat and Lab pages."""
+"""The Snapshots page, and snapshots on the Chat and Lab pages."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ def marked(app: AppTest) -> list[str]:
 
 def test_snapshot_is_created_and_deleted(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=FORMER)
-    app = open_page("documents")
-    assert "Snapshots (0)" in [one.label for one in app.expander]
+    app = open_page("snapshots")
     app.text_input(key="snapshot_name").set_value("Spring")
     app.button("FormSubmitter:snapshot_form-Create snapshot").click().run()
     assert [one.name for one in engine.snapshots.list()] == ["Spring"]
@@ -52,7 +51,7 @@ def test_snapshot_is_created_and_deleted(open_page: OpenPage, engine: Engine) ->
 
 def test_unusable_name_is_reported(open_page: OpenPage, engine: Engine) -> None:
     add(engine, bridge=FORMER)
-    app = open_page("documents")
+    app = open_page("snapshots")
     app.button("FormSubmitter:snapshot_form-Create snapshot").click().run()
     assert "The name of the snapshot is empty" in texts(app)
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
-from tests.support.app import LENGTH, OpenPage, add, click, conversation_of, plain_text, settle, shown, texts
+from tests.support.app import LENGTH, PAGES, OpenPage, add, click, conversation_of, plain_text, settle, shown, texts
 from tests.support.pdfs import make_pdf
 from tests.support.servers import ScriptedEndpoint, complete
 
@@ -40,7 +40,7 @@ def one_page(engine: Engine) -> None:
 
 def chat_with(open_page: OpenPage, strategy: str) -> AppTest:
     app = open_page()
-    return app.selectbox(key="strategy").select(strategy).run()
+    return app.radio(key="strategy").set_value(strategy).run()
 
 
 def ask(app: AppTest, question: str = LENGTH) -> AppTest:
@@ -52,7 +52,7 @@ def ask(app: AppTest, question: str = LENGTH) -> AppTest:
 
 def test_missing_model_offers_no_strategies(open_page: OpenPage, one_page: None) -> None:
     app = open_page()
-    assert not app.selectbox
+    assert not app.radio
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
     admin = texts(open_page("admin"))
     assert "Connect a model to have it write them." in admin
@@ -64,15 +64,15 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, one_page: None)
 def test_snapshot_offers_no_strategy_that_reads_the_present(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
-    assert {"Search: Step by step", "Search: Compare"} <= set(open_page().selectbox(key="strategy").options)
+    assert {"Step by step", "Compare"} <= set(open_page().radio(key="strategy").options)
     engine.snapshots.create("first")
     app = open_page()
     app.selectbox(key="as_of_new").select("first").run()
-    options = app.selectbox(key="strategy").options
-    assert "Search: Compare" in options
-    assert "Search: Step by step" not in options
+    options = app.radio(key="strategy").options
+    assert "Compare" in options
+    assert "Step by step" not in options
     # The others are in the Lab.
-    assert "Search: Several queries" not in options
+    assert "Several queries" not in options
 
 
 def test_choice_is_ignored_without_the_model(
@@ -82,7 +82,7 @@ def test_choice_is_ignored_without_the_model(
     app = chat_with(open_page, "compare")
     engine.models.select(None)
     ask(app)
-    assert not app.selectbox
+    assert "strategy" not in [one.key for one in app.radio]
     assert served.requests == []
 
 
@@ -90,10 +90,10 @@ def test_chosen_strategy_is_applied_and_shown(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
     app = open_page()
-    assert app.selectbox(key="strategy").options[:2] == ["Search: Automatic", "Search: Compare"]
-    assert "One search; a capable model asks for more if something is missing" in texts(app)
-    app.selectbox(key="strategy").select("compare").run()
-    assert "each part is searched for" in texts(app)
+    assert app.radio(key="strategy").options[:2] == ["Automatic", "Compare"]
+    captions = app.radio(key="strategy").proto.captions
+    assert captions[0] == "One search; a capable model asks for more if something is missing."
+    app.radio(key="strategy").set_value("compare").run()
     endpoint.script = [PARTS, complete("It is 412 metres long [1].")]
     ask(app)
     shown_texts = texts(app)
@@ -102,7 +102,7 @@ def test_chosen_strategy_is_applied_and_shown(
     assert any("· Compare · Written by" in expander.label for expander in app.expander)
     reloaded = open_page(c=conversation_of(app))
     assert "Searched for “When was the Harrow Bridge" in texts(reloaded)
-    assert reloaded.selectbox(key="strategy").value == "plain"
+    assert reloaded.radio(key="strategy").value == "plain"
     messages = engine.conversations.messages(conversation_of(app))
     assert messages[-1].answer is not None
     assert messages[-1].answer.strategy == "compare"
@@ -113,7 +113,7 @@ def test_answer_can_be_replaced_with_another_strategy(
 ) -> None:
     app = ask(open_page())
     endpoint.script = [*([PARTS] * 2), complete("It is 412 metres long [1].")]
-    app.selectbox(key="strategy").select("compare").run()
+    app.radio(key="strategy").set_value("compare").run()
     click(app, "Ask again")
     settle(app, lambda app: "When was the Harrow Bridge" in texts(app))
 
@@ -135,9 +135,9 @@ def test_lab_answers_with_any_strategy(endpoint: ScriptedEndpoint, open_page: Op
 
 def test_choice_survives_a_change_of_page(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
     app = chat_with(open_page, "compare")
-    app.switch_page("pages/documents/page.py").run()
-    app.switch_page("pages/chat/page.py").run()
-    assert app.selectbox(key="strategy").value == "compare"
+    app.switch_page(PAGES["documents"]).run()
+    app.switch_page(PAGES["chat"]).run()
+    assert app.radio(key="strategy").value == "compare"
 
 
 def test_summary_lists_citations_without_scores(

@@ -41,7 +41,3 @@ def test_configuration_and_assets_access_no_other_host() -> None:
         if file.suffix in (".js", ".css"):
             assert "//" not in file.read_text("utf-8").replace("// ", ""), file
             assert "innerHTML" not in file.read_text("utf-8"), file
-
-
-def test_no_script_directly_in_pages() -> None:
-    assert [path.name for path in ROOT.glob("pages/*.py")] == ["__init__.py"]

@@ -65,7 +65,7 @@ def test_link_of_a_new_chat_leads_to_the_form_and_a_model_is_connected(open_app:
         assert drawn is not None
         assert drawn.evaluate("field => field.isConnected")
         press(page, "List models")
-        expect(page.get_by_text("refused the API key on the Admin page")).to_be_visible()
+        expect(page.get_by_text("refused the API key on the Settings page")).to_be_visible()
         # The message stands in the form, not at the top of the long page.
         expect(page.locator(".st-key-language_model").get_by_text("(HTTP 401)")).to_be_in_viewport()
         field.fill(KEY)

@@ -62,12 +62,16 @@ def test_conversation_with_sources_follow_ups_and_export(open_app: OpenApp, addr
     page.reload()
     expect(page.get_by_text("Searched for: When do boats leave for the mainland?")).to_be_visible()
     quiet(page)
-    for kind, beginning in (("Markdown", b"# How tall is the Vardo tower?"), ("PDF", b"%PDF-")):
+    for kind, beginning in (
+        ("Markdown", b"# How tall is the Vardo tower?"),
+        ("PDF", b"%PDF-"),
+        ("Word (DOCX)", b"PK"),
+    ):
         page.get_by_role("button", name="Export").click()
         with page.expect_download() as download:
             page.get_by_role("button", name=kind, exact=True).click()
         assert Path(download.value.path()).read_bytes().startswith(beginning)
-        assert re.fullmatch(r"How tall is the Vardo tower [\d-]{10}\.(md|pdf)", download.value.suggested_filename)
+        assert re.fullmatch(r"How tall is the Vardo tower [\d-]{10}\.(md|pdf|docx)", download.value.suggested_filename)
         page.keyboard.press("Escape")
 
 

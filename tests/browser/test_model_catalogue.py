@@ -1,4 +1,4 @@
-"""The download of a model on the Admin page, from a server on this machine."""
+"""The download of a model on the Settings page, from a server on this machine."""
 
 from __future__ import annotations
 

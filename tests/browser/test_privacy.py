@@ -1,4 +1,4 @@
-"""What leaves the machine: only requests to the connected endpoint, and in them only what the Admin page names."""
+"""What leaves the machine: only requests to the connected endpoint, and in them only what the Settings page names."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_streamed_answer_survives_reload_and_is_followed_by_others(page: Page, m
         page.wait_for_timeout(1500)  # the page polls for the answer in this time
         model.go_on.set()
         expect(page.get_by_text("Written by small")).to_have_count(number + 1)
-        expect(page.get_by_test_id("stChatInputTextArea")).to_be_enabled()
+        expect(page.get_by_test_id("stChatInputTextArea")).to_be_focused()
 
 
 @pytest.mark.usefixtures("model")

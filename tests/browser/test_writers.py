@@ -71,9 +71,9 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             expect(page).to_have_title("Lab · Footnote")
             expect(page.get_by_text("Page not found")).to_be_hidden()
             quiet(page)
-            follow(page, "Admin")
+            follow(page, "Settings")
             expect(page.get_by_text("Everything works.")).to_be_visible()
-            for name in ("Chat", "Documents", "Admin"):
+            for name in ("Chat", "Documents", "Settings"):
                 expect(page.get_by_role("link", name=name)).to_be_visible()
             page.goto(f"{address}{conversation}")
             quiet(page)
@@ -83,7 +83,7 @@ def test_model_and_instructions_are_chosen_and_kept(open_app: OpenApp, tmp_path:
             page.get_by_text("Quotes only", exact=True).click()
             expect(page.get_by_test_id("stPopover").get_by_role("button", name="Quotes only")).to_be_visible()
             quiet(page)
-            expect(page.get_by_text("Search: Automatic")).to_have_count(0)
+            expect(page.get_by_role("button", name="How to search")).to_have_count(0)
             page.keyboard.press("Escape")
             ask(page, QUESTION)
             expect(page.get_by_text("These passages may answer your question.")).to_be_visible()
@@ -111,5 +111,9 @@ def test_choosers_fit_the_screen(open_app: OpenApp, writing_app: WritingApp) -> 
 
 def test_missing_model_leads_to_the_form(open_app: OpenApp, address: str) -> None:
     page = open_app(address)
-    page.get_by_role("link", name="Quotes only").click()
+    open_popover(page, "Quotes only")
+    page.get_by_test_id("stPopoverBody").get_by_role("link", name="Connect a model").click()
     expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()
+    quiet(page)
+    page.go_back()
+    expect(page).to_have_title("Chat · Footnote")

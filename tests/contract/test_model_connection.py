@@ -174,7 +174,7 @@ def test_gguf_file_is_checked_and_connected(engine: Engine, tmp_path: Path) -> N
 
 def test_missing_and_unreadable_keys_are_explained(tmp_path: Path) -> None:
     keys = ModelKeyStore(tmp_path)
-    with pytest.raises(StoreError, match=r"is missing\. Enter it again on the Admin page"):
+    with pytest.raises(StoreError, match=r"is missing\. Enter it again on the Settings page"):
         keys.get("file")
     with pytest.raises(StoreError, match="keyring of this machine cannot be read"):
         keys.get("keyring")
@@ -189,7 +189,7 @@ def test_unreadable_key_is_the_error_of_an_answer_until_it_is_read(
     engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
     (tmp_path / "data/model-key").rename(tmp_path / "key")
     engine.models.read_key_again()
-    assert "is missing. Enter it again on the Admin page" in engine.models.key_problem
+    assert "is missing. Enter it again on the Settings page" in engine.models.key_problem
     sent = len(endpoint.requests)
     answer = engine.answer(ASK_BUDGET)
     assert answer.generator == "extractive"
@@ -213,12 +213,12 @@ def test_messages_name_the_form_if_the_connection_is_stored(
     with pytest.raises(GeneratorAuthError) as refused:
         engine.models.list()
     assert str(refused.value) == (
-        f"The endpoint at {endpoint.url} refused the API key on the Admin page (HTTP 401). "
+        f"The endpoint at {endpoint.url} refused the API key on the Settings page (HTTP 401). "
         "Set a valid key that may use model small."
     )
     indexed(engine, "bridge.pdf", BUDGET)
     short = engine.answer(ASK_BUDGET).notices[-1]
-    assert short.startswith("The context length of 900 tokens on the Admin page leaves no room for passages")
+    assert short.startswith("The context length of 900 tokens on the Settings page leaves no room for passages")
     with pytest.raises(
         GeneratorUnavailable, match=r"^The file /absent\.gguf cannot be read .* choose another model on"
     ):

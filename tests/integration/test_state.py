@@ -219,14 +219,24 @@ def test_questions_during_indexing_and_deletion(engine: Engine) -> None:
     assert_in_agreement(engine)
 
 
-def test_first_question_becomes_the_title(engine: Engine) -> None:
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("  What is the\nbudget?  ", "Budget"),
+        ("When was the bridge opened?", "Bridge opened"),
+        ("How long is the bridge?", "How long is the bridge?"),
+        ("What is it?", "What is it?"),
+        ("Was ist die Miete?", "Was ist die Miete?"),
+    ],
+)
+def test_subject_of_the_first_question_becomes_the_title(engine: Engine, question: str, title: str) -> None:
     conversation_id = engine.conversations.create().conversation_id
     assert engine.conversations.get(conversation_id).title == "New chat"
-    turns = [("assistant", "Hello."), ("user", "  What is the\nbudget?  "), ("user", "And the next?")]
+    turns = [("assistant", "Hello."), ("user", question), ("user", "And the next?")]
     for role, text in turns:
         engine.conversations.add_message(conversation_id, role, text)
     conversation = engine.conversations.get(conversation_id)
-    assert conversation.title == "What is the budget?"
+    assert conversation.title == title
     messages = engine.conversations.messages(conversation_id)
     assert [(message.role, message.text) for message in messages] == turns
     assert conversation.updated_at >= conversation.created_at

@@ -16,7 +16,8 @@ from tests.support.pdfs import make_pdf
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    name: str(ROOT / "pages" / name / "page.py") for name in ("chat", "documents", "themes", "evaluate", "lab", "admin")
+    name: str(ROOT / "pages" / name / "page.py")
+    for name in ("chat", "documents", "themes", "evaluate", "lab", "admin", "snapshots")
 }
 # A generous limit for a busy machine; a run without waiting takes a tenth of a second.
 SECONDS = 60
@@ -45,7 +46,7 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
 
 def answered(app: AppTest) -> AppTest:
     """Run the page repeatedly until no answer is in progress."""
-    return settle(app, lambda app: not app.chat_input[0].disabled)
+    return settle(app, lambda app: all(one.key != "stop" for one in app.button) and "Stopping after" not in texts(app))
 
 
 def conversation_of(app: AppTest) -> str:

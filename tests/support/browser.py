@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.support.environment import INDEPENDENT
 
@@ -35,6 +35,7 @@ ARGUMENTS = [
     # All pages share one process, which keeps the compiled scripts.
     "--process-per-site",
 ]
+ADVANCED = ("Lab", "Evaluate", "Themes", "Snapshots")
 # Generous, for busy machines.
 PATIENCE_MS = 60_000
 OpenApp = Callable[..., Page]
@@ -72,7 +73,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # no connection yet, or no reply while the engine is opened
             try:
                 process.wait(timeout=0.1)
             except subprocess.TimeoutExpired:
@@ -107,9 +108,18 @@ def ask(page: Page, question: str) -> None:
 
 def follow(page: Page, name: str) -> None:
     """Open a page by its link in the sidebar, which takes a fraction of the time of a new load."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+    find_link(page, name).click()
     expect(page).to_have_title(f"{name} · Footnote")
     quiet(page)
+
+
+def find_link(page: Page, name: str) -> Locator:
+    """Return the link to a page in the sidebar; open the part with advanced pages for one of these."""
+    sidebar = page.get_by_test_id("stSidebar")
+    link = sidebar.get_by_role("link", name=name, exact=True)
+    if name in ADVANCED and not link.is_visible():
+        sidebar.get_by_text("Advanced").click()
+    return link
 
 
 def start_chat(page: Page) -> None:
@@ -148,9 +158,7 @@ def evaluate_rows(page: Page, rows: Sequence[dict[str, object]]) -> None:
 
 def open_chat(open_app: OpenApp, address: str, files: Mapping[str, bytes]) -> Page:
     """Upload PDFs on the Documents page, then go to the chat."""
-    # The first visit of a process loads the page twice unless its address is that of the chat.
-    page = open_app(address)
-    follow(page, "Documents")
+    page = open_app(f"{address}/documents")
     upload(page, files)
     follow(page, "Chat")
     return page

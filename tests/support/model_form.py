@@ -9,9 +9,9 @@ from tests.support.browser import ask, follow, quiet, start_chat
 
 
 def open_form(page: Page) -> None:
-    """Open the Admin page, unless it is open."""
+    """Open the Settings page, unless it is open."""
     if not page.url.endswith("/admin"):
-        follow(page, "Admin")
+        follow(page, "Settings")
     expect(page.get_by_label("Kind of model")).to_be_visible()
 
 

@@ -38,8 +38,8 @@ NAMES = {
     ClosedBook: "answer",
     SnapshotComparisons: "compare",
     Watches: "add find interval_s list remove start stop sync",
-    Conversations: "add_message create delete export_markdown export_pdf get list messages remove_messages rename "
-    "replace_answer set_instructions set_model set_pinned set_scope",
+    Conversations: "add_message create delete export_docx export_markdown export_pdf get list messages remove_messages "
+    "rename replace_answer set_instructions set_model set_pinned set_scope set_tags",
     Labels: "add answers_for confirm_passage label_answer list pages_for parse_file rate_answer rating remove "
     "withdraw_rating",
     BackgroundService: "cancel close state",

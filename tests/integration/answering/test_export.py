@@ -9,11 +9,12 @@ from html import escape as html_escape
 from io import BytesIO
 from pathlib import Path
 
+import docx
 import pypdf
 import pytest
 from markdown_it import MarkdownIt
 
-from rag_core.answering.export import REMOVED, export_markdown, export_pdf
+from rag_core.answering.export import REMOVED, export_docx, export_markdown, export_pdf
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.settings import Settings
@@ -50,6 +51,15 @@ def pdf_text(data: bytes) -> str:
     return " ".join(" ".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(data)).pages).split())
 
 
+def docx_text(data: bytes) -> str:
+    """Return the text of the paragraphs and cells in order."""
+    blocks = docx.Document(BytesIO(data)).iter_inner_content()
+    cells = (
+        [cell.text for row in one.rows for cell in row.cells] if hasattr(one, "rows") else [one.text] for one in blocks
+    )
+    return " ".join(" ".join(text for texts in cells for text in texts).split())
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with open_library(tmp_path_factory.mktemp("exporting") / "data", {"bridge.pdf": [BUDGET]}) as engine:
@@ -63,9 +73,12 @@ def build_cited_table(*row: str) -> CitedTable:
     return CitedTable(1, "v", 3, Table((header, TableRow(cells)), 1, ((0.0, 1.0),) * 2, unit="(in $)"), (9,))
 
 
-def exports(settings: Settings, messages: list[Message]) -> tuple[str, str]:
-    """Return the exported Markdown, and the text of the exported PDF."""
-    return export_markdown(settings, CONVERSATION, messages), pdf_text(export_pdf(settings, CONVERSATION, messages))
+def exports(settings: Settings, messages: list[Message]) -> tuple[str, str, str]:
+    """Return the exported Markdown, and the texts of the exported PDF and Word document."""
+    markdown, pdf, word = (
+        export(settings, CONVERSATION, messages) for export in (export_markdown, export_pdf, export_docx)
+    )
+    return str(markdown), pdf_text(bytes(pdf)), docx_text(bytes(word))
 
 
 MARKS = (
@@ -128,9 +141,10 @@ REFUSED = Passage(1, "9", "d", "v", "a.pdf", 0, "1", 0, 0, 1, "x", "", {})
     ids=["marks", "short", "value once", "font", "refusal", "no answer", "unchecked", "cited rows", "table"],
 )
 def test_answer_is_exported(tmp_path: Path, messages: list[Message], markdown: str, pdf: str) -> None:
-    exported, text = exports(settings_in(tmp_path), messages)
+    exported, text, word = exports(settings_in(tmp_path), messages)
     assert markdown in exported
     assert pdf in text
+    assert pdf.replace("????", "Мост") in word
     assert ("The Markdown export contains them" in text) == ("????" in pdf)
 
 
@@ -163,10 +177,12 @@ def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
     answer = library.answer(ASK_BUDGET)
     library.conversations.add_message(conversation_id, "assistant", answer.text, answer)
     exported = library.conversations.export_markdown(conversation_id).replace("\\", "")
-    for text in (exported, pdf_text(library.conversations.export_pdf(conversation_id))):
+    word = docx_text(library.conversations.export_docx(conversation_id))
+    for text in (exported, pdf_text(library.conversations.export_pdf(conversation_id)), word):
         assert ASK_BUDGET in text
         assert f"[1] bridge.pdf, page 1: “{BUDGET}”" in text
-    for export in (library.conversations.export_markdown, library.conversations.export_pdf):
+    conversations = library.conversations
+    for export in (conversations.export_markdown, conversations.export_pdf, conversations.export_docx):
         with pytest.raises(UnknownConversation):
             export("gone")
 

@@ -1,8 +1,6 @@
-"""Snapshots: what documents said at a date, kept for questions after later files have replaced it."""
+"""The list of snapshots, and the form for a new one."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -13,27 +11,14 @@ from pages.shared.text import escape_markdown, get_reader_zone
 from rag_core.engine import Engine
 from rag_core.types.formatting import format_count
 from rag_core.types.local_time import get_today, to_local_time
-from rag_core.types.snapshots import Snapshot
 
 _NAME, _COLLECTION, _DATE = "snapshot_name", "snapshot_collection", "snapshot_date"
 _ALL = ""
 
 
-def show_snapshots(engine: Engine, collections: Iterable[str]) -> None:
-    """List the snapshots, with a form for a new one."""
-    snapshots = engine.snapshots.list()
-    with st.expander(f"Snapshots ({len(snapshots):,})", icon=":material/history:"):
-        st.caption(
-            "A snapshot keeps what the documents say, so that you can ask about it after newer files have replaced it: "
-            "choose it in Chat, or compare two in the Lab. A document that you delete is deleted from all snapshots "
-            "too, and is never cited again."
-        )
-        _list(engine, snapshots)
-        _form(engine, collections)
-
-
-def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
-    for one in snapshots:
+def show_list(engine: Engine) -> None:
+    """List the snapshots, each with a button that deletes it."""
+    for one in engine.snapshots.list():
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             parts = [
                 f"**{escape_markdown(one.name)}**",
@@ -61,14 +46,15 @@ def _list(engine: Engine, snapshots: Sequence[Snapshot]) -> None:
             )
 
 
-def _form(engine: Engine, collections: Iterable[str]) -> None:
+def show_form(engine: Engine) -> None:
+    """Let the reader create a snapshot of all documents or of a collection."""
     today = get_today(get_reader_zone())
     with st.form("snapshot_form", border=False):
         name, collection, day = st.columns([2, 1, 1])
         name.text_input("Name", key=_NAME, placeholder="Annual reports 2025")
         collection.selectbox(
             "Documents",
-            [_ALL, *collections],
+            [_ALL, *engine.collections.list()],
             key=_COLLECTION,
             format_func=lambda one: format_collection_name(one) if one else "All documents",
         )

@@ -1,0 +1,39 @@
+"""What is shown while the models load, and if they cannot be loaded."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared.text import escape_markdown
+from rag_core.engine import Engine
+
+
+def show_load_error(engine: Engine) -> None:
+    """Show why the models cannot be loaded, if so; the place is kept as in `show_stored_error`."""
+    place = st.empty()
+    if error := engine.readiness().error:
+        place.error(escape_markdown(error), icon=":material/error:")
+
+
+def show_loading(engine: Engine) -> None:
+    """Say above the input that questions wait for the models, until these are loaded."""
+
+    @st.fragment(run_every=None if _is_settled(engine) else 1.0)
+    def show_line() -> None:
+        if not _is_settled(engine):
+            st.caption(
+                ":material/hourglass_empty: Waiting for the search models to load. You can already type your question."
+            )
+
+    with st.bottom:
+        show_line()
+
+
+def describe_search(engine: Engine) -> str:
+    """Return what an answer without a first stage does."""
+    return "Searching" if _is_settled(engine) else "Waiting for the search models to load"
+
+
+def _is_settled(engine: Engine) -> bool:
+    state = engine.readiness()
+    return state.ready or bool(state.error)
