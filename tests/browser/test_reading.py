@@ -92,7 +92,7 @@ def test_dialog_of_deleted_conversation_reports_it(open_app: OpenApp, address: s
     start_chat(page)
     other = open_app(address)
     for window, action in ((page, "Rename"), (other, "Delete")):
-        window.get_by_role("button", name="Edit", exact=True).first.click()
+        window.get_by_role("button", name="Menu of").first.click()
         window.get_by_role("menuitem", name=action).click()
         expect(window.get_by_role("dialog")).to_be_visible()
     other.get_by_role("dialog").get_by_role("button", name="Delete").click()
