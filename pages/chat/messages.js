@@ -14,11 +14,7 @@ export default function ({ data, parentElement }) {
     const observer = new MutationObserver(name);
     observer.observe(document.body, { childList: true, subtree: true });
     const place = parentElement.querySelector("[role=status]");
-    if (place.dataset.shown !== undefined && place.dataset.shown !== data.answer) {
-        place.textContent = data.text;
-        // The answer itself is on the page, so that it is not read twice by those who go through the page.
-        setTimeout(() => place.replaceChildren(), 2000);
-    }
+    if (data.answer && place.dataset.shown !== undefined && place.dataset.shown !== data.answer) place.textContent = data.text;
     place.dataset.shown = data.answer;
     return () => observer.disconnect();
 }
