@@ -27,7 +27,6 @@ from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown, format_duration
 from rag_core.engine import Engine
 from rag_core.stages import STAGES
-from rag_core.types.answer_text import remove_formatting
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Message
 from rag_core.types.formatting import format_count
@@ -72,19 +71,11 @@ def scroll_to_question(messages: Sequence[Message]) -> None:
 
 
 def _name_messages(messages: Sequence[Message], hidden: int) -> None:
-    """Name the shown messages for screen readers, and let them read a new answer."""
+    """Name the shown messages for screen readers, and announce when an answer is complete."""
     asked = [one.role == "user" for one in messages]
-    last = messages[-1] if messages and not asked[-1] else None
-    answer = last.answer if last else None
-    text = remove_formatting(answer.text) if answer else last.text if last else ""
-    _MESSAGES(
-        key="messages",
-        data={
-            "hidden": sum(asked[:hidden]),
-            "answer": last.message_id if last else "",
-            "text": f"Answer {sum(asked)}: {text}",
-        },
-    )
+    answer = messages[-1].message_id if messages and not asked[-1] else ""
+    text = f"Answer {sum(asked)} is complete."
+    _MESSAGES(key="messages", data={"hidden": sum(asked[:hidden]), "answer": answer, "text": text})
 
 
 def _turn(back: Backend, message: Message, *, last: bool) -> None:

@@ -14,7 +14,7 @@ export default function ({ data, parentElement }) {
     const observer = new MutationObserver(name);
     observer.observe(document.body, { childList: true, subtree: true });
     const place = parentElement.querySelector("[role=status]");
-    if (place.dataset.shown !== undefined && place.dataset.shown !== data.answer) place.textContent = data.text;
+    if (data.answer && place.dataset.shown !== undefined && place.dataset.shown !== data.answer) place.textContent = data.text;
     place.dataset.shown = data.answer;
     return () => observer.disconnect();
 }

@@ -86,13 +86,15 @@ def test_file_name_is_shown_literally(open_app: OpenApp, address: str) -> None:
 def test_dialog_of_deleted_conversation_reports_it(open_app: OpenApp, address: str) -> None:
     page = open_app(address)
     ask(page, "Which conversation is to be deleted?")
-    row = page.get_by_test_id("stSidebar").get_by_role("button", name="Which conversation is", exact=False)
+    row = page.get_by_test_id("stSidebar").get_by_role(
+        "button", name="Which conversation is to be deleted?", exact=True
+    )
     expect(row).to_be_visible()
     quiet(page)
     start_chat(page)
     other = open_app(address)
     for window, action in ((page, "Rename"), (other, "Delete")):
-        window.get_by_role("button", name="Edit", exact=True).first.click()
+        window.get_by_role("button", name="Menu of").first.click()
         window.get_by_role("menuitem", name=action).click()
         expect(window.get_by_role("dialog")).to_be_visible()
     other.get_by_role("dialog").get_by_role("button", name="Delete").click()

@@ -57,7 +57,7 @@ def test_streamed_answer_survives_reload_and_is_followed_by_others(page: Page, m
     ask(page, QUESTION)
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
     expect(page.get_by_text("Lena Holm")).to_be_hidden()
-    expect(page.locator("strong", has_text="The Vardo tower")).to_be_visible()
+    expect(page.get_by_test_id("stChatMessage").locator("strong", has_text="The Vardo tower")).to_be_visible()
 
     page.reload()
     expect(page.get_by_text("88 metres tall [1]. " + HOSTILE)).to_be_visible()
@@ -102,7 +102,7 @@ def test_stopped_answer_keeps_its_text(page: Page) -> None:
 def test_open_source_and_dialog_stay_open_when_an_answer_ends(page: Page, model: SlowModel) -> None:
     ask(page, QUESTION)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    page.get_by_role("button", name="Edit", exact=True).first.click()
+    page.get_by_role("button", name="Menu of").first.click()
     page.get_by_role("menuitem", name="Rename").click()
     dialog = page.get_by_role("dialog", name="Rename conversation")
     dialog.get_by_label("Title").fill("The tower of Vardo")
