@@ -35,7 +35,7 @@ from rag_core.verification.support import (
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
-NOT_CHECKED = "The answer is in another language than its sources, so it could not be checked against them."
+NOT_CHECKED = "The answer is in another language than its sources, so only its values were checked against them."
 # A sentence that the model did not cite is cited for a claim only if its support is at least this.
 MIN_SUPPORT = 0.4
 # A passage that the model cited for a claim is kept only if its support is at least this.
