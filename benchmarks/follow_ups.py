@@ -72,7 +72,7 @@ def follow_up(question: str, name: Phrase) -> str:
     if genitive:
         return before + ("their" if _is_plural(name) else "its") + after[genitive.end() :]
     subject = last in AUXILIARIES
-    if following and not following.is_function and after.strip()[0] not in ",;?" and not subject:
+    if following and not following.is_function_word and after.strip()[0] not in ",;?" and not subject:
         return ""
     if last in ("in", "at"):
         return _IN.sub("", before) + "there" + after

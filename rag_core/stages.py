@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_core.index import RETRIEVERS
 from rag_core.types.retrieval import PassageScore, SearchStage
 
-# In the order in which the times of an answer are listed.
+# The stages of an answer, in the order in which their durations are listed.
 STAGES = (
     SearchStage("rewrite", ended="Read the conversation"),
     SearchStage("plan", ended="Asked the model"),

@@ -26,7 +26,7 @@ from rag_core.types.formatting import format_count
 from rag_core.types.retrieval import Passage
 
 # Maximum number of copies of a passage that are listed.
-_PLACES = 5
+_LISTED_COPIES = 5
 _HIDDEN_SHOWN = 300
 # Most links below an answer.
 _LINKED = 6
@@ -153,9 +153,9 @@ def show_duplicates(passage: Passage) -> None:
     """List the pages of near-duplicate passages, which the search left out of its result."""
     if passage.duplicates:
         places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
-        left = len(places) - _PLACES
+        left = len(places) - _LISTED_COPIES
         more = f" and {format_count(left, 'more place')}" if left > 0 else ""
-        st.caption(escape_markdown(f"Also in {', '.join(places[:_PLACES])}{more}"))
+        st.caption(escape_markdown(f"Also in {', '.join(places[:_LISTED_COPIES])}{more}"))
 
 
 def show_unmet(passage: Passage) -> None:

@@ -69,7 +69,7 @@ def _is_fragment(question: str, words: Sequence[Token], start: int, end: int, *,
     if _WHAT_ABOUT.match(question[start:end]):
         return True
     # "May" with a capital letter is the month, unless it is the first word of the question.
-    kinds = {token.word for token in words if token.is_function and not (token.text == "May" and token.start)}
+    kinds = {token.word for token in words if token.is_function_word and not (token.text == "May" and token.start)}
     if kinds & WH and len(words) <= 4 and all(_is_empty_word(token) for token in words):
         return True
     if kinds & (WH | AUXILIARIES) or len(words) > MAX_FRAGMENT_WORDS:
@@ -81,17 +81,17 @@ def _is_fragment(question: str, words: Sequence[Token], start: int, end: int, *,
 
 
 def _is_empty_word(token: Token) -> bool:
-    return token.word in _BARE or (token.is_function and token.word in WH | AUXILIARIES | PREPOSITIONS)
+    return token.word in _BARE or (token.is_function_word and token.word in WH | AUXILIARIES | PREPOSITIONS)
 
 
 def _refers_back(question: str, words: Sequence[Token], position: int) -> bool:
     """Return whether a word stands for something that the question itself does not name before it."""
     token = words[position]
     before = words[position - 1].word if position else ""
-    if token.word not in _POINTING or not token.is_function or _has_other_use(words, position, before):
+    if token.word not in _POINTING or not token.is_function_word or _has_other_use(words, position, before):
         return False
     clause = _find_clause_start(question, words, position)
-    content = [at for at in range(position) if not words[at].is_function and not words[at].text.isdigit()]
+    content = [at for at in range(position) if not words[at].is_function_word and not words[at].text.isdigit()]
     if content and content[0] < clause:
         return False
     if token.word == "there":

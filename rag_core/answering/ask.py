@@ -94,9 +94,9 @@ class Answerer:
         events = self._ask(text, scope, top_k, history, configuration, writer, asked)
         for event in events:
             if isinstance(event, Answer):
-                event = self._reader.show_struck_in_answer(event)
+                event = self._reader.restore_struck_in_answer(event)
             elif isinstance(event, SearchResult):
-                event = replace(event, passages=self._reader.show_struck(event.passages))
+                event = replace(event, passages=self._reader.restore_struck(event.passages))
             yield event
 
     def _ask(

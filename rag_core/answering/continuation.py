@@ -123,7 +123,7 @@ class Continuations:
         text = (written + added).strip()
         verified = check_text(text, question, answer.passages, encode, self._reader.read, notices)
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
-        yield add_cited_tables(self._reader.show_struck_in_answer(whole), self._stores)
+        yield add_cited_tables(self._reader.restore_struck_in_answer(whole), self._stores)
 
     def _start(
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str

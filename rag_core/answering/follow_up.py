@@ -192,7 +192,7 @@ def add_earlier_words(question: str, history: Sequence[Message]) -> str:
     """
     present = {token.word for token in split_tokens(question)}
     for earlier in reversed(_earlier_questions(history)[-MAX_TURNS:]):
-        words = {token.word: token.text for token in split_tokens(earlier) if not token.is_function}
+        words = {token.word: token.text for token in split_tokens(earlier) if not token.is_function_word}
         if added := [text for word, text in words.items() if word not in present][:MAX_WORDS]:
             return f"{question.rstrip(' ?')} ({' '.join(added)})?"
     return question

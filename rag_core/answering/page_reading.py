@@ -123,15 +123,15 @@ class PageReader:
         )
         return next((one.text for one in dates), "")
 
-    def show_struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    def restore_struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return passages with the struck words of their pages, which the texts of chunks lack."""
         lacking = [one for one in passages if may_lack_struck(one.text)]
         keys = {(one.version_id, page) for one in lacking for page in one.page_indices}
         texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
-        return tuple(_show_struck(one, texts) for one in passages)
+        return tuple(_restore_struck(one, texts) for one in passages)
 
-    def show_struck_in_answer(self, answer: Answer) -> Answer:
-        """Return an answer whose passages and quotes contain the struck words of their pages."""
+    def restore_struck_in_answer(self, answer: Answer) -> Answer:
+        """Return an answer with the struck-out words of the pages put back into its passages and quotes."""
         quotes = [*answer.citations, *answer.more]
         keys = {(one.version_id, one.page_index) for one in quotes if may_lack_struck(one.quote)}
         texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
@@ -141,7 +141,7 @@ class PageReader:
             return replace(one, quote=text) if len(text) == len(one.quote) else one
 
         citations, more = (tuple(map(quote, some)) for some in (answer.citations, answer.more))
-        return replace(answer, passages=self.show_struck(answer.passages), citations=citations, more=more)
+        return replace(answer, passages=self.restore_struck(answer.passages), citations=citations, more=more)
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
         """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
@@ -172,7 +172,7 @@ class PageReader:
         return replace(outcome, result=result, tokens={**outcome.tokens, **tokens})
 
 
-def _show_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
+def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
     """Return a passage with the text of its pages, if they are stored."""
     first, last = (
         page_texts.get((passage.version_id, page), "") for page in (passage.page_index, passage.page_index_end)

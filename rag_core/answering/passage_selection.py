@@ -23,7 +23,7 @@ def keep_named_documents(passages: Sequence[Passage], documents: Collection[str]
     and of "2021/statement.pdf" and "2022/statement.pdf", one about "the statement of 2022" is about the second. Return
     all passages if the name of the first passage's document contains other words of the question.
     """
-    words = {stem(normalize(token.word)) for token in split_tokens(question) if not token.is_function}
+    words = {stem(normalize(token.word)) for token in split_tokens(question) if not token.is_function_word}
     names = {
         document: words & {stem(word) for word in ALPHANUMERIC.findall(normalize(document))} for document in documents
     }

@@ -170,7 +170,7 @@ class Ranker:
         ranking = self._prefer_recent_documents(ranking, rank_by, rows)
         if rank_by == "named":
             ranking = _prefer_named(ranking, query.text, rows)
-        # The date of a financial figure is the end of its period, which columns and titles state.
+        # Dates are ignored in questions about financial figures: they name periods, which columns and titles state.
         dates = self._find_dates(query.text, rows) if plan is None else NO_DATES
         ranking = prefer_dated_chunks(ranking, dates, rows)
         one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
@@ -216,7 +216,7 @@ class Ranker:
         """Return the retrievers that contribute to the order of the passages."""
         for one in self._stores.retrievers:
             if one.score.name == rank_by:
-                if not one.is_part_of(generation.fingerprint):
+                if not one.is_used_in(generation.fingerprint):
                     raise IndexMismatch(one.missing)
                 return [one]
         return available

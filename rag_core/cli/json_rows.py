@@ -299,7 +299,7 @@ def build_catalogue_row(model: CatalogueModel, folder: Path, used: str) -> dict[
 def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
     """Return the row that ``model test`` prints for a check.
 
-    ``passed`` is null if the check is inconclusive, and ``capability`` if the check is about something else.
+    ``passed`` is null if the check is inconclusive. ``capability`` is null unless the check tests the capability.
     """
     return {"check": check.name, "passed": check.passed, "reason": check.words, "capability": check.capability}
 

@@ -46,7 +46,7 @@ def measure_context(
     """
     if label.kind is not LabelKind.ANSWERABLE or not (label.answers or relevant):
         return {}
-    # An evaluation ranks more passages than a question in the chat, of which the result contains the first.
+    # An evaluation ranks more passages than the chat uses. The result contains only those that the chat uses.
     outcome = replace(outcome, passages=outcome.result.passages)
     values = {}
     for budget in BUDGETS:

@@ -22,7 +22,7 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     ``risk-coverage`` shows the share of wrong answers at each threshold. ``scores`` shows the gate's scores of
     answerable and unanswerable questions in the first evaluation.
     """
-    evaluations = number_equal_names(evaluations)
+    evaluations = distinguish_equal_names(evaluations)
     drawn = {
         "figures": _figures(evaluations),
         "precision-recall": _precision_recall(evaluations),
@@ -32,8 +32,8 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
 
-def number_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the evaluations; if both have the same configuration, mark its name with "(first)" and "(second)"."""
+def distinguish_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """Return the evaluations; if there are two of one configuration, add "(first)" and "(second)" to its names."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -74,7 +74,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    # A label on the axis needs more height than one mark, but less height than two marks.
+    # The step is the height of one mark. A label on the axis needs 16 pixels: those of one mark, or of two of 9 pixels.
     height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
@@ -154,7 +154,7 @@ def _lines(
     if not rows:
         return None
     colour = _by_configuration()
-    if names:  # the colours of the page are too few, and a legend in one line is too wide
+    if names:  # the theme has only two colours, and a legend in one line is too wide
         legend = {"orient": "bottom", "columns": 2, "labelLimit": 200, "symbolType": "stroke"}
         colour = {**colour, "scale": {"domain": list(names), "scheme": "tableau20"}, "legend": legend}
     return {

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rag_core.errors import SettingsError
-from rag_core.evaluation.plots import build_plots, number_equal_names, render_svg
+from rag_core.evaluation.plots import build_plots, distinguish_equal_names, render_svg
 from rag_core.evaluation.ranking_metrics import RECALL_LEVELS
 from rag_core.types.evaluation import Comparison, Evaluation, MethodRow
 from rag_core.types.formatting import escape_formula
@@ -43,7 +43,7 @@ def write_report(
     SettingsError
         The folder cannot be written.
     """
-    evaluations = number_equal_names(evaluations)
+    evaluations = distinguish_equal_names(evaluations)
     of_evaluations: dict[str, Callable[[Evaluation], Iterable[Row]]] = {
         "figures": _figures,
         "questions": _questions,

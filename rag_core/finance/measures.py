@@ -260,7 +260,7 @@ def find_statement_pages(
             lines = [line for one in headings.get(page, ()) for line in text[one.start : one.end].splitlines()]
             figures = len(_FIGURE.findall(text))
             for statement in found:
-                # "Balance sheet components" is no statement.
+                # A title at the end of its line counts double: "Balance sheet components" is the heading of a note.
                 ends = (
                     match.end() == len(line) for line in lines for match in _TITLE_PATTERNS[statement].finditer(line)
                 )

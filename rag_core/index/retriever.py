@@ -137,8 +137,8 @@ class Retriever(ABC):
         """Release files and connections."""
 
     @classmethod
-    def is_part_of(cls, fingerprint: Fingerprint) -> bool:
-        """Return whether an index with this fingerprint has the retriever."""
+    def is_used_in(cls, fingerprint: Fingerprint) -> bool:
+        """Return whether the index generation with this fingerprint uses the retriever."""
         return True
 
     @property

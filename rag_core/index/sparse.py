@@ -242,7 +242,7 @@ class SparseRetriever(Retriever):
         self._db.close()
 
     @classmethod
-    def is_part_of(cls, fingerprint: Fingerprint) -> bool:
+    def is_used_in(cls, fingerprint: Fingerprint) -> bool:
         return bool(fingerprint.sparse)
 
 

@@ -284,8 +284,8 @@ class ParsingStage:
         opened = stores.open_indexes(document.generation.generation_id)
         indexes = [index for retriever, index in opened if retriever.reads == "text"]
         with self._removal.lock:
-            # Chunks of the first pages are removed after the new ones are added, so that searches find one or both. An
-            # attempt that a server interrupted may have added chunks, too.
+            # The former chunks are removed after the new ones are added, so that searches always find some. They are
+            # those of the first pages, or of an attempt that ended because a server did not answer.
             former_ids = stores.documents.chunk_ids([task.version_id])
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             batch = build_chunk_batch(chunk_ids, spans, task.version_id)

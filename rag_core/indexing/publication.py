@@ -141,7 +141,7 @@ class PublicationStage:
         # A task that is embedded a second time may arrive here after the task of a newer file of the same document.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
             return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
-        if ids.keys() != set(embedded.hashes):  # some were deleted with another document of the same text
+        if ids.keys() != set(embedded.hashes):  # embeddings are missing: a document with the same text was deleted
             return replace(embedded, computed=computed, is_repeated=True)
         pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
         stores.embeddings.link_chunks({chunk_id: ids[digest] for chunk_id, digest in pairs})

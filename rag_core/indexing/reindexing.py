@@ -279,7 +279,7 @@ class Reindexer:
         stores = self._stores
         opened = stores.open_indexes(generation.generation_id)
         stored = set.intersection(
-            *(index.ids() for retriever, index in opened if retriever.is_part_of(generation.fingerprint))
+            *(index.ids() for retriever, index in opened if retriever.is_used_in(generation.fingerprint))
         )
         complete = set()
         for row in rows:

@@ -92,7 +92,7 @@ class ResultStage:
         self._outages = outages
         # Reasons of failure by job id. The message of a job that is given up after all attempts contains the reason.
         self.problems: dict[str, str] = {}
-        # Results of re-index tasks whose versions could not be ended, because a store failed.
+        # Results of re-index tasks that could not be stored, because a store failed; `retry` tries again.
         self._unended: list[TaskResult] = []
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 

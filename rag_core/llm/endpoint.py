@@ -164,7 +164,7 @@ class Endpoint:
         self._api.load_resource(self._connect())
 
     def make_room_for_reasoning(self) -> bool:
-        """Let replies be longer from now on, because reasoning counts too; return whether they were limited before."""
+        """Raise the limit of a reply, because reasoning counts towards it; return whether it was not raised before."""
         had_room, self._has_reasoning_room = self._has_reasoning_room, True
         return not had_room
 

@@ -58,14 +58,14 @@ tables and forms can be out of place; do not use a value whose row and column yo
 stands between ~~ and ~~ is struck out and no longer holds."""
 _CAN_SEARCH = "A search is possible: SEARCH, OPEN and COMPUTE can be used now."
 _CANNOT_SEARCH = "No further search is possible: answer from these sources, or reply with NOT STATED."
-# Lines that ask for something, and the beginning of a refusal, with Markdown around the control word.
+# A line with a request of the model, and the beginning of a refusal; Markdown may surround the control word.
 # A line with a citation is an item of an answer, such as "OPEN: from nine to five [1]".
 _REQUEST = re.compile(
     r"^(?:[^\S\n]|[>*`_-])*(?:\d[.)][ \t]*)?(SEARCH|OPEN|COMPUTE)[ \t*`_]*:(?!.*\[\d+\])[ \t*`_]*(.*?)[ \t\r*`]*$",
     re.MULTILINE,
 )
 _REFUSAL = re.compile(r"\A\s*(?:[^\S\n]|[>*`_-])*NOT STATED[ \t*`_]*:[ \t*`_]*", re.IGNORECASE)
-# The control word at the beginning of a later line of a partial answer, which is shown in small letters.
+# The control word at the beginning of a later line of a partial answer; the control word is shown in lower case.
 _PARTIAL_REFUSAL = re.compile(r"^([ \t>]*(?:[-*] )?)[*_`]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.MULTILINE)
 _PARTIAL_SHOWN = r"\1Not stated: "
 # Most words of a sentence before a refusal, such as "I read all sources".

@@ -89,7 +89,7 @@ class FoundCell:
 
     @property
     def value(self) -> Decimal:
-        """The number of the cell, which includes the scale in the cell, as in "€1.2bn"."""
+        """The number of the cell, multiplied by a scale that the cell itself states, as in "€1.2bn"."""
         is_negative = _CURRENCY.sub("", self.cell.text)[0] in "(−–-"
         return min(self.number.values) * (-1 if is_negative else 1)
 

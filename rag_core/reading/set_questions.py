@@ -166,8 +166,8 @@ def _find_noun(tokens: list[Token], end: int, *, is_last: bool = False) -> Token
     It is the first plural of the content words that follow, or else the first of them, as in "each manager earns";
     after a superlative, it is the last one, as in "the best paid manager".
     """
-    following = list(dropwhile(lambda one: one.is_function, (token for token in tokens if token.start >= end)))
-    run = [one for one in takewhile(lambda one: not one.is_function, following) if not parse_numbers(one.text)]
+    following = list(dropwhile(lambda one: one.is_function_word, (token for token in tokens if token.start >= end)))
+    run = [one for one in takewhile(lambda one: not one.is_function_word, following) if not parse_numbers(one.text)]
     if is_last:
         return run[-1] if run else None
     return next((one for one in run if _ends_as_plural(one.word)), run[0] if run else None)

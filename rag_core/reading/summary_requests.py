@@ -64,7 +64,7 @@ def parse_summary_request(question: str) -> list[str] | None:
         rest = _NOUN.sub("", question)
     else:
         return None
-    words = [token.text for token in split_tokens(rest) if not token.is_function and len(token.text) > 1]
+    words = [token.text for token in split_tokens(rest) if not token.is_function_word and len(token.text) > 1]
     return [one for one in words if not is_generic_document_word(one) and stem(one.casefold()) not in _UNSPECIFIC]
 
 

@@ -104,7 +104,7 @@ class Stores:
             one
             for one in self.retrievers
             if (with_optional or not one.is_optional)
-            and (not one.is_optional if fingerprint is None else one.is_part_of(fingerprint))
+            and (not one.is_optional if fingerprint is None else one.is_used_in(fingerprint))
         ]
 
     def open_indexes(self, *generation_ids: int) -> list[tuple[Retriever, ChunkIndex]]:

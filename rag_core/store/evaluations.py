@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert, select
 
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import evaluations, feedback, labels
-from rag_core.store.serialization import convert_json
+from rag_core.store.serialization import build_from_json
 from rag_core.types.conversations import Feedback
 from rag_core.types.evaluation import Evaluation, Label, LabelKind, LabelledPage
 
@@ -129,4 +129,4 @@ def _label_from_row(row: Any) -> Label:
 
 def _evaluation_from_row(row: Any) -> Evaluation:
     values = {**row.result, "evaluation_id": row.id, "created_at": as_utc(row.created_at)}
-    return convert_json(Evaluation, values)
+    return build_from_json(Evaluation, values)

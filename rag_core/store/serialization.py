@@ -146,8 +146,8 @@ _Value = TypeVar("_Value")
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
-def convert_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
-    """Return a dataclass from its fields as JSON; fields that earlier versions did not store have their defaults."""
+def build_from_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
+    """Build a dataclass from decoded JSON; fields that earlier versions did not store get their defaults."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     value: _Value = _ADAPTERS[kind].validate_python(data)
@@ -174,4 +174,4 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         ],
         "tables": tuple(map(CitedTable.from_json, data.get("tables", ()))),
     }
-    return convert_json(Answer, values)
+    return build_from_json(Answer, values)

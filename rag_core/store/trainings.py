@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, select
 
 from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import trainings
-from rag_core.store.serialization import convert_json
+from rag_core.store.serialization import build_from_json
 from rag_core.types.learning import Training
 
 
@@ -49,7 +49,7 @@ class TrainingStore:
         query = select(*columns).order_by(trainings.c.created_at.desc(), trainings.c.id)
         rows = self._db.fetch(query)
         return [
-            convert_json(Training, {**row.report, "training_id": row.id, "created_at": as_utc(row.created_at)})
+            build_from_json(Training, {**row.report, "training_id": row.id, "created_at": as_utc(row.created_at)})
             for row in rows
         ]
 

@@ -71,7 +71,8 @@ class Token:
         return self.start + len(self.word)
 
     @property
-    def is_function(self) -> bool:
+    def is_function_word(self) -> bool:
+        """Whether the word is a function word, such as "the" or "of"."""
         # "IT" and "WHO" in capitals are names. A single capital letter may be an "A" that begins a sentence.
         return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
 

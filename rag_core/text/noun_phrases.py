@@ -41,12 +41,12 @@ def find_names(text: str) -> list[Phrase]:
 
 def find_content_words(question: str) -> list[str]:
     """Return the words that are neither function words nor numbers, in order."""
-    return [token.text for token in split_tokens(question) if not token.is_function and not token.text.isdigit()]
+    return [token.text for token in split_tokens(question) if not token.is_function_word and not token.text.isdigit()]
 
 
 def _is_name(text: str, token: Token) -> bool:
     mixed = any(map(str.isdigit, token.text)) and any(map(str.isalpha, token.text))
-    if token.is_function or not (token.text[0].isupper() or (mixed and not _is_ordinal(token.word))):
+    if token.is_function_word or not (token.text[0].isupper() or (mixed and not _is_ordinal(token.word))):
         return False
     return not (token.word in _ORDERS and _SENTENCE_START.search(text[: token.start]))
 
@@ -59,7 +59,7 @@ def _continues(text: str, end: int, token: Token) -> bool:
     """Return whether a word continues the name that ends at ``end``."""
     between = text[end : token.start]
     name_like = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
-    if token.is_function or not name_like:
+    if token.is_function_word or not name_like:
         return False
     if _ABBREVIATED.fullmatch(between):
         # After at most three letters, as in "St. John", a full stop marks an abbreviation and the name continues. In

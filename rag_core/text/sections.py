@@ -101,7 +101,12 @@ class DocumentSections:
         self._pages = pages
         found = [one for page in sorted(pages) for one in _find_first_lines(page, pages[page])]
         tables = find_tables({one.page for one in found if one.level is None})
-        found = [one for one in found if not any(start <= one.start < end for start, end in tables.get(one.page, ()))]
+        found = [
+            one
+            for one in found
+            # The caption of a table may be a part of it.
+            if one.kind in _CAPTIONED or not any(start <= one.start < end for start, end in tables.get(one.page, ()))
+        ]
         repeated = {(one.kind, one.label) for one in found if not one.is_contents}
         found = [one for one in found if not one.is_contents or (one.kind, one.label) not in repeated]
         self.listed = list(_leave_out_items(found))

@@ -138,7 +138,7 @@ class Page:
 
 
 def insert_text(page: Page, at: int, text: str) -> Page:
-    """Return a page with a text without boxes before the offset ``at``, where no word, header or footer ends."""
+    """Insert a text that has no word boxes into a page at offset ``at``; no word, header or footer may end there."""
 
     def shift(place: int) -> int:
         return place + len(text) * (place >= at)

@@ -20,7 +20,7 @@ def to_local_time(moment: datetime, zone: tzinfo | None = None) -> datetime:
 
 def compute_start_of_day(day: date, zone: tzinfo | None = None) -> datetime:
     """Return the first moment of a day in a time zone, in UTC."""
-    # A time without a zone is one of the machine.
+    # A time without a zone is in the time zone of the machine.
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 

@@ -49,7 +49,7 @@ def build_unembedded_question(text: str, sparse: SparseVector | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model that reads a question and a text together finds.
+    """The result of the answerability model for a question and a text, which it reads together.
 
     Attributes
     ----------

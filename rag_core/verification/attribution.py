@@ -127,7 +127,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
     text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
     encoded_question = encode_text(question, encode)
     sources = _split_passages(passages, encoded_question, encode)
-    # Among many pages, some are in other languages than those that the answer is from.
+    # Pages that the answer does not use can be in other languages, so with many pages only the cited ones count.
     cited = set(parse_markers(text)) if any(one.in_parts for one in sources) else set()
     compared = [one for one in passages if one.rank in cited] or passages
     foreign = languages_differ(text, "\n".join(one.text for one in compared))

@@ -95,7 +95,8 @@ class SplitPassage:
     following : SplitPassage, optional
         The next page, on which the last sentence of the passage may continue.
     in_parts : bool
-        Whether each sentence is encoded apart, when it is first compared: most sentences of many pages never are.
+        Whether to encode each sentence separately, when it is first compared. Most are never compared if there are
+        many pages.
 
     Attributes
     ----------

@@ -15,7 +15,6 @@ from tests.support.app import LENGTH, OpenPage, ask, texts
 from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving
 
 KEY = "sk-5ecret-5ecret"
-OFFER = "in full sentences"
 
 
 @pytest.fixture
@@ -37,6 +36,11 @@ def fill(app: AppTest, address: str, key: str) -> AppTest:
     app.text_input(key="connect_address").set_value(address)
     app.text_input(key="connect_key").set_value(key)
     return app
+
+
+def count_offers(app: AppTest) -> int:
+    """Return how often a page offers to connect a model; the reader can hide each offer."""
+    return sum(button.key == "hide_model_offer" for button in app.button)
 
 
 def test_model_is_connected_tested_and_disconnected(
@@ -90,25 +94,25 @@ def test_chat_points_to_the_form_until_a_model_is_connected(
     open_page: OpenPage, endpoint: ScriptedEndpoint, bridge: str
 ) -> None:
     app = open_page()
-    assert OFFER in texts(app)
-    assert texts(ask(app, LENGTH)).count(OFFER) == 1
-    assert texts(ask(app, LENGTH)).count(OFFER) == 1
-    assert OFFER not in texts(ask(app, "Who won the chess match in Reykjavik in 1972?"))
+    assert count_offers(app) == 1
+    assert count_offers(ask(app, LENGTH)) == 1
+    assert count_offers(ask(app, LENGTH)) == 1
+    assert count_offers(ask(app, "Who won the chess match in Reykjavik in 1972?")) == 0
     backend._open().engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
-    assert OFFER not in texts(open_page())
+    assert count_offers(open_page()) == 0
 
 
 def test_dismissed_link_stays_away(open_page: OpenPage, engine: Engine) -> None:
-    assert OFFER not in texts(press(open_page(), "hide_model_offer"))
+    assert count_offers(press(open_page(), "hide_model_offer")) == 0
     backend._open.clear()
-    assert OFFER not in texts(open_page())
+    assert count_offers(open_page()) == 0
 
 
 def test_model_of_the_environment_is_not_offered(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_OPENAI_BASE_URL", "https://models.example.com/v1")
-    shown = texts(open_page())
-    assert OFFER not in shown
-    assert "Passages that answer a question are sent to models\\.example\\.com" in shown
+    app = open_page()
+    assert count_offers(app) == 0
+    assert "Passages that answer a question are sent to models\\.example\\.com" in texts(app)
 
 
 def test_connection_of_the_environment_is_not_editable(

@@ -267,7 +267,7 @@ def _belongs_to_name(question: str, request: PlaceRequest, places: Sequence[Plac
 
 
 def _may_be_name(word: str) -> bool:
-    return not asks_only_for_content(word) and not any(one.is_function for one in split_tokens(word))
+    return not asks_only_for_content(word) and not any(one.is_function_word for one in split_tokens(word))
 
 
 def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
@@ -340,7 +340,7 @@ def _list_described(text: str) -> list[Token]:
     for token in split_tokens(text):
         if _CONNECTOR.fullmatch(f"{token.text} "):
             continue
-        asks = token.is_function or (token.text.isalpha() and asks_only_for_content(token.text))
+        asks = token.is_function_word or (token.text.isalpha() and asks_only_for_content(token.text))
         if is_kind_of_document(token.text) or not asks:
             words.append(token)
         elif words:

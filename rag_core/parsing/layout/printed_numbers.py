@@ -25,7 +25,7 @@ _PAGE_NUMBER = re.compile(
     rf"(?P<prefix>[a-z]{{1,2}}-)?(?P<number>\d{{1,4}}){_ORNAMENTS}(?:(?:of|/|von|sur|de|di|van|av|z)\s*\d{{1,4}}{_ORNAMENTS})?",
     re.IGNORECASE,
 )
-# Words before a number that is not a page number.
+# Words after which a number is not a page number, as in "Table 7".
 _COUNTED_THINGS = frozenset(
     "accounts appendix article case chapter exhibit figure file form invoice issue item kapitel lot no note number nr "
     "nummer of order part paragraph rechnung section step table teil version vol volume year".split()

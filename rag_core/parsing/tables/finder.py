@@ -14,7 +14,7 @@ from rag_core.parsing.tables.checks import is_table
 from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
-from rag_core.parsing.tables.row_spans import TOTAL, Rules, carry_cells
+from rag_core.parsing.tables.row_spans import TOTAL, HorizontalRules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
 from rag_core.text.units import find_stated_unit, is_unit_cut
 from rag_core.types.arrays import FloatArray
@@ -53,7 +53,7 @@ def find_tables(
     if sum(len(row.segments) > 1 for row in rows) < _MIN_ROWS:
         return ()
     spans = list(zip(boxes.starts.tolist(), boxes.ends.tolist(), strict=True))
-    builder = _TableBuilder(spans, text, Rules(find_rules))
+    builder = _TableBuilder(spans, text, HorizontalRules(find_rules))
     tables: list[Table] = []
     for region in _split_regions(lines, rows):
         for band in find_bands(region):
@@ -101,7 +101,7 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
 class _TableBuilder:
     """Convert bands to tables of one page."""
 
-    def __init__(self, spans: list[tuple[int, int]], text: str, rules: Rules) -> None:
+    def __init__(self, spans: list[tuple[int, int]], text: str, rules: HorizontalRules) -> None:
         self._spans = spans
         self._text = text
         self._rules = rules

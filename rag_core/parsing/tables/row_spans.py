@@ -35,8 +35,8 @@ _OFF_CENTRE = 0.3
 Range = tuple[int, int]
 
 
-class Rules:
-    """The horizontal rules of a page, which are read when a table needs them.
+class HorizontalRules:
+    """The horizontal lines drawn on a page, which are read when a table first needs them.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _covers(line: Sequence[float], column: Column) -> bool:
     return is_longer and shared > 0.8 * (column.x1 - column.x0)
 
 
-def carry_cells(grid: Grid, rules: Rules) -> Grid:
+def carry_cells(grid: Grid, rules: HorizontalRules) -> Grid:
     """Return a grid in which each row has all cells that cover it; the rows that share a cell have the same list."""
     lines = grid.lines
     if len(lines) < 3 or all(len(cells) == len(grid.columns) for cells in lines):

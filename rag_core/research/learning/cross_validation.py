@@ -57,8 +57,8 @@ def split_documents(document_ids: Sequence[str], folds: int) -> list[frozenset[s
 def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity: ModelIdentity) -> QueryAdapter | None:
     """Return an adapter that is fitted without questions and passages of the held-out documents.
 
-    One of `VALIDATION_FOLDS` groups of the other documents is used for validation, which ends the fit. ``None`` means
-    that the examples are about too few documents for that.
+    The other documents are divided into `VALIDATION_FOLDS` groups. One group is used for validation: the fit ends when
+    its loss no longer falls. Return ``None`` if the examples are about too few documents to divide them.
     """
     others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_FOLDS)
     if len(others) < 2:

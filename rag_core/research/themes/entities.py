@@ -249,7 +249,7 @@ def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[
         before = sentence.tokens[position - 1] if position else None
         joined = before is not None and sentence.text[before.end : token.start].isspace()
         is_lower = token.text.islower() or (before is None and token.word in ordinary_words)
-        is_content = token.text.isalpha() and is_lower and not token.is_function
+        is_content = token.text.isalpha() and is_lower and not token.is_function_word
         is_content = is_content and token.word not in STOP_WORDS | _PART | SCALES.keys() and len(token.word) > 2
         if run and not (joined and is_content):
             yield position - len(run), run

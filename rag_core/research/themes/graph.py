@@ -45,7 +45,7 @@ class EntityGraph:
         self._positions: dict[str, int] = {}
         self._names: list[Counter[str]] = []
         self._kinds: list[EntityKind] = []
-        # Each entity as the versions mention it, by version id.
+        # For each entity, in the order of `keys`: the entity as each version mentions it, by version id.
         self.mentions: list[dict[str, Entity]] = []
         for version_id in sorted(documents):
             self._add(version_id, documents[version_id])
@@ -110,8 +110,8 @@ class EntityGraph:
             for number in range(min(_MAX_NAME_WORDS, len(tokens) - first), 0, -1):
                 text = question[tokens[first].start : tokens[first + number - 1].stem_end]
                 place = self._positions.get(build_entity_key(text))
-                alone = number == 1 and (tokens[first].is_function or not is_entity_name(text))
-                if place is not None and not alone and not tokens[first].is_function:
+                alone = number == 1 and (tokens[first].is_function_word or not is_entity_name(text))
+                if place is not None and not alone and not tokens[first].is_function_word:
                     if not names_only or (self._kinds[place] == "name" and not text[0].islower()):
                         found.append(place)
                     length = number
