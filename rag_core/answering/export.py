@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import escape
@@ -38,11 +38,21 @@ _MISSING_GLYPHS = "Characters that are missing in this PDFâ€™s font appear as â€
 
 def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
+    return write_markdown(settings, _list_blocks(conversation, messages))
+
+
+def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+    """Return a conversation as a PDF in A4 with selectable text."""
+    return write_pdf(settings, _list_blocks(conversation, messages))
+
+
+def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> str:
+    """Return paragraphs and tables as Markdown; each has the name of its style."""
     parts: list[str] = []
     before = ""
-    for style, block in _list_blocks(conversation, messages):
+    for style, block in blocks:
         escape_text = _escape_links if style == "written" else _escape_markdown
-        plain = _map_runs(block, lambda text: _remove_secrets(settings, text))
+        plain = _map_runs(block, lambda text: remove_secrets(settings, text))
         if isinstance(plain, TextTable):
             text = _format_table(plain, escape_text)
         else:
@@ -55,17 +65,14 @@ def export_markdown(settings: Settings, conversation: Conversation, messages: Se
     return "\n\n".join(parts) + "\n"
 
 
-def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
-    """Return a conversation as a PDF in A4 with selectable text."""
+def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
+    """Return paragraphs and tables, the first of which is the title, as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
 
     styles, known = _load_styles()
-    plain = [
-        (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
-        for style, block in _list_blocks(conversation, messages)
-    ]
+    plain = [(style, _map_runs(block, lambda text: remove_secrets(settings, text))) for style, block in blocks]
     shown = [
         (style, _map_runs(block, lambda text: "".join(char if ord(char) in known else "?" for char in text)))
         for style, block in plain
@@ -218,7 +225,7 @@ def _escape_markdown(text: str) -> str:
     return _STRUCK_MARKUP.sub(r"~~\1~~", escaped).replace("\n", "  \n")
 
 
-def _remove_secrets(settings: Settings, text: str) -> str:
+def remove_secrets(settings: Settings, text: str) -> str:
     """Remove the values of secret settings; a user may have typed them, or an endpoint may have repeated them."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""

@@ -53,8 +53,8 @@ def _check_pairs(engine: Engine, rows: list[dict[str, Any]]) -> Iterator[tuple[s
 
 
 def _check_statements(engine: Engine, statements: list[str], scope: Scope) -> Iterator[tuple[str, CheckedStatement]]:
-    for number, statement in enumerate(statements, 1):
-        yield str(number), engine.checker.check(statement, scope)
+    for number, one in enumerate(engine.checker.check_all(statements, scope), 1):
+        yield str(number), one
 
 
 def _describe(one: CheckedStatement) -> str:
