@@ -16,6 +16,7 @@ PAGES = {
         st.Page("pages/admin/page.py", title="Admin", icon=":material/monitoring:", url_path="admin"),
     ],
     "Advanced": [
+        st.Page("pages/check/page.py", title="Check a text", icon=":material/rule:", url_path="check"),
         st.Page("pages/themes/page.py", title="Themes", icon=":material/hub:", url_path="themes"),
         st.Page("pages/evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
         st.Page("pages/lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),

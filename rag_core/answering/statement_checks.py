@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -14,10 +14,9 @@ from rag_core.answering.export import write_markdown, write_pdf
 from rag_core.answering.search import Searcher
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.settings import Settings
-from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.checks import CheckedStatement, Verdict
 from rag_core.types.conversations import Scope
-from rag_core.types.protocols import QuestionEmbedder, TextEncoder
+from rag_core.types.protocols import ModelIdentity, TextEncoder
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, MAX_QUESTION_CHARS
 from rag_core.verification.attribution import attribute_claims
@@ -60,7 +59,7 @@ class StatementChecker:
         """
         return next(self.check_all([statement], scope))
 
-    def check_all(self, statements: Sequence[str], scope: Scope) -> Iterator[CheckedStatement]:
+    def check_all(self, statements: Sequence[str], scope: Scope) -> Generator[CheckedStatement, None, None]:
         """Yield what the documents of a scope say about each statement, in order; the next ones are checked meanwhile.
 
         Raises
@@ -68,20 +67,15 @@ class StatementChecker:
         QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
         """
 
-        @lru_cache(_KEPT_TEXTS)
-        def embed(embedder: QuestionEmbedder, text: str) -> tuple[FloatArray, IntArray]:
-            return create_text_encoder(embedder)(text)
+        encoders: dict[ModelIdentity, TextEncoder] = {}
 
         def check(statement: str) -> CheckedStatement:
             # A search takes no longer text; a longer statement is searched by its beginning, but compared as a whole.
             query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
             outcome = self._searcher.search(replace(query, gated=False), Timer())
-            embedder, passages = outcome.ranked.embedder, outcome.result.passages
-
-            def encode(text: str) -> tuple[FloatArray, IntArray]:
-                return embed(embedder, text)
-
-            return _compare(statement, passages, encode)
+            embedder = outcome.ranked.embedder
+            encode = encoders.setdefault(embedder.identity, lru_cache(_KEPT_TEXTS)(create_text_encoder(embedder)))
+            return _compare(statement, outcome.result.passages, encode)
 
         remaining = iter(statements)
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
