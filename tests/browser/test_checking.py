@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.support.browser import OpenApp, follow, highlighted_pixels, quiet, upload
+from tests.support.accessibility import find_violations
+from tests.support.browser import OpenApp, assert_fits_width, follow, highlighted_pixels, quiet, upload
 from tests.support.checked import FACTS, write_draft
 from tests.support.contrast import find_faint_text
 from tests.support.pdfs import make_pdf
@@ -24,6 +25,10 @@ def test_draft_is_checked_and_a_citation_opens_its_source(open_app: OpenApp, add
     expect(page.get_by_text("≠ Differs from the source: 34 metres")).to_be_visible()
     expect(page.get_by_text("✓ Supported", exact=True)).to_have_count(9)
     assert find_faint_text(page) == []
+    assert find_violations(page) == []
+    page.set_viewport_size({"width": 380, "height": 900})
+    assert_fits_width(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
 
     page.get_by_text("≠ Differs from the source 2").click()
     quiet(page)
