@@ -13,6 +13,7 @@ PAGES = [
     st.Page("admin/page.py", title="Settings", icon=":material/settings:", url_path="admin"),
 ]
 ADVANCED = [
+    st.Page("check/page.py", title="Check a text", icon=":material/rule:", url_path="check"),
     st.Page("lab/page.py", title="Lab", icon=":material/experiment:", url_path="lab"),
     st.Page("evaluate/page.py", title="Evaluate", icon=":material/fact_check:", url_path="evaluate"),
     st.Page("themes/page.py", title="Themes", icon=":material/hub:", url_path="themes"),

@@ -150,7 +150,7 @@ class Services:
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
         self.closed_book = ClosedBook(self.models, self._follow_ups)
-        self.checker = StatementChecker(self._searcher, self._generations)
+        self.checker = StatementChecker(settings, self._searcher, self._generations)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import escape
@@ -48,9 +48,19 @@ _MISSING_GLYPHS = "Characters that are missing in this PDFâ€™s font appear as â€
 
 def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
+    return write_markdown(settings, _list_blocks(conversation, messages))
+
+
+def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+    """Return a conversation as a PDF in A4 with selectable text."""
+    return write_pdf(settings, _list_blocks(conversation, messages))
+
+
+def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> str:
+    """Return paragraphs and tables as Markdown; each has the name of its style."""
     parts: list[str] = []
     before = ""
-    for style, plain in _list_public_blocks(settings, conversation, messages):
+    for style, plain in _make_public(settings, blocks):
         escape_text = _escape_links if style == "written" else _escape_markdown
         if isinstance(plain, TextTable):
             text = _format_table(plain, escape_text)
@@ -64,14 +74,14 @@ def export_markdown(settings: Settings, conversation: Conversation, messages: Se
     return "\n\n".join(parts) + "\n"
 
 
-def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
-    """Return a conversation as a PDF in A4 with selectable text."""
+def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
+    """Return paragraphs and tables, the first of which is the title, as a PDF in A4 with selectable text."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
 
     styles, known = _load_styles()
-    plain = _list_public_blocks(settings, conversation, messages)
+    plain = _make_public(settings, blocks)
     shown = [
         (style, _map_runs(block, lambda text: "".join(char if ord(char) in known else "?" for char in text)))
         for style, block in plain
@@ -103,7 +113,7 @@ def export_docx(settings: Settings, conversation: Conversation, messages: Sequen
     document = docx.Document()
     document.core_properties.title = conversation.title
     document.core_properties.author = "Footnote"
-    for style, block in _list_public_blocks(settings, conversation, messages):
+    for style, block in _make_public(settings, _list_blocks(conversation, messages)):
         if isinstance(block, TextTable):
             table = document.add_table(len(block.rows), len(block.rows[0]), "Table Grid")
             for row, cells in zip(table.rows, block.rows, strict=True):
@@ -180,14 +190,8 @@ def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Ite
         yield from (("source", _plain(line)) for line in _list_sources(answer))
 
 
-def _list_public_blocks(
-    settings: Settings, conversation: Conversation, messages: Sequence[Message]
-) -> list[tuple[str, Block]]:
-    """Return the paragraphs and tables of `_list_blocks` without secrets."""
-    return [
-        (style, _map_runs(block, lambda text: _remove_secrets(settings, text)))
-        for style, block in _list_blocks(conversation, messages)
-    ]
+def _make_public(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> list[tuple[str, Block]]:
+    return [(style, _map_runs(block, lambda text: remove_secrets(settings, text))) for style, block in blocks]
 
 
 def _plain(text: str) -> Paragraph:
@@ -265,7 +269,7 @@ def _escape_markdown(text: str) -> str:
     return _STRUCK_MARKUP.sub(r"~~\1~~", escaped).replace("\n", "  \n")
 
 
-def _remove_secrets(settings: Settings, text: str) -> str:
+def remove_secrets(settings: Settings, text: str) -> str:
     """Remove the values of secret settings; a user may have typed them, or an endpoint may have repeated them."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""

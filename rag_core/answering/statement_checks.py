@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+
+from rag_core.answering.check_export import export_csv, list_check_blocks
+from rag_core.answering.export import write_markdown, write_pdf
 from rag_core.answering.search import Searcher
 from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.settings import Settings
 from rag_core.types.checks import CheckedStatement, Verdict
 from rag_core.types.conversations import Scope
+from rag_core.types.protocols import ModelIdentity, TextEncoder
 from rag_core.types.retrieval import Passage, Timer
-from rag_core.types.searches import DEFAULT_CONFIGURATION
+from rag_core.types.searches import DEFAULT_CONFIGURATION, MAX_QUESTION_CHARS
 from rag_core.verification.attribution import attribute_claims
 from rag_core.verification.claims import split_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
+
+# Statements that are checked at the same time, and texts whose token vectors are kept: those of a draft are often
+# compared with the same passages.
+_AHEAD, _KEPT_TEXTS = 2, 256
 
 
 class StatementChecker:
@@ -19,12 +34,14 @@ class StatementChecker:
 
     Parameters
     ----------
+    settings : Settings
     searcher : Searcher
     generations : IndexGenerations
         The index in use, whose embedder compares words.
     """
 
-    def __init__(self, searcher: Searcher, generations: IndexGenerations) -> None:
+    def __init__(self, settings: Settings, searcher: Searcher, generations: IndexGenerations) -> None:
+        self._settings = settings
         self._searcher = searcher
         self._generations = generations
 
@@ -40,22 +57,66 @@ class StatementChecker:
         ------
         QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
         """
-        query = self._searcher.build_query(statement, scope, None, DEFAULT_CONFIGURATION)
-        outcome = self._searcher.search(query, Timer())
-        encode = create_text_encoder(outcome.ranked.embedder)
-        passages = outcome.result.passages
-        return _decide(statement, attribute_claims(statement, "", passages, encode) if passages else None)
+        return next(self.check_all([statement], scope))
+
+    def check_all(self, statements: Sequence[str], scope: Scope) -> Generator[CheckedStatement, None, None]:
+        """Yield what the documents of a scope say about each statement, in order; the next ones are checked meanwhile.
+
+        Raises
+        ------
+        QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
+        """
+
+        encoders: dict[ModelIdentity, TextEncoder] = {}
+
+        def check(statement: str) -> CheckedStatement:
+            # A search takes no longer text; a longer statement is searched by its beginning, but compared as a whole.
+            query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
+            outcome = self._searcher.search(replace(query, gated=False), Timer())
+            embedder = outcome.ranked.embedder
+            encode = encoders.setdefault(embedder.identity, lru_cache(_KEPT_TEXTS)(create_text_encoder(embedder)))
+            return _compare(statement, outcome.result.passages, encode)
+
+        remaining = iter(statements)
+        with ThreadPoolExecutor(_AHEAD, "check") as pool:
+            running: deque[Future[CheckedStatement]] = deque(
+                pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD)
+            )
+            try:
+                while running:
+                    yield running.popleft().result()
+                    running.extend(pool.submit(check, one) for one in islice(remaining, 1))
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def export_markdown(self, checked: Sequence[CheckedStatement]) -> str:
+        """Return checked statements as Markdown."""
+        return write_markdown(self._settings, list_check_blocks(checked))
+
+    def export_pdf(self, checked: Sequence[CheckedStatement]) -> bytes:
+        """Return checked statements as a PDF."""
+        return write_pdf(self._settings, list_check_blocks(checked))
+
+    def export_csv(self, checked: Sequence[CheckedStatement]) -> bytes:
+        """Return checked statements as CSV with a row for each."""
+        return export_csv(self._settings, checked)
 
     def check_pair(self, statement: str, source: str) -> CheckedStatement:
         """Return what a text says about a statement."""
         encode = create_text_encoder(self._generations.active().embedder)
         passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
-        return _decide(statement, attribute_claims(statement, "", [passage], encode))
+        return _compare(statement, [passage], encode)
 
 
-def _decide(statement: str, answer: VerifiedAnswer | None) -> CheckedStatement:
-    if answer is None:
+def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -> CheckedStatement:
+    if not passages:
         return CheckedStatement(statement, "not_supported")
+    checked = _decide(statement, attribute_claims(statement, "", passages, encode))
+    cited = checked.citation
+    return replace(checked, passage=next((one for one in passages if cited and one.rank == cited.passage_rank), None))
+
+
+def _decide(statement: str, answer: VerifiedAnswer) -> CheckedStatement:
     marked = next((one for one in answer.statements if one.mark), None)
     citation = next(iter(answer.citations), None)
     if marked is not None:

@@ -33,10 +33,7 @@ def check(
     collection: Collections = None,
     as_json: Json = False,
 ) -> None:
-    """Check statements against the documents.
-
-    Each is supported, contradicted, not supported or unsure.
-    """
+    """Check whether the documents support or contradict statements."""
     given = [one for one in (statements, text, pairs) if one]
     if len(given) != 1:
         raise QuestionError("Give statements, or --text FILE, or --pairs FILE, and only one of them.")
@@ -56,8 +53,8 @@ def _check_pairs(engine: Engine, rows: list[dict[str, Any]]) -> Iterator[tuple[s
 
 
 def _check_statements(engine: Engine, statements: list[str], scope: Scope) -> Iterator[tuple[str, CheckedStatement]]:
-    for number, statement in enumerate(statements, 1):
-        yield str(number), engine.checker.check(statement, scope)
+    for number, one in enumerate(engine.checker.check_all(statements, scope), 1):
+        yield str(number), one
 
 
 def _describe(one: CheckedStatement) -> str:

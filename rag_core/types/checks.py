@@ -6,8 +6,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_core.types.answers import Citation
+from rag_core.types.retrieval import Passage
 
 Verdict = Literal["supported", "contradicted", "not_supported", "unsure"]
+VERDICT_WORDS: dict[Verdict, str] = {
+    "supported": "Supported",
+    "contradicted": "Differs from the source",
+    "not_supported": "Not found",
+    "unsure": "Unsure",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +31,18 @@ class CheckedStatement:
         The mark in words, such as "differs from the source: 500"; empty without a mark.
     citation : Citation or None
         The sentence that was compared; ``None`` if none is close.
+    passage : Passage or None
+        The passage that contains the cited sentence.
     """
 
     statement: str
     verdict: Verdict
     reason: str = ""
     citation: Citation | None = None
+    passage: Passage | None = None
+
+    @property
+    def words(self) -> str:
+        """The verdict in words, with what the source says instead."""
+        known = VERDICT_WORDS[self.verdict]
+        return self.reason[:1].upper() + self.reason[1:] if self.verdict == "contradicted" and self.reason else known

@@ -60,7 +60,7 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_app: OpenApp, 
 def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/lab?question={LENGTH}")
     check_page(page)
-    for name in ("Settings", "Themes"):
+    for name in ("Settings", "Check a text", "Themes"):
         follow(page, name)
         check_page(page)
     follow(page, "Documents")

@@ -17,7 +17,7 @@ from tests.support.pdfs import make_pdf
 ROOT = Path(__file__).parents[2]
 PAGES = {
     name: str(ROOT / "pages" / name / "page.py")
-    for name in ("chat", "documents", "themes", "evaluate", "lab", "admin", "snapshots")
+    for name in ("chat", "documents", "check", "themes", "evaluate", "lab", "admin", "snapshots")
 }
 # A generous limit for a busy machine; a run without waiting takes a tenth of a second.
 SECONDS = 60

@@ -1,0 +1,45 @@
+"""The progress of the check of a text, with a button to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.check.text_check import TextCheck
+from pages.shared.text import escape_markdown
+from rag_core.types.checks import CheckedStatement
+from rag_core.types.formatting import format_count
+
+# Further results after which the page shows them; drawing each of them at once would make a long text slow.
+_BATCH = 20
+
+
+def show_progress(running: TextCheck) -> Sequence[CheckedStatement]:
+    """Show how far the check is, or why it ended before its end; return the results so far."""
+    is_done = running.done
+    checked = tuple(running.checked)
+    total = len(running.statements)
+    if not total:
+        st.info("The text contains no sentence to check. Paste a text above.", icon=":material/info:")
+    elif not is_done:
+        _show_running(running, len(checked))
+    elif running.problem:
+        st.error(escape_markdown(running.problem), icon=":material/error:")
+    if is_done and len(checked) < total:
+        st.caption(f"Stopped after {len(checked):,} of {format_count(total, 'sentence')}.")
+    return checked
+
+
+def _show_running(running: TextCheck, shown: int) -> None:
+    @st.fragment(run_every=0.5)
+    def panel() -> None:
+        if running.done or len(running.checked) >= shown + _BATCH:
+            st.rerun()
+        total = len(running.statements)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            words = f"{len(running.checked):,} of {format_count(total, 'sentence')}"
+            st.progress(len(running.checked) / total, words, width="stretch")
+            st.button("Stop", icon=":material/stop_circle:", key="check_stop", on_click=running.stop)
+
+    panel()

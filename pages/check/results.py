@@ -1,0 +1,127 @@
+"""The sentences of a checked text, each with what the documents say about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from pages.shared import keys
+from pages.shared.nodes import Node, build_marked_text, build_text_node
+from pages.shared.richtext import show_richtext
+from pages.shared.source import open_source
+from pages.shared.text import get_reader_zone
+from rag_core.engine import Engine
+from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.checks import VERDICT_WORDS, CheckedStatement, Verdict
+from rag_core.types.local_time import get_today
+from rag_core.types.retrieval import Gate
+
+# Signs that differ in form, so that no colour is needed to tell the results apart.
+_SIGNS: dict[Verdict, str] = {"supported": "✓", "contradicted": "≠", "not_supported": "∅", "unsure": "?"}
+_ALL = "all"
+# The sentences of one component: a new result makes the browser draw only the last component again.
+_TOGETHER = 50
+_UNSURE = (
+    "Unsure: a source is close, but neither supports the sentence nor differs from it with certainty. In an answer, "
+    "such a sentence has no mark."
+)
+
+
+def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
+    """Show how many sentences have each result, and the sentences with the chosen one in order."""
+    counts = Counter[str](one.verdict for one in checked)
+    labels = {_ALL: f"All {len(checked):,}"}
+    labels |= {verdict: f"{_SIGNS[verdict]} {words} {counts[verdict]:,}" for verdict, words in VERDICT_WORDS.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.pills(
+            "Sentences to show",
+            list(labels),
+            default=_ALL,
+            required=True,
+            format_func=labels.__getitem__,
+            key=keys.CHECK_ONLY,
+        )
+        _show_export(engine, checked)
+    if counts["unsure"]:
+        st.caption(_UNSURE)
+    shown = [(number, one) for number, one in enumerate(checked, 1) if chosen in (_ALL, one.verdict)]
+    if not shown:
+        st.caption("No sentence has this result.")
+    for part, numbered in enumerate(_batches(shown)):
+        show_richtext(
+            [node for number, one in numbered for node in _build_nodes(number, one)],
+            key=f"check_results_{part}",
+            sources={number: _name_source(one) for number, one in numbered if one.citation},
+            on_cite=partial(_open, checked),
+        )
+
+
+def build_answers(checked: Sequence[CheckedStatement]) -> dict[str, Answer]:
+    """Return an answer for each sentence with a citation, by the id by which the address names it."""
+    return {
+        _identify(number): Answer(
+            question=one.statement,
+            state=AnswerState.ANSWERED,
+            text=f"{one.statement} [{one.citation.marker}]",
+            citations=(replace(one.citation, added=False),),
+            # The scores say how well the passage was found, and not how well it supports the sentence.
+            passages=(replace(one.passage, scores={}),),
+            gate=Gate("", 0.0, 0.0, answerable=True),
+            generator="extractive",
+            timings_ms={},
+        )
+        for number, one in enumerate(checked, 1)
+        if one.citation and one.passage
+    }
+
+
+def _batches(shown: list[tuple[int, CheckedStatement]]) -> Iterator[list[tuple[int, CheckedStatement]]]:
+    for start in range(0, len(shown), _TOGETHER):
+        yield shown[start : start + _TOGETHER]
+
+
+def _build_nodes(number: int, one: CheckedStatement) -> Iterator[Node]:
+    """Yield the sentence with its result, and the sentence of the source that it was compared with."""
+    mark = {"t": "verdict", "s": f"{_SIGNS[one.verdict]} {one.words}"}
+    yield {"t": "p", "c": [build_text_node(f"{number}. {' '.join(one.statement.split())} "), mark]}
+    if one.citation:
+        quote = [node for block in build_marked_text(" ".join(one.citation.quote.split()), ()) for node in block["c"]]
+        cite = {"t": "cite", "n": number, "s": f"{one.citation.document}, p. {one.citation.page_label}"}
+        yield {"t": "quote", "c": [*quote, build_text_node(" "), cite]}
+
+
+def _name_source(one: CheckedStatement) -> str:
+    return f"{one.citation.document}, page {one.citation.page_label}" if one.citation else ""
+
+
+def _identify(number: int) -> str:
+    return f"check{number}"
+
+
+def _open(checked: Sequence[CheckedStatement], number: int) -> None:
+    if citation := checked[number - 1].citation:
+        open_source(_identify(number), citation.marker)
+
+
+def _show_export(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
+    name = f"Check of a text {get_today(get_reader_zone()).isoformat()}"
+    with st.popover("Export", icon=":material/download:", key="check_export"):
+        st.caption("All checked sentences with their sources")
+        for label, create, suffix, mime in (
+            ("Markdown", engine.checker.export_markdown, "md", "text/markdown"),
+            ("CSV", engine.checker.export_csv, "csv", "text/csv"),
+            ("PDF", engine.checker.export_pdf, "pdf", "application/pdf"),
+        ):
+            st.download_button(
+                label,
+                # Pass a function, so that the file is created only when the reader clicks the button.
+                data=partial(create, checked),
+                file_name=f"{name}.{suffix}",
+                mime=mime,
+                key=f"check_{suffix}",
+                on_click="ignore",
+            )

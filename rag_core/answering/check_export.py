@@ -1,0 +1,51 @@
+"""Export the check of a text as Markdown, PDF and CSV, with what the documents say about each sentence."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import StringIO
+
+from rag_core.answering.export import Block, remove_secrets
+from rag_core.settings import Settings
+from rag_core.types.answer_text import Paragraph, Run
+from rag_core.types.checks import VERDICT_WORDS, CheckedStatement
+from rag_core.types.local_time import get_today
+
+_COLUMNS = ("Number", "Sentence", "Result", "Document", "Page", "Source")
+# A spreadsheet takes a cell that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def list_check_blocks(checked: Sequence[CheckedStatement]) -> Iterator[tuple[str, Block]]:
+    """Yield the paragraphs of a checked text in order, each with the name of its style in `export`."""
+    yield "title", _plain("Check of a text")
+    counts = Counter(one.verdict for one in checked)
+    found = " · ".join(f"{words}: {counts[verdict]:,}" for verdict, words in VERDICT_WORDS.items())
+    yield "date", _plain(f"Checked with Footnote, exported {get_today():%Y-%m-%d}. {found}.")
+    for number, one in enumerate(checked, 1):
+        yield "answer", _plain(f"[{number}] {' '.join(one.statement.split())}")
+        yield "source", _plain(" · ".join(filter(None, (one.words, _describe_source(one)))))
+
+
+def export_csv(settings: Settings, checked: Sequence[CheckedStatement]) -> bytes:
+    """Return a row for each sentence, in UTF-8 with the mark by which spreadsheets recognize it."""
+    target = StringIO()
+    writer = csv.writer(target)
+    writer.writerow(_COLUMNS)
+    for number, one in enumerate(checked, 1):
+        place = (one.citation.document, one.citation.page_label, one.citation.quote) if one.citation else ("", "", "")
+        cells = (remove_secrets(settings, text) for text in (one.statement, one.words, *place))
+        writer.writerow([number, *(f"'{text}" if text.startswith(_FORMULA) else text for text in cells)])
+    return target.getvalue().encode("utf-8-sig")
+
+
+def _plain(text: str) -> Paragraph:
+    return Paragraph((Run(text),))
+
+
+def _describe_source(one: CheckedStatement) -> str:
+    if one.citation is None:
+        return ""
+    return f"{one.citation.document}, page {one.citation.page_label}: “{' '.join(one.citation.quote.split())}”"
