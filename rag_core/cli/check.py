@@ -33,7 +33,7 @@ def check(
     collection: Collections = None,
     as_json: Json = False,
 ) -> None:
-    """Check whether the documents support or contradict statements."""
+    """Check statements or a text against the documents."""
     given = [one for one in (statements, text, pairs) if one]
     if len(given) != 1:
         raise QuestionError("Give statements, or --text FILE, or --pairs FILE, and only one of them.")

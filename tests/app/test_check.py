@@ -28,7 +28,7 @@ def test_sentences_are_marked_counted_and_filtered(open_page: OpenPage, engine: 
     assert [UNKNOWN in one for one in answer_texts(app)] == [True]
     assert FACTS[0] not in answer_texts(app)[0]
     assert not shown(app)[0]["sources"]
-    app.switch_page("pages/themes/page.py").run()
-    app.switch_page("pages/check/page.py").run()
+    app.switch_page("themes/page.py").run()
+    app.switch_page("check/page.py").run()
     assert app.text_area(key="check_text").value == write_draft()
     assert answer_texts(app)

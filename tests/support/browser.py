@@ -35,7 +35,7 @@ ARGUMENTS = [
     # All pages share one process, which keeps the compiled scripts.
     "--process-per-site",
 ]
-ADVANCED = ("Lab", "Evaluate", "Themes", "Snapshots")
+ADVANCED = ("Check a text", "Lab", "Evaluate", "Themes", "Snapshots")
 # Generous, for busy machines.
 PATIENCE_MS = 60_000
 OpenApp = Callable[..., Page]
