@@ -14,6 +14,8 @@ from rag_core.types.documents import PageKey
 
 # Most words of sentences, words before the answer in a longer sentence, and most rows of a table.
 MAX_WORDS, WORDS_BEFORE, MAX_ROWS = 60, 20, 6
+# A less probable answer is not marked: of 821 such marks about twelve documents, 23 contain the value asked for.
+MIN_MARKED = 0.2
 _WORD = re.compile(r"\S+")
 
 
@@ -44,7 +46,8 @@ def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
         first = max(0, sum(last <= place.start for _, last in words) - WORDS_BEFORE)
         first = min(first, len(words) - MAX_WORDS)
         start, end = words[first][0], words[first + MAX_WORDS - 1][1]
-    marks = ((max(start, place.start), min(end, place.end)),) if place.start < end and start < place.end else ()
+    is_marked = found.probability >= MIN_MARKED and place.start < end and start < place.end
+    marks = ((max(start, place.start), min(end, place.end)),) if is_marked else ()
     header = find_header(page_text, start, is_first=found.passage.page_index == 0)
     quotes = (Quote(start, end, marks), *([Quote(*header)] if header else ()))
     return Candidate(found.passage, quotes, found.probability, found.score)
@@ -74,8 +77,8 @@ def _quote_rows(rows: Sequence[FoundAnswer], page_text: str) -> Candidate:
     """
     best = rows[0]
     kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)
-    cell = best.place.cell
-    marked = cell.spans if cell else ((best.place.start, best.place.end),) if best.text else ()
+    cell, is_probable = best.place.cell, best.probability >= MIN_MARKED
+    marked = cell.spans if cell else ((best.place.start, best.place.end),) if best.text and is_probable else ()
     quotes = [Quote(one.excerpt.start, one.excerpt.end, marked if one is best else ()) for one in kept]
     table = best.excerpt.table
     unit = table.unit_line if table else ""

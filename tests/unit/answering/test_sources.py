@@ -29,6 +29,13 @@ def candidate(start: int, end: int, score: float, **changes: object) -> Candidat
     return Candidate(passage(page_index=0, start=0, **changes), (Quote(start, end),), 0.9, score)
 
 
+@pytest.mark.parametrize(("probability", "marks"), [(0.9, ((4, 8),)), (0.1, ())])
+def test_only_a_probable_answer_is_marked(probability: float, marks: tuple[tuple[int, int], ...]) -> None:
+    answer = replace(found(0, 12, (4, 8)), probability=probability)
+    (one,) = Excerpts().propose([answer], {KEY: "The mill is."})
+    assert one.quotes[0].marks == marks
+
+
 def test_words_around_the_answer_are_quoted_from_a_long_sentence() -> None:
     words = [f"word{number}" for number in range(100, 300)]
     text = " ".join(words)
