@@ -17,9 +17,12 @@ from rag_core.errors import UnknownConversation
 from rag_core.types.conversations import Message, Scope
 
 
-def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ()) -> None:
+def ask(
+    back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = (), document_id: str | None = None
+) -> None:
     """Add a question to the open conversation or to a new one, and start the answer.
 
+    ``scope`` is that of a new conversation. If ``document_id`` is given, this question is about that document only.
     While an answer is written in the conversation, or if another window has deleted the conversation, the question is
     put back into the input instead.
     """
@@ -44,21 +47,14 @@ def ask(back: Backend, question: str, scope: Scope, job_ids: Sequence[str] = ())
     back.engine.conversations.add_message(identity, "user", question)
     writer = get_writer(back.engine.conversations.get(identity))
     how = get_strategy(back.engine, writer.model, scope.as_of)
-    back.answers.start(identity, question, scope, history, job_ids, strategy=how, writer=writer)
+    asked = Scope((document_id,), as_of=scope.as_of) if document_id else scope
+    back.answers.start(identity, question, asked, history, job_ids, strategy=how, writer=writer)
 
 
 def ask_about(back: Backend, document_id: str, question: str) -> None:
-    """Ask a question about one document, to which the conversation is limited if there are others."""
+    """Ask a question about one document; further questions are about the documents that the conversation has."""
     identity = get_current_id()
-    if identity and back.answers.running(identity):
-        return_to_input(question, "the answer to another one is being written")
-        return
-    is_only = len(back.engine.documents.list()) == 1
-    scope = Scope() if is_only else Scope((document_id,))
-    if identity:
-        back.engine.conversations.set_scope(identity, scope)
-        st.session_state.pop(f"{keys.SCOPE}_{identity}", None)
-    ask(back, question, scope)
+    ask(back, question, get_scope(back, identity) if identity else Scope(), document_id=document_id)
 
 
 def answer_again(back: Backend, message: Message) -> None:

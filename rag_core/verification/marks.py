@@ -30,6 +30,7 @@ _MARGIN = 0.4
 _MIN_SHARE_OF_UNIT = 0.3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
+_FEBRUARY = 2
 # A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
 _ROW_MARGIN = 0.15
 # Capitalized words in a row, and their first letters.
@@ -287,7 +288,10 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
 
 def _find_years(value: Value) -> frozenset[str]:
     if value.dates:
-        return frozenset(str(one.year) for one in value.dates if one.year)
+        years = {one.year for one in value.dates if one.year}
+        # A fiscal year that ends in January or February is often named by the year before.
+        years |= {one.year - 1 for one in value.dates if one.year and one.month <= _FEBRUARY}
+        return frozenset(map(str, years))
     return frozenset([value.text.strip()] if value.number and is_year(value.text) else [])
 
 

@@ -52,8 +52,11 @@ def test_new_chat_offers_questions_about_one_document_each(open_page: OpenPage, 
     app = settle(open_page(), lambda app: FEE in labels(app))
     assert "orchard.pdf answers, for example" in words(app)
     answered(press(app, FEE))
-    conversation = engine.conversations.get(conversation_of(app))
-    assert conversation.scope == Scope((ids["orchard"],))
+    # The next questions are about all documents again.
+    assert engine.conversations.get(conversation_of(app)).scope == Scope()
+    answer = engine.conversations.messages(conversation_of(app))[-1].answer
+    assert answer is not None
+    assert {one.document_id for one in answer.passages} == {ids["orchard"]}
 
 
 def test_model_that_fits_the_machine_is_recommended_and_can_be_hidden(
