@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from rag_core.reading.excerpts import Excerpt, PageSpan, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
-from rag_core.text.calendar_dates import select_days, write_dates_as
+from rag_core.text.calendar_dates import find_dates, select_days, write_dates_as
+from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, ReadTexts, to_log_odds
@@ -19,6 +20,7 @@ from rag_core.types.tables import Table
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
 # Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
+_FISCAL, _FEBRUARY = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE), 2
 # A word with hyphens, or a number with its separators and sign.
 _WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
 
@@ -94,6 +96,9 @@ def find_answers(
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
         located = excerpt.locate(start, end)
+        cell = located.cell if located else None
+        if cell and excerpt.table and _has_open_year(question, excerpt.table.column_header(cell.column)):
+            located = None
         place = located or PageSpan(excerpt.start, excerpt.start)
         weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
         score = (
@@ -104,6 +109,15 @@ def find_answers(
         text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split()) if located else ""
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score))
     return sorted(found, key=lambda one: -one.score)
+
+
+def _has_open_year(question: str, header: str) -> bool:
+    """Return whether a column may be of another fiscal year than a question.
+
+    A fiscal year that ends in January or February has the name of this year or of the year before.
+    """
+    ends = (one for written in find_dates(header.replace(HEADING_SEPARATOR, " ")) for one in written.readings)
+    return _FISCAL.search(question) is not None and any(one.year and one.month <= _FEBRUARY for one in ends)
 
 
 def _widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:

@@ -176,3 +176,26 @@ def test_row_whose_caption_is_marked_is_found_without_a_mark() -> None:
     found = find_answers("What of North?", [on_page()], {KEY: PAGE}, {KEY: [TABLE]}, read, skip_comparison)
     rows = [one for one in found if one.excerpt.row is NORTH]
     assert [(one.text, one.place.start == one.place.end) for one in rows] == [("", True)]
+
+
+@pytest.mark.parametrize(
+    ("question", "ends", "marked"),
+    [
+        ("What were sales of North in fiscal 2022?", ("January 29, 2022", "January 28, 2023"), ""),
+        ("What were sales of North in fiscal 2022?", ("December 31, 2022", "December 31, 2023"), "41"),
+        ("What were sales of North on January 29, 2022?", ("January 29, 2022", "January 28, 2023"), "41"),
+    ],
+)
+def test_cell_of_a_fiscal_year_that_may_have_another_name_is_not_marked(
+    question: str, ends: tuple[str, str], marked: str
+) -> None:
+    heads = tuple(replace(one, text=text) for one, text in zip(HEADER.cells[1:], ends, strict=True))
+    table = replace(TABLE, rows=(TableRow((HEADER.cells[0], *heads)), NORTH, SOUTH))
+
+    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
+        for one in texts:
+            start = max(one.find("41"), 0)
+            yield Reading(0.9, start, start + 2, 4.0)
+
+    found = find_answers(question, [on_page()], {KEY: PAGE}, {KEY: [table]}, read, skip_comparison)
+    assert [one.text for one in found if one.excerpt.row is NORTH] == [marked]
