@@ -10,6 +10,7 @@ from rag_core.reading.excerpts import Excerpt, PageSpan, select_excerpts
 from rag_core.reading.similarity import Compare
 from rag_core.reading.title_names import read_titled_texts
 from rag_core.text.calendar_dates import find_dates, select_days, write_dates_as
+from rag_core.text.dates import list_fiscal_years
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.dates import NO_DATES, AskedDates
 from rag_core.types.documents import PageKey
@@ -20,7 +21,7 @@ from rag_core.types.tables import Table
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
 # Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
-_FISCAL, _FEBRUARY = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE), 2
+_FISCAL = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE)
 # A word with hyphens, or a number with its separators and sign.
 _WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
 
@@ -112,12 +113,11 @@ def find_answers(
 
 
 def _has_open_year(question: str, header: str) -> bool:
-    """Return whether a column may be of another fiscal year than a question.
-
-    A fiscal year that ends in January or February has the name of this year or of the year before.
-    """
+    """Return whether a question is about a fiscal year, and that of a column may be named after either of two years."""
     ends = (one for written in find_dates(header.replace(HEADING_SEPARATOR, " ")) for one in written.readings)
-    return _FISCAL.search(question) is not None and any(one.year and one.month <= _FEBRUARY for one in ends)
+    return _FISCAL.search(question) is not None and any(
+        len(list_fiscal_years(one.year, one.month)) > 1 for one in ends if one.year
+    )
 
 
 def _widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:

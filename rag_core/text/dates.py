@@ -12,6 +12,7 @@ _WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
 _FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
+_LAST_OF_WINTER = 2
 # A quarter as written in column headers, such as "Q2".
 QUARTER = r"Q[1-4]"
 # The name of a month, or its first three letters, or "Sept".
@@ -25,6 +26,17 @@ def find_years(text: str) -> list[str]:
     ['2021', '2023', '2022']
     """
     return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(f"20{year}" for year in _FISCAL_YEAR.findall(text))]))
+
+
+def list_fiscal_years(year: int, month: int) -> frozenset[int]:
+    """Return the years after which a fiscal year that ends in this month may be named.
+
+    One that ends in January or February has the name of this year or of the year before.
+
+    >>> sorted(list_fiscal_years(2023, 1)), sorted(list_fiscal_years(2023, 6))
+    ([2022, 2023], [2023])
+    """
+    return frozenset((year, year - 1) if month <= _LAST_OF_WINTER else (year,))
 
 
 def is_year(text: str) -> bool:

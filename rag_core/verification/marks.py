@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import permutations
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import is_year
+from rag_core.text.dates import is_year, list_fiscal_years
 from rag_core.text.languages import detect_language
 from rag_core.text.measures import find_unit, have_same_dimension
 from rag_core.text.normalize import normalize
@@ -30,7 +30,6 @@ _MARGIN = 0.4
 _MIN_SHARE_OF_UNIT = 0.3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
-_FEBRUARY = 2
 # A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
 _ROW_MARGIN = 0.15
 # Capitalized words in a row, and their first letters.
@@ -288,10 +287,8 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
 
 def _find_years(value: Value) -> frozenset[str]:
     if value.dates:
-        years = {one.year for one in value.dates if one.year}
-        # A fiscal year that ends in January or February is often named by the year before.
-        years |= {one.year - 1 for one in value.dates if one.year and one.month <= _FEBRUARY}
-        return frozenset(map(str, years))
+        ends = (list_fiscal_years(one.year, one.month) for one in value.dates if one.year)
+        return frozenset(str(year) for years in ends for year in years)
     return frozenset([value.text.strip()] if value.number and is_year(value.text) else [])
 
 
