@@ -1,8 +1,12 @@
 """Claims whose values the sources lack or contradict, by parsed values.
 
 A wrong mark is worse than a missing one. A value that no source states is reported, unless it follows from stated
-values or counts things. A value that a source states elsewhere is contradicted only by the cell of its row for the year
-of the claim, or by a sentence that says otherwise what the claim says.
+values or counts things. A value is contradicted by one of these:
+
+- the cell of its row in the column of the claim's year, or the cell of its column in the row that the claim names;
+- the same number with another unit of the same dimension;
+- the sentence with most words of the claim, if it has only one value that may stand in this place;
+- the only sentence with all other values and names of the claim.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from rag_core.text.measures import find_unit, have_same_dimension
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
-from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.support import POSSIBLE_SCALES, ScoredSentence, SourceSentence, SplitPassage
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
@@ -36,15 +40,13 @@ _ROW_MARGIN = 0.15
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
-# A table whose unit is stated elsewhere may be in thousands or millions.
-_POSSIBLE_SCALES = frozenset((3, 6))
 # Halves, quarters, days of a week, months and weeks of a year.
 _PERIODS = (2, 4, 7, 12, 52)
 # Up to this number, a model may have counted what the sources list.
 _MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
 _CALCULATED_FROM = 3
-# Values that differ by more powers of ten are of different things.
+# Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
 # The sentences above a row among which the years of its columns are looked for.
 _MAX_ABOVE = 60
@@ -110,16 +112,16 @@ def find_wrong_value(
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
     """Return the first name of a claim that neither the sources nor the question have in any form.
 
-    German capitalizes all nouns, so its names cannot be told from other words.
+    German capitalizes all nouns, so a name cannot be distinguished from another noun.
     """
     if detect_language(claim.text) == "de":
         return None
     texts = [question.text, *(text for source in sources for text in (source.title.text, source.reading.text))]
-    known = normalize("\n".join(texts))
+    folded = [normalize(question.text), *(source.folded for source in sources)]
     initials = {"".join(_INITIAL.findall(run)) for text in texts for run in _CAPITALIZED.findall(text)}
     for word in claim.names:
         stem = normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)]
-        if claim.begins_sentence(word) or not word.text.isalpha() or stem in known:
+        if claim.begins_sentence(word) or not word.text.isalpha() or any(stem in one for one in folded):
             continue
         is_abbreviation = word.text.isupper() and any(word.text in one for one in initials)
         runs = [run for run in _CAPITALIZED.findall(claim.text) if word.text in run]
@@ -378,7 +380,7 @@ def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentenc
             amounts = {amount for one in of_kind for amount in one.values}
             if wanted.power:
                 plain = [amount for one in of_kind if not one.power for amount in one.values]
-                amounts |= {amount.scaleb(scale) for amount in plain for scale in _POSSIBLE_SCALES}
+                amounts |= {amount.scaleb(scale) for amount in plain for scale in POSSIBLE_SCALES}
             if kind == wanted.kind == "" and any(_equals(wanted, one) for a in amounts for one in _convert_period(a)):
                 return True
             for a, b in permutations(amounts, 2):

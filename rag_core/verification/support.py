@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import numbers_equal
+from rag_core.text.normalize import normalize
+from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.values import Value, find_values, is_same_value
@@ -38,7 +39,8 @@ _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\s*\Z")
 # The sentences before and after one that belong to its context.
 _NEAR = 2
-_POSSIBLE_SCALES = frozenset((3, 6))
+# A table whose unit is stated elsewhere may be in thousands or millions.
+POSSIBLE_SCALES = frozenset((3, 6))
 _NO_TOKENS: FloatArray = np.empty((0, 0), np.float32)
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", "”", '"', ")")
 
@@ -119,6 +121,7 @@ class SplitPassage:
         self._question = question
         self._encode = encode
         self._encoded: dict[int, SourceSentence] = {}
+        self._contained: dict[Number, bool] = {}
         # A citation refers to one page, so only the text on the passage's first page can be quoted.
         self.text = passage.first_page_text
         self.title = AnnotatedText(re.sub(r"[\W_]+", " ", passage.document) + "\n" + passage.heading)
@@ -133,6 +136,7 @@ class SplitPassage:
             SourceSentence(self, start, end, AnnotatedText(text), _NO_TOKENS)
             for (start, end), text in zip(spans, texts, strict=True)
         ]
+        self._positions = {one.start: position for position, one in enumerate(self.sentences)}
         if not in_parts:
             tokens, places = encode(self.text)
             for sentence in self.sentences:
@@ -140,14 +144,26 @@ class SplitPassage:
                 self._add_encoded(sentence, tokens[inside])
 
     @cached_property
+    def folded(self) -> str:
+        """The title and the text in the form in which names are looked up."""
+        return normalize(f"{self.title.text}\n{self.reading.text}")
+
+    @cached_property
     def _values(self) -> list[Value]:
         """The values of the title and the text; a blank may separate thousands or columns."""
         return [*self.title.values, *self.reading.values, *find_values(self.reading.text, spaced=False)]
 
+    def contains_number(self, number: Number) -> bool:
+        """Return whether the text contains a number; the result is kept for its other sentences."""
+        if number not in self._contained:
+            self._contained[number] = any(
+                numbers_equal(number, other, self.scales, rounded=True) for other in self.reading.numbers
+            )
+        return self._contained[number]
+
     def states(self, value: Value) -> bool:
         """Return whether the title or the text states a value."""
-        # A table whose unit is stated elsewhere may be in thousands or millions.
-        scales = self.scales or _POSSIBLE_SCALES
+        scales = self.scales or POSSIBLE_SCALES
         if any(is_same_value(value, one, scales) for one in self._values):
             return True
         return any(one.states(value) for one in self.sentences)
@@ -158,7 +174,7 @@ class SplitPassage:
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
         """Return whether a sentence, one of the two before and the two after it, or the title states a value."""
-        position = next(at for at, one in enumerate(self.sentences) if one.start == sentence.start)
+        position = self._positions[sentence.start]
         near = self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
         return any(one.states(value) for one in near) or self.title_states(value)
 
@@ -170,17 +186,12 @@ class SplitPassage:
 
     def _add_encoded(self, sentence: SourceSentence, tokens: FloatArray) -> None:
         encoded = replace(sentence, tokens=tokens)
-        supported = replace(encoded, question_support=_compute_support(self._question, encoded))
+        supported = replace(encoded, question_support=_compute_support(self._question, encoded)[0])
         self._encoded[sentence.start] = supported
 
     def find_rest(self, sentence: SourceSentence) -> SourceSentence | None:
         """Return the rest of a sentence that continues on the next page; ``None`` for any other sentence."""
         return self.continuation if sentence.start == self.sentences[-1].start else None
-
-    def context(self, sentence: SourceSentence) -> AnnotatedText:
-        """Return the passage's title and the previous sentence, which may name the subject of a sentence."""
-        before = [other.reading.text for other in self.sentences if other.end <= sentence.start][-1:]
-        return AnnotatedText("\n".join([self.title.text, *before]))
 
 
 def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -219,33 +230,30 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
     """Return how well a sentence supports a claim; ``foreign`` is true if the claim is in another language."""
-    support = _compute_support(said, sentence, words=not foreign)
-    words = _compute_support(said, sentence, words=not foreign, numbers=False)
+    support, words = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support, words)
 
 
 def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
     """Return sentences that are not encoded by how many numbers, names and words of a text they have, best first."""
-    return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence))
+    return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence)[0])
 
 
-def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True, numbers: bool = True) -> float:
-    """Return the share of a text's numbers, names and words that a sentence contains, 0..1.
+def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> tuple[float, float]:
+    """Return the share of a text's numbers, names and words that a sentence contains, and that without numbers; 0..1.
 
-    Without ``words``, as for a text in another language, only numbers and names count; without ``numbers``, the rest.
+    Without ``words``, as for a text in another language, only numbers and names count.
     """
     reading, source = said.reading, sentence.source
-    total = matched = 0.0
+    numeric_total = numeric = total = matched = 0.0
     inside = []
     for number in reading.numbers:
         inside += [(number.start, number.end)]
-        if not numbers:
-            continue
-        total += _NUMBER_WEIGHT
+        numeric_total += _NUMBER_WEIGHT
         if any(numbers_equal(number, other, source.scales, rounded=True) for other in sentence.reading.numbers):
-            matched += _NUMBER_WEIGHT
-        elif any(numbers_equal(number, other, source.scales, rounded=True) for other in source.reading.numbers):
-            matched += _NUMBER_WEIGHT * _NEARBY_NUMBER
+            numeric += _NUMBER_WEIGHT
+        elif source.contains_number(number):
+            numeric += _NUMBER_WEIGHT * _NEARBY_NUMBER
     names = {word.start for word in reading.names}
     closest = (said.tokens @ sentence.tokens.T).max(axis=1) if len(said.tokens) and len(sentence.tokens) else None
     for word in reading.content:
@@ -264,4 +272,5 @@ def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool
             cosines = closest[(said.spans[:, 0] < word.end) & (said.spans[:, 1] > word.start)]
             if len(cosines):
                 matched += weight * max(0.0, (float(np.mean(cosines)) - _UNRELATED_COSINE) / (1.0 - _UNRELATED_COSINE))
-    return matched / total if total else 0.0
+    everything = total + numeric_total
+    return (matched + numeric) / everything if everything else 0.0, matched / total if total else 0.0
