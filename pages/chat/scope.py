@@ -10,7 +10,13 @@ import streamlit as st
 from pages.chat.snapshots import choose_snapshot, tell_snapshot
 from pages.shared import keys
 from pages.shared.current import get_current_id
-from pages.shared.library import count_by_collection, find_searchable, remove_missing
+from pages.shared.library import (
+    build_scope,
+    find_searchable,
+    list_scope_entries,
+    name_scope_entries,
+    remove_missing,
+)
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, truncate
 from rag_core.engine import Engine
@@ -21,8 +27,6 @@ from rag_core.types.jobs import Job
 
 # Most columns of the label of the menu.
 _MAX_COLUMNS = 28
-# This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
-_COLLECTION = "collection:"
 
 
 def choose_scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
@@ -33,15 +37,13 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     """
     can_be_asked = find_searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
-    collection_names = {
-        f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in count_by_collection(can_be_asked).items()
-    }
-    names = {**collection_names, **{one.document_id: one.all_names for one in [*can_be_asked, *coming]}}
+    listed = name_scope_entries(can_be_asked)
+    names = listed | {one.document_id: one.all_names for one in coming}
     identity = conversation.conversation_id if conversation else "new"
     key = f"{keys.SCOPE}_{identity}"
     stored = conversation.scope if conversation else Scope()
-    chosen = [one for one in st.session_state.get(key, _entries(stored)) if one in names]
-    options = [*dict.fromkeys([*collection_names, *(one.document_id for one in can_be_asked), *chosen])]
+    chosen = [one for one in st.session_state.get(key, list_scope_entries(stored)) if one in names]
+    options = [*dict.fromkeys([*listed, *chosen])]
     if not options:
         return Scope()
     st.session_state[key] = chosen
@@ -50,7 +52,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
         if conversation:
             with show_errors():
                 stored = engine.conversations.get(conversation.conversation_id).scope
-                scope = replace(_scope(st.session_state[key]), as_of=stored.as_of)
+                scope = replace(build_scope(st.session_state[key]), as_of=stored.as_of)
                 engine.conversations.set_scope(conversation.conversation_id, scope)
 
     label = escape_markdown(truncate(_describe([names[one] for one in chosen]), _MAX_COLUMNS))
@@ -64,7 +66,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
             on_change=changed,
         )
         as_of = choose_snapshot(engine, conversation)
-    return replace(_scope(chosen), as_of=as_of)
+    return replace(build_scope(chosen), as_of=as_of)
 
 
 def _describe(names: Sequence[str]) -> str:
@@ -90,17 +92,8 @@ def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
     wider = replace(scope, documents=(*scope.documents, *added))
     if identity := get_current_id():
         engine.conversations.set_scope(identity, wider)
-    st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = _entries(wider)
+    st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = list_scope_entries(wider)
     return wider
-
-
-def _entries(scope: Scope) -> list[str]:
-    return [*(f"{_COLLECTION}{name}" for name in scope.collections), *scope.documents]
-
-
-def _scope(entries: Sequence[str]) -> Scope:
-    named = [one.removeprefix(_COLLECTION) for one in entries if one.startswith(_COLLECTION)]
-    return Scope(tuple(one for one in entries if not one.startswith(_COLLECTION)), tuple(named))
 
 
 def _tell_gone(stored: Scope, remaining: Scope, *, asks_others: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
-from pages.shared.library import count_by_collection
+from pages.shared.library import build_scope, name_scope_entries
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from rag_core.errors import QuestionError
 from rag_core.types.conversations import Scope
@@ -15,8 +15,6 @@ from rag_core.types.documents import DocumentInfo
 
 _TEXT, _FILE, _SCOPE = "check_text", "check_file", "check_scope"
 _PROBLEM = "check_problem"
-# This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
-_COLLECTION = "collection:"
 _LARGEST_MB = 2
 
 
@@ -54,8 +52,7 @@ def _read_file() -> None:
 
 def choose_scope(documents: Sequence[DocumentInfo]) -> Scope:
     """Let the reader choose documents and collections; return the choice, which is kept while other pages are open."""
-    names = {f"{_COLLECTION}{name}": f"Collection {name} ({n:,})" for name, n in count_by_collection(documents).items()}
-    names |= {one.document_id: one.all_names for one in documents}
+    names = name_scope_entries(documents)
     kept = st.session_state.get(_SCOPE, st.session_state.get(keys.CHECK_SCOPE, []))
     st.session_state[_SCOPE] = [one for one in kept if one in names]
     chosen = st.multiselect(
@@ -66,5 +63,4 @@ def choose_scope(documents: Sequence[DocumentInfo]) -> Scope:
         placeholder=f"All documents ({len(documents):,})",
     )
     st.session_state[keys.CHECK_SCOPE] = chosen
-    collections = [one.removeprefix(_COLLECTION) for one in chosen if one.startswith(_COLLECTION)]
-    return Scope.of([one for one in chosen if not one.startswith(_COLLECTION)], collections)
+    return build_scope(chosen)

@@ -1,4 +1,4 @@
-"""Find searchable documents, count documents by collection, and label collections."""
+"""Find searchable documents, count documents by collection, and list what a scope can consist of."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from rag_core.types.conversations import Scope
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus
 
 SEARCHABLE = (DocumentStatus.INDEXED, DocumentStatus.PARTIAL)
+# This prefix distinguishes collection names from document ids in one list. Document ids contain no colon.
+_COLLECTION = "collection:"
 _NOT_ADDED = (DocumentStatus.REJECTED, DocumentStatus.FAILED, DocumentStatus.CANCELLED)
 
 
@@ -40,6 +42,24 @@ def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:
 def format_collection_name(name: str) -> str:
     """Return the display name of a collection."""
     return "No collection" if name == DEFAULT_COLLECTION else name
+
+
+def name_scope_entries(documents: Sequence[DocumentInfo]) -> dict[str, str]:
+    """Return the display name of each entry of which a scope can consist: collections, then documents."""
+    collections = count_by_collection(documents).items()
+    names = {f"{_COLLECTION}{name}": f"Collection {name} ({number:,})" for name, number in collections}
+    return names | {one.document_id: one.all_names for one in documents}
+
+
+def list_scope_entries(scope: Scope) -> list[str]:
+    """Return the entries of a scope, as `name_scope_entries` lists them."""
+    return [*(f"{_COLLECTION}{name}" for name in scope.collections), *scope.documents]
+
+
+def build_scope(entries: Sequence[str]) -> Scope:
+    """Return the scope that consists of these entries."""
+    named = [one.removeprefix(_COLLECTION) for one in entries if one.startswith(_COLLECTION)]
+    return Scope(tuple(one for one in entries if not one.startswith(_COLLECTION)), tuple(named))
 
 
 def remove_missing(scope: Scope, library: Sequence[DocumentInfo]) -> Scope:
