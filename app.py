@@ -21,5 +21,5 @@ async def serve_engine(_app: st.App) -> AsyncIterator[None]:
     await asyncio.to_thread(close_backend)
 
 
-# Streamlit would take a folder "pages" beside the script for pages of its own, so the script is in that folder.
+# Streamlit lists the scripts in a folder "pages" beside the main script as pages; this one is inside of the folder.
 app = st.App("pages/main.py", lifespan=serve_engine)

@@ -17,7 +17,7 @@ from rag_core.types.learning import Objective, Training
 OBJECTIVES: dict[Objective, tuple[str, str]] = {
     "contrastive": (
         "Right pages (contrastive)",
-        "The right page of each question is told apart from similar pages.",
+        "The adapter learns to rank the right page of each question above similar pages.",
     ),
     "marginal": (
         "Answers, without pages (marginal likelihood)",

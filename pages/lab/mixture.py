@@ -32,7 +32,7 @@ def show_mixture(
         anchor=False,
         help="The mixture p(y|x) = Σ p(d|x) p(y|x, d) of the answers y that each passage d gives to the question x.",
     )
-    st.caption("Each passage gives its own answers, and they count as much as the passage does.")
+    st.caption("Each passage gives its own answers, which are weighted by the weight of the passage.")
     by_id = {one.chunk_id: one for one in explanation.passages}
     read = [by_id[one.candidate.chunk_id] for one in weighted if one.weight > 0]
     probabilities = _probabilities(engine, explanation.question, read)

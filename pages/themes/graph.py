@@ -21,7 +21,7 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     drawing = engine.themes.draw(theme)
     if not drawing.entities:
         return ""
-    st.caption("Click a name to read what is said about it. Lines join names that the same sentences mention.")
+    st.caption("Click a name to read what is said about it. Lines connect names that occur in the same sentences.")
     event = st.vega_lite_chart(
         build_spec(drawing, is_dark=st.context.theme.type == "dark"),
         key=f"theme_graph_{theme.theme_id}",

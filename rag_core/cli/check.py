@@ -1,4 +1,4 @@
-"""``check``: compare statements with the documents, or each with a text of its own."""
+"""The command ``check``, which compares statements with the documents, or each with its own source."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# What is read where it is, or belongs to a process that writes. SQLite makes "-shm" files anew.
+# These are read in place, or are locks of the process that writes; SQLite creates its "-shm" files again.
 _NOT_COPIED = shutil.ignore_patterns("files", "models", ".*", "*-shm")
 _COPIES, _PAUSE_S = 5, 0.3
 # Two changes of a file within this time may have the same time, as file systems count in ticks.

@@ -215,10 +215,10 @@ def find_head_date(text: str, order: str) -> date | None:
         days = [(one, read_date(one, order)) for one in find_dates(line)]
         full = [(one, readings[0]) for one, readings in days if len(readings) == 1 and readings[0].day]
         last = [(one, day) for one, day in full if not re.search(r"\w", line[one.end :])]
-        begun = any(not line[: one.start].strip() for one, _ in full)
+        begins_with_day = any(not line[: one.start].strip() for one, _ in full)
         is_alone = any(not line[: one.start].strip() for one, _ in last)
         alone += is_alone
-        is_entry = not is_alone and (begun or (is_entry and bool(line.strip())))
+        is_entry = not is_alone and (begins_with_day or (is_entry and bool(line.strip())))
         if is_entry and find_relative_dates(line, _ANY_DAY):
             return None
         for one, day in last if position < _HEAD else ():

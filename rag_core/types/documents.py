@@ -86,8 +86,8 @@ class WordBoxes:
 class Heading(NamedTuple):
     """A heading of a page: its span in the text of the page, and its path.
 
-    The path consists of the titles of the headings that contain it and its own title. The span of a bookmark of the
-    file whose title is not on its page is empty.
+    The path consists of the titles of the enclosing headings and its own title. The span is empty for a bookmark of the
+    file whose title is not on its page.
     """
 
     start: int
