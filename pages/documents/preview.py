@@ -28,6 +28,7 @@ _PAGES, _OUTLINE, _TABLES, _CHUNKS, _PROBLEMS, _VERSIONS = TABS = (
     *("Problems", "Versions"),
 )
 _TAB = "preview_tab"
+_TAG_HELP = "Words of your own, by which you can filter the table. Type a new one, or choose one that you have used."
 
 
 def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections: Iterable[str]) -> None:
@@ -111,11 +112,8 @@ def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None
 
     st.session_state[key] = list(document.tags)
     st.multiselect(
-        "Tags", known, key=key, accept_new_options=True, placeholder="Add tags", on_change=changed, help=TAG_HELP
+        "Tags", known, key=key, accept_new_options=True, placeholder="Add tags", on_change=changed, help=_TAG_HELP
     )
-
-
-TAG_HELP = "Words of your own, by which you can filter the table. Type a new one, or choose one that you have used."
 
 
 def _tabs(engine: Engine, document: DocumentInfo) -> None:

@@ -11,11 +11,10 @@ from rag_core.answering.export import Block, remove_secrets
 from rag_core.settings import Settings
 from rag_core.types.answer_text import Paragraph, Run
 from rag_core.types.checks import VERDICT_WORDS, CheckedStatement
+from rag_core.types.formatting import escape_formula
 from rag_core.types.local_time import get_today
 
 _COLUMNS = ("Number", "Sentence", "Result", "Document", "Page", "Source")
-# A spreadsheet takes a cell that begins so for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def list_check_blocks(checked: Sequence[CheckedStatement]) -> Iterator[tuple[str, Block]]:
@@ -37,7 +36,7 @@ def export_csv(settings: Settings, checked: Sequence[CheckedStatement]) -> bytes
     for number, one in enumerate(checked, 1):
         place = (one.citation.document, one.citation.page_label, one.citation.quote) if one.citation else ("", "", "")
         cells = (remove_secrets(settings, text) for text in (one.statement, one.words, *place))
-        writer.writerow([number, *(f"'{text}" if text.startswith(_FORMULA) else text for text in cells)])
+        writer.writerow([number, *map(escape_formula, cells)])
     return target.getvalue().encode("utf-8-sig")
 
 
