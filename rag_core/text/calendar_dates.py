@@ -90,14 +90,17 @@ _BESIDE = re.compile(
 
 
 @cache
-def _load_names() -> tuple[dict[str, int], dict[str, int]]:
-    """Return the number of each month, from 1, and of each weekday, from 0, by its names in the known languages."""
+def load_calendar_names(*styles: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the number of each month, from 1, and of each weekday, from 0, by its names in the known languages.
+
+    The styles are ``wide`` for full names and ``abbreviated``.
+    """
     from babel import Locale
 
-    months, weekdays = {"sept": 9}, dict[str, int]()
+    months, weekdays = {"sept": 9} if "abbreviated" in styles else {}, dict[str, int]()
     for locale in map(Locale.parse, (*LANGUAGES, "de_AT", "fr_CA")):
         for known, names in ((months, locale.months), (weekdays, locale.days)):
-            for form, style in product(("format", "stand-alone"), ("wide", "abbreviated")):
+            for form, style in product(("format", "stand-alone"), styles):
                 for number, name in names[form][style].items():
                     known.setdefault(normalize(name).rstrip("."), number)
     return months, weekdays
@@ -154,7 +157,7 @@ def _build_named(
     match: re.Match[str], name: str, first: str | None, last: str, year: str | None
 ) -> Iterator[WrittenDate]:
     folded = normalize(name)
-    month = _load_names()[0].get(folded)
+    month = load_calendar_names("wide", "abbreviated")[0].get(folded)
     is_word = not year and folded in _ALSO_WORDS and name.islower()
     if folded in _VERBS:
         is_word = not (year and last) or " of " in match[0]
@@ -188,7 +191,7 @@ def _build(
 def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
     """Return a date with the weekday before it, which may decide how it is read."""
     match = _WEEKDAY_BEFORE.search(text, max(0, written.start - _LONGEST_WEEKDAY), written.start)
-    weekday = _load_names()[1].get(normalize(match[1])) if match else None
+    weekday = load_calendar_names("wide", "abbreviated")[1].get(normalize(match[1])) if match else None
     if match is None or weekday is None:
         return written
     fitting = tuple(one for one in written.readings if all(one) and date(*one).weekday() == weekday)

@@ -26,7 +26,7 @@ _COMMON = {
     "nl": "aan als bij dat de deze dit door een en geen heeft het hoeveel hun is kan maar met moet moeten naar niet "
     "nooit of om ook op te tot uit van voor waar wanneer wat welke werd worden wordt zich zijn zij",
 }
-# The codes of the languages in which dates are read.
+# The codes of the languages in which dates, numbers and units are read.
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 # A "Yes" or "No" that precedes a statement and is not part of it.
 INTERJECTION = re.compile(

@@ -6,9 +6,9 @@ import re
 from functools import cache
 from itertools import product
 
+from rag_core.text.languages import LANGUAGES
 from rag_core.text.normalize import normalize
 
-_LANGUAGES = "en de fr es it nl pt".split()
 # The locale data has only some of these symbols.
 _PREFIXES, _BASES = ("", *"nµmkMGT"), ("A", "V", "W", "Wh", "Hz", "F", "J", "Pa", "Ω", "N", "Nm", "B")
 # Units that texts do not tell apart, and parts of names that do not change a unit.
@@ -47,7 +47,7 @@ def _load_units() -> tuple[dict[str, str], dict[str, str]]:
 
     symbols: dict[str, set[str]] = {}
     names: dict[str, set[str]] = {}
-    for language in _LANGUAGES:
+    for language in LANGUAGES:
         locale = Locale(language)
         for unit, count in product(map(str, locale.unit_display_names), (1, 5)):
             key = _VARIANT.sub("", unit)

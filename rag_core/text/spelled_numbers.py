@@ -8,10 +8,11 @@ from decimal import Decimal
 
 from text_to_num import find_numbers
 
+from rag_core.text.languages import LANGUAGES
 from rag_core.text.numbers import Number
 
-# Languages of text2num, apart from English, whose numbers `parse_numbers` reads.
-LANGUAGES = frozenset(("de", "es", "fr", "it", "nl", "pt"))
+# `parse_numbers` reads English numbers.
+SPELLED_LANGUAGES = frozenset(LANGUAGES) - {"en"}
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[^\S\n]+|[\d.,]+|.", re.DOTALL)
 
 
@@ -39,7 +40,7 @@ def parse_spelled_numbers(text: str, language: str) -> Iterator[Number]:
     >>> [(one.text, int(*one.values)) for one in parse_spelled_numbers("Es sind fünfundzwanzig Häuser.", "de")]
     [('fünfundzwanzig', 25)]
     """
-    if language not in LANGUAGES:
+    if language not in SPELLED_LANGUAGES:
         return
     tokens = [_Token(match) for match in _TOKEN.finditer(text)]
     for found in find_numbers(tokens, language, 0):

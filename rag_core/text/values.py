@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from typing import Literal
 
-from rag_core.text.calendar_dates import find_dates
+from rag_core.text.calendar_dates import find_dates, load_calendar_names
 from rag_core.text.dates import is_year
 from rag_core.text.identifiers import find_codes
-from rag_core.text.languages import LANGUAGES, detect_language
+from rag_core.text.languages import detect_language
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal, parse_numbers
 from rag_core.text.spelled_numbers import parse_spelled_numbers
@@ -102,13 +101,7 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
             yield Value(*match.span(), match[0], "identifier", key=re.sub(r"\W", "", match[0]).casefold())
     for match in _VERSION.finditer(text):
         yield Value(*match.span(), match[0], "identifier", key=match[0].lstrip("vV"))
-    for match in LETTERS.finditer(text):
-        word, names = normalize(match[0]), _load_calendar_names()
-        # "on Mondays", "montags".
-        kind, key = names.get(word) or names.get(word.removesuffix("s")) or (None, "")
-        # "may", "march" and "mars" are also words.
-        if kind and (match[0][0].isupper() or word not in ("may", "march", "mars")):
-            yield Value(*match.span(), match[0], kind, key=key)
+    yield from _find_calendar_names(text)
     numbers = parse_numbers(text, spaced=spaced)
     for number in [*numbers, *parse_spelled_numbers(text, detect_language(text))]:
         # The words "one" and "zero" are often no numbers.
@@ -117,18 +110,17 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
             yield Value(number.start, number.end, number.text, "number", number)
 
 
-@cache
-def _load_calendar_names() -> dict[str, tuple[Kind, str]]:
-    """Return the kind and the key of each full name of a month or a weekday in the known languages."""
-    from babel import Locale
-
-    known: dict[str, tuple[Kind, str]] = {}
-    kinds: tuple[Kind, ...] = ("month", "weekday")
-    for locale, kind, form in product(map(Locale.parse, (*LANGUAGES, "nl", "pt")), kinds, ("format", "stand-alone")):
-        names = locale.months if kind == "month" else locale.days
-        for number, name in names[form]["wide"].items():
-            known.setdefault(normalize(name), (kind, str(number)))
-    return known
+def _find_calendar_names(text: str) -> Iterator[Value]:
+    months, weekdays = load_calendar_names("wide")
+    for match in LETTERS.finditer(text):
+        word = normalize(match[0])
+        # "on Mondays", "montags".
+        for name in (word, word.removesuffix("s")):
+            # "may", "march" and "mars" are also words.
+            if name in months and (match[0][0].isupper() or word not in ("may", "march", "mars")):
+                yield Value(*match.span(), match[0], "month", key=str(months[name]))
+            elif name in weekdays:
+                yield Value(*match.span(), match[0], "weekday", key=str(weekdays[name]))
 
 
 def is_same_value(said: Value, source: Value, scales: frozenset[int] = frozenset()) -> bool:
