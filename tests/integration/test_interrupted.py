@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,20 @@ from tests.support.engines import (
 )
 from tests.support.pdfs import make_pdf
 
-CutOff = Callable[[type, str], Any]
+Methods = list[tuple[type, str]]
 
 
-@pytest.fixture
-def cut_off(tmp_path: Path) -> CutOff:
-    return lambda owner, name: before_call(owner, name, copy_folder(tmp_path / "data", tmp_path / "copy"))
+@contextmanager
+def copied_before(folder: Path, methods: Methods) -> Iterator[None]:
+    """Copy the data folder before the first call of each method, as if the process ended there."""
+    with ExitStack() as stack:
+        for owner, name in methods:
+            stack.enter_context(before_call(owner, name, copy_folder(folder / "data", find_copy(folder, owner, name))))
+        yield
+
+
+def find_copy(folder: Path, owner: type, name: str) -> Path:
+    return folder / f"{owner.__name__}.{name}"
 
 
 def test_queued_and_running_jobs_continue_after_restart(tmp_path: Path, barrier: EmbeddingBarrier) -> None:
@@ -104,17 +113,38 @@ REMOVING = [
 ]
 
 
-def with_ids(methods: list[tuple[type, str]]) -> list[Any]:
+REPLACING = [*INDEXING[-2:], *REMOVING[1:4:2], (DocumentStore, "mark_version_replaced")]
+DELETING = [*REMOVING, (DocumentStore, "remove_document")]
+REBUILDING = [
+    (DocumentStore, "add_generation"),
+    (DocumentStore, "save_chunks"),
+    (DenseIndex, "add"),
+    (DocumentStore, "swap_generation"),
+    (WordIndex, "delete"),
+    (DenseIndex, "drop"),
+    (DocumentStore, "drop_generation"),
+    (JobStore, "finish"),
+]
+
+
+def with_ids(methods: Methods) -> list[Any]:
     return [pytest.param(owner, name, id=f"{owner.__name__}.{name}") for owner, name in methods]
 
 
-@pytest.mark.parametrize(("owner", "name"), with_ids(INDEXING))
-def test_interrupted_indexing_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
+@pytest.fixture(scope="module")
+def indexing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index a document; return the folder with the copies."""
+    folder = tmp_path_factory.mktemp("indexing")
+    with opened(folder / "data") as engine:
         indexed(engine, "birds.pdf", PENGUINS)
-        with cut_off(owner, name):
+        with copied_before(folder, INDEXING):
             indexed(engine, "bridge.pdf", BUDGET, COPPER)
-    with opened(tmp_path / "copy") as after:
+    return folder
+
+
+@pytest.mark.parametrize(("owner", "name"), with_ids(INDEXING))
+def test_interrupted_indexing_continues(indexing: Path, owner: type, name: str) -> None:
+    with opened(find_copy(indexing, owner, name)) as after:
         idle(after)
         documents = {document.name: document.status for document in after.documents.list()}
         if name in ("put", "add_version"):
@@ -126,16 +156,20 @@ def test_interrupted_indexing_continues(tmp_path: Path, cut_off: CutOff, owner: 
         assert_in_agreement(after)
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    with_ids([INDEXING[-2], INDEXING[-1], *REMOVING[1:4:2], (DocumentStore, "mark_version_replaced")]),
-)
-def test_interrupted_replacement_continues(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
+@pytest.fixture(scope="module")
+def replacing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Replace a document; return the folder with the copies."""
+    folder = tmp_path_factory.mktemp("replacing")
+    with opened(folder / "data") as engine:
         indexed(engine, "a.pdf", BUDGET)
-        with cut_off(owner, name):
+        with copied_before(folder, REPLACING):
             indexed(engine, "a.pdf", PENGUINS, COPPER)
-    with opened(tmp_path / "copy") as after:
+    return folder
+
+
+@pytest.mark.parametrize(("owner", "name"), with_ids(REPLACING))
+def test_interrupted_replacement_continues(replacing: Path, owner: type, name: str) -> None:
+    with opened(find_copy(replacing, owner, name)) as after:
         # The replacement continues in the background: a search finds either version, but not both.
         passages = after.search(f"{ASK_BUDGET} {ASK_PENGUINS}", top_k=50).passages
         assert len({passage.version_id for passage in passages}) == 1
@@ -144,17 +178,24 @@ def test_interrupted_replacement_continues(tmp_path: Path, cut_off: CutOff, owne
         assert_in_agreement(after)
 
 
-@pytest.mark.parametrize(("owner", "name"), with_ids([*REMOVING, (DocumentStore, "remove_document")]))
-def test_interrupted_deletion_is_completed(tmp_path: Path, cut_off: CutOff, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
+@pytest.fixture(scope="module")
+def deleting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Delete a document; return the folder with the copies."""
+    folder = tmp_path_factory.mktemp("deleting")
+    with opened(folder / "data") as engine:
         indexed(engine, "birds.pdf", PENGUINS)
         deleted = indexed(engine, "bridge.pdf", BUDGET, COPPER)
-        with cut_off(owner, name):
+        with copied_before(folder, DELETING):
             engine.documents.delete([deleted])
-    with opened(tmp_path / "copy") as after:
+    return folder
+
+
+@pytest.mark.parametrize(("owner", "name"), with_ids(DELETING))
+def test_interrupted_deletion_is_completed(deleting: Path, owner: type, name: str) -> None:
+    with opened(find_copy(deleting, owner, name)) as after:
         idle(after)
         if name == "begin_removal":  # the copy was taken before the deletion began
-            after.documents.delete([deleted])
+            after.documents.delete(after.documents.find_ids(["bridge.pdf"]))
         assert [document.name for document in after.documents.list()] == ["birds.pdf"]
         assert_found(after, budget=[], copper=[], penguins=["birds.pdf"])
         with pytest.raises(UnknownDocument):
@@ -208,25 +249,20 @@ def test_rebuild_continues_after_restart(
         assert_stores_agree(second)
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        (DocumentStore, "add_generation"),
-        (DocumentStore, "save_chunks"),
-        (DenseIndex, "add"),
-        (DocumentStore, "swap_generation"),
-        (WordIndex, "delete"),
-        (DenseIndex, "drop"),
-        (DocumentStore, "drop_generation"),
-        (JobStore, "finish"),
-    ],
-)
-def test_interrupted_rebuild_continues(tmp_path: Path, owner: type, name: str) -> None:
-    with opened(tmp_path / "data") as engine:
+@pytest.fixture(scope="module")
+def rebuilding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rebuild the index; return the folder with the copies."""
+    folder = tmp_path_factory.mktemp("rebuilding")
+    with opened(folder / "data") as engine:
         indexed(engine, "a.pdf", BUDGET, LONG)
-        with before_call(owner, name, copy_folder(tmp_path / "data", tmp_path / "copy")):
+        with copied_before(folder, REBUILDING):
             assert rebuild_index(engine, chunk_tokens=40).state is JobState.DONE
-    with opened(tmp_path / "copy") as after:
+    return folder
+
+
+@pytest.mark.parametrize(("owner", "name"), with_ids(REBUILDING))
+def test_interrupted_rebuild_continues(rebuilding: Path, owner: type, name: str) -> None:
+    with opened(find_copy(rebuilding, owner, name)) as after:
         assert_found(after, budget=["a.pdf"])
         idle(after)
         assert_found(after, budget=["a.pdf"])

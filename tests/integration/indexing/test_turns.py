@@ -20,7 +20,7 @@ from tests.support.engines import (
 from tests.support.pdfs import make_pdf
 
 # Words that compress badly, so that the file is much larger than one of a single sentence.
-LARGE = [" ".join(compute_sha256(b"%d %d" % (page, word))[:12] for word in range(300)) for page in range(12)]
+LARGE = [" ".join(compute_sha256(b"%d %d" % (page, word))[:12] for word in range(100)) for page in range(12)]
 
 
 @pytest.fixture
