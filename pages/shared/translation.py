@@ -1,0 +1,141 @@
+"""The words of the pages in the language of the reader's browser, with numbers and dates as that language writes them.
+
+The texts in the code are English. `pages/languages` has a file for each other language, which maps them to its own.
+The texts of the engine stay English in the database and on the command line; `translate_message` translates them when
+a page shows them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache, lru_cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from string import Formatter
+
+import streamlit as st
+from babel import Locale, negotiate_locale
+from babel.dates import format_skeleton
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.numbers import get_decimal_symbol, get_group_symbol
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+SOURCE = "en"
+LANGUAGES = Path(__file__).parents[1] / "languages"
+# The context, in the files of languages, of the texts that the engine writes.
+ENGINE = "engine"
+# Between two sentences of a message.
+_GAP = re.compile(r"(?<=[.!?:])\s+")
+
+
+def get_language() -> str:
+    """Return the language of the reader's browser if it has a file, otherwise English; English outside of a page."""
+    is_page = get_script_run_ctx(suppress_warning=True) is not None
+    return _choose_language(st.context.locale or SOURCE) if is_page else SOURCE
+
+
+def _(text: str, **values: object) -> str:
+    """Return a text in the reader's language, in which values replace ``{names}``; whole numbers are grouped."""
+    return _fill(_load_words(get_language()).gettext(text), values)
+
+
+def ngettext(one: str, many: str, number: int, **values: object) -> str:
+    """Return ``one`` or ``many`` in the reader's language, as its rules demand for a number, which is ``{number}``."""
+    return _fill(_load_words(get_language()).ngettext(one, many, number), {"number": number, **values})
+
+
+def N_(text: str) -> str:  # noqa: N802 - the usual name
+    """Mark a constant for translation; `_` translates it when it is shown."""
+    return text
+
+
+def _fill(text: str, values: Mapping[str, object]) -> str:
+    if not values:
+        return text
+    shown = {name: format_number(one) if isinstance(one, int) else one for name, one in values.items()}
+    return text.format_map(shown)
+
+
+def translate_message(text: str) -> str:
+    """Return a message of the engine in the reader's language; a text without translation stays as it is.
+
+    A message may consist of several sentences, each with a translation, and may contain other messages.
+    """
+    language = get_language()
+    return text if language == SOURCE else _translate_message(text, language)
+
+
+@lru_cache(4096)
+def _translate_message(text: str, language: str) -> str:
+    for pattern, translation in _load_messages(language):
+        if found := pattern.fullmatch(text):
+            inner = {name: _translate_inner(value, language) for name, value in found.groupdict().items()}
+            return translation.format_map({name.removeprefix("_"): value for name, value in inner.items()})
+    for gap in _GAP.finditer(text):
+        first = _translate_message(text[: gap.start()], language)
+        if first != text[: gap.start()]:
+            return first + gap[0] + _translate_message(text[gap.end() :], language)
+    return text
+
+
+def _translate_inner(text: str, language: str) -> str:
+    # Names of documents are values too, and one that consists of a single word may be the same as a message.
+    return _translate_message(text, language) if " " in text else text
+
+
+def format_number(value: float, decimals: int = 0, sign: str = "") -> str:
+    """Return a number with the separators of the reader's language, such as ``18,400``; ``sign`` is as in a format."""
+    locale = Locale.parse(get_language())
+    signs = str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))
+    return f"{value:{sign},.{decimals}f}".translate(signs)
+
+
+def format_date_and_time(when: datetime) -> str:
+    """Return a time such as ``23 Nov 2026, 20:45``."""
+    language = get_language()
+    if language == SOURCE:
+        return f"{when:%d %b %Y, %H:%M}"
+    return f"{format_skeleton('yMMMd', when, locale=language)}, {when:%H:%M}"
+
+
+@cache
+def _choose_language(locale: str) -> str:
+    known = [SOURCE, *(one.stem for one in LANGUAGES.glob("*.po"))]
+    return negotiate_locale([locale], known, sep="-") or SOURCE
+
+
+@cache
+def _load_words(language: str) -> NullTranslations:
+    if language == SOURCE:
+        return NullTranslations()
+    compiled = io.BytesIO()
+    with (LANGUAGES / f"{language}.po").open("rb") as file:
+        write_mo(compiled, read_po(file))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+@cache
+def _load_messages(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return a pattern for each message of the engine and its translation, with those of the most letters first."""
+    with (LANGUAGES / f"{language}.po").open("rb") as file:
+        messages = [one for one in read_po(file) if one.context == ENGINE and one.string]
+    found = [(str(one.id), str(one.string)) for one in messages]
+    found.sort(key=lambda one: -len(re.sub(r"\{\w*\}", "", one[0])))
+    return [(_compile_template(one), re.sub(r"\{(\d)", r"{n\1", translation)) for one, translation in found]
+
+
+def _compile_template(template: str) -> re.Pattern[str]:
+    """Return a pattern that matches the texts of a template, with a group for each of its ``{names}``."""
+    parts, seen = [], set[str]()
+    for literal, name, *_rest in Formatter().parse(template):
+        parts.append(re.escape(literal))
+        if name is not None:
+            group = f"n{name}" if name.isdecimal() else name
+            parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
+            seen.add(group)
+    return re.compile("".join(parts), re.DOTALL)
