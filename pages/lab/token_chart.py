@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.verdicts import format_percent
+from pages.shared.translation import _
 from rag_core.types.marginalization import MarginalAnswer
 
 _END = "(end)"
@@ -53,7 +54,7 @@ def show_token_chart(answer: MarginalAnswer, names: Sequence[str]) -> None:
             ],
         },
         key="lab_tokens",
-        alt="Share of each passage in each token of the answer",
+        alt=_("Share of each passage in each token of the answer"),
     )
 
 

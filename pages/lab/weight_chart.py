@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, Mark
 from pages.lab.verdicts import format_percent
+from pages.shared.translation import _
 from rag_core.types.explanations import WeightedPassage
 
 
@@ -25,7 +26,7 @@ def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Ma
                 "x": {
                     "field": "share",
                     "type": "quantitative",
-                    "title": "Weight",
+                    "title": _("Weight"),
                     "scale": {"domain": [0, 1]},
                     "axis": {"format": ".0%", "tickCount": 5},
                 },
@@ -34,7 +35,7 @@ def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Ma
             },
         },
         key="lab_weights",
-        alt="Weight of each passage, the first rank on top",
+        alt=_("Weight of each passage, the first rank on top"),
     )
 
 

@@ -11,7 +11,7 @@ from streamlit import config
 from pages.shared import keys
 from pages.shared.answers import Answers
 from pages.shared.text import escape_markdown
-from pages.shared.translation import _, translate_message
+from pages.shared.translation import _, load_languages, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
@@ -44,6 +44,7 @@ def _open() -> Backend:
 
 def open_backend() -> None:
     """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
+    load_languages()
     with suppress(RagError):
         _open()
 

@@ -105,6 +105,11 @@ def count_pages(number: int) -> str:
     return ngettext("{number} page", "{number} pages", number)
 
 
+def count_questions(number: int) -> str:
+    """Return a number of questions, such as ``120 questions``."""
+    return ngettext("{number} question", "{number} questions", number)
+
+
 def count_files(number: int) -> str:
     """Return a number of files, such as ``12 files``."""
     return ngettext("{number} file", "{number} files", number)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -18,7 +18,9 @@ from string import Formatter
 
 import streamlit as st
 from babel import Locale, negotiate_locale
+from babel.dates import format_date as format_day
 from babel.dates import format_skeleton
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import get_decimal_symbol, get_group_symbol
@@ -29,7 +31,9 @@ LANGUAGES = Path(__file__).parents[1] / "languages"
 # The context, in the files of languages, of the texts that the engine writes.
 ENGINE = "engine"
 # Between two sentences of a message.
-_GAP = re.compile(r"(?<=[.!?:])\s+")
+_GAP = re.compile(r"(?<=[.!?])\s+")
+# Most characters of a message of the engine.
+_MAX_CHARS = 2000
 
 
 def get_language() -> str:
@@ -38,12 +42,12 @@ def get_language() -> str:
     return _choose_language(st.context.locale or SOURCE) if is_page else SOURCE
 
 
-def _(text: str, **values: object) -> str:
+def _(text: str, /, **values: object) -> str:
     """Return a text in the reader's language, in which values replace ``{names}``; whole numbers are grouped."""
     return _fill(_load_words(get_language()).gettext(text), values)
 
 
-def ngettext(one: str, many: str, number: int, **values: object) -> str:
+def ngettext(one: str, many: str, number: int, /, **values: object) -> str:
     """Return ``one`` or ``many`` in the reader's language, as its rules demand for a number, which is ``{number}``."""
     return _fill(_load_words(get_language()).ngettext(one, many, number), {"number": number, **values})
 
@@ -66,7 +70,7 @@ def translate_message(text: str) -> str:
     A message may consist of several sentences, each with a translation, and may contain other messages.
     """
     language = get_language()
-    return text if language == SOURCE else _translate_message(text, language)
+    return text if language == SOURCE or len(text) > _MAX_CHARS else _translate_message(text, language)
 
 
 @lru_cache(4096)
@@ -74,7 +78,7 @@ def _translate_message(text: str, language: str) -> str:
     for pattern, translation in _load_messages(language):
         if found := pattern.fullmatch(text):
             inner = {name: _translate_inner(value, language) for name, value in found.groupdict().items()}
-            return translation.format_map({name.removeprefix("_"): value for name, value in inner.items()})
+            return translation.format_map(inner)
     for gap in _GAP.finditer(text):
         first = _translate_message(text[: gap.start()], language)
         if first != text[: gap.start()]:
@@ -89,9 +93,13 @@ def _translate_inner(text: str, language: str) -> str:
 
 def format_number(value: float, decimals: int = 0, sign: str = "") -> str:
     """Return a number with the separators of the reader's language, such as ``18,400``; ``sign`` is as in a format."""
-    locale = Locale.parse(get_language())
-    signs = str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))
-    return f"{value:{sign},.{decimals}f}".translate(signs)
+    return f"{value:{sign},.{decimals}f}".translate(_find_signs(get_language()))
+
+
+def format_date(day: date) -> str:
+    """Return a day such as ``23 November 2026``."""
+    language = get_language()
+    return f"{day:%d %B %Y}" if language == SOURCE else format_day(day, "long", locale=language)
 
 
 def format_date_and_time(when: datetime) -> str:
@@ -109,12 +117,17 @@ def _choose_language(locale: str) -> str:
 
 
 @cache
+def _read_language(language: str) -> Catalog:
+    with (LANGUAGES / f"{language}.po").open("rb") as file:
+        return read_po(file)
+
+
+@cache
 def _load_words(language: str) -> NullTranslations:
     if language == SOURCE:
         return NullTranslations()
     compiled = io.BytesIO()
-    with (LANGUAGES / f"{language}.po").open("rb") as file:
-        write_mo(compiled, read_po(file))
+    write_mo(compiled, _read_language(language))
     compiled.seek(0)
     return GNUTranslations(compiled)
 
@@ -122,20 +135,41 @@ def _load_words(language: str) -> NullTranslations:
 @cache
 def _load_messages(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Return a pattern for each message of the engine and its translation, with those of the most letters first."""
-    with (LANGUAGES / f"{language}.po").open("rb") as file:
-        messages = [one for one in read_po(file) if one.context == ENGINE and one.string]
-    found = [(str(one.id), str(one.string)) for one in messages]
-    found.sort(key=lambda one: -len(re.sub(r"\{\w*\}", "", one[0])))
+    found = [(str(one.id), str(one.string)) for one in _read_language(language) if one.context == ENGINE]
+    found.sort(key=lambda one: -len(re.sub(r"\{[^}]*\}", "", one[0])))
     return [(_compile_template(one), re.sub(r"\{(\d)", r"{n\1", translation)) for one, translation in found]
 
 
 def _compile_template(template: str) -> re.Pattern[str]:
     """Return a pattern that matches the texts of a template, with a group for each of its ``{names}``."""
     parts, seen = [], set[str]()
+    is_sentence = ". " not in template
     for literal, name, *_rest in Formatter().parse(template):
         parts.append(re.escape(literal))
         if name is not None:
             group = f"n{name}" if name.isdecimal() else name
-            parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>.+?)")
+            parts.append(f"(?P={group})" if group in seen else f"(?P<{group}>{_choose_pattern(group)})")
             seen.add(group)
-    return re.compile("".join(parts), re.DOTALL)
+    # A value at the end of a sentence does not extend into the next one.
+    pattern = "".join(parts)
+    if is_sentence and pattern.endswith(".+?)"):
+        pattern = pattern.removesuffix(".+?)") + r"(?:(?!\. ).)+)"
+    return re.compile(pattern, re.DOTALL)
+
+
+def _choose_pattern(group: str) -> str:
+    return r"[\d.,]+" if group == "number" else ".+?"
+
+
+@cache
+def _find_signs(language: str) -> dict[int, int]:
+    """Return the separators of numbers in place of those of English."""
+    locale = Locale.parse(language)
+    return str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))
+
+
+def load_languages() -> None:
+    """Read the files of all languages, so that no visitor waits for them."""
+    for one in LANGUAGES.glob("*.po"):
+        _load_words(one.stem)
+        _load_messages(one.stem)
