@@ -130,7 +130,7 @@ def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None
 
 
 def _tabs(engine: Engine, document: DocumentInfo) -> None:
-    tabs = st.tabs(TABS, key=_TAB, on_change="rerun")
+    tabs = st.tabs([_(one) for one in TABS], key=_TAB, on_change="rerun")
     for name, tab in zip(TABS, tabs, strict=True):
         if not tab.open:
             continue
@@ -152,7 +152,7 @@ def _tabs(engine: Engine, document: DocumentInfo) -> None:
 def _turn_to(page_index: int) -> None:
     """Show a page in the tab of the pages."""
     st.session_state[keys.SOURCE_PAGE] = page_index
-    st.session_state[_TAB] = _PAGES
+    st.session_state[_TAB] = _(_PAGES)
 
 
 def _show_pages(engine: Engine, document: DocumentInfo) -> None:

@@ -31,6 +31,7 @@ def describe_status_with_reason(document: DocumentInfo) -> str:
     if not document.reason:
         return words
     # Most reasons begin with the name of the document, which the table already shows. Replace the name by "it".
-    its = f"{document.name} "
-    reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
-    return f"{words}: {translate_message(reason)}"
+    its, reason = f"{document.name} ", translate_message(document.reason)
+    if reason.startswith(its):
+        reason = f"{_('it')} {reason.removeprefix(its)}"
+    return f"{words}: {reason}"

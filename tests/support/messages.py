@@ -36,7 +36,7 @@ def collect_texts() -> Catalog:
 
 
 def collect_templates() -> set[str]:
-    """Return all texts in the code, in which ``{0}``, ``{1}`` and so on stand for values, and ``{number}`` for a count."""
+    """Return all texts in the code, with ``{0}``, ``{1}`` and so on in place of values, and ``{number}`` of a count."""
     found: set[str] = set()
     for folder in ("rag_core", "pages"):
         for path in (ROOT / folder).rglob("*.py"):
