@@ -32,8 +32,10 @@ LANGUAGES = Path(__file__).parents[1] / "languages"
 ENGINE = "engine"
 # Between two sentences of a message.
 _GAP = re.compile(r"(?<=[.!?])\s+")
+# The least letters of a template by which a text is recognized without others.
+_LETTERS = 6
 # Most characters of a message of the engine.
-_MAX_CHARS = 2000
+_MAX_CHARS = 600
 
 
 def get_language() -> str:
@@ -78,7 +80,9 @@ def _translate_message(text: str, language: str) -> str:
     for pattern, translation in _load_messages(language):
         if found := pattern.fullmatch(text):
             inner = {name: _translate_inner(value, language) for name, value in found.groupdict().items()}
-            return translation.format_map(inner)
+            # Other texts may have the form of a template such as "{0} has {1}.", too.
+            if inner != found.groupdict() or not _is_vague(pattern):
+                return translation.format_map(inner)
     for gap in _GAP.finditer(text):
         first = _translate_message(text[: gap.start()], language)
         if first != text[: gap.start()]:
@@ -152,13 +156,20 @@ def _compile_template(template: str) -> re.Pattern[str]:
             seen.add(group)
     # A value at the end of a sentence does not extend into the next one.
     pattern = "".join(parts)
-    if is_sentence and pattern.endswith(".+?)"):
-        pattern = pattern.removesuffix(".+?)") + r"(?:(?!\. ).)+)"
+    if is_sentence and pattern.endswith(".*?)"):
+        pattern = pattern.removesuffix(".*?)") + r"(?:(?!\. ).)*)"
     return re.compile(pattern, re.DOTALL)
 
 
+def _is_vague(pattern: re.Pattern[str]) -> bool:
+    """Return whether a template has values of any form, and hardly any letters."""
+    is_free = bool(pattern.groups) and "number" not in pattern.groupindex
+    return is_free and len(re.sub(r"\(\?.*?\)|\W", "", pattern.pattern)) < _LETTERS
+
+
 def _choose_pattern(group: str) -> str:
-    return r"[\d.,]+" if group == "number" else ".+?"
+    # A value may be empty.
+    return r"[\d.,]+" if group == "number" else ".*?"
 
 
 @cache

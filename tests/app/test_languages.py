@@ -61,7 +61,14 @@ def _compile_english() -> dict[str, re.Pattern[str]]:
         texts = message.id if isinstance(message.id, tuple) else (message.id,)
         for text in filter(None, texts):
             words = re.sub(r"\{[^}]*\}", "", text)
-            if message.context is None and message.string != message.id and re.search(r"[a-z]{3}", words):
+            # A single word in lower case may be the name of an option of Streamlit, such as "right".
+            is_name = re.fullmatch(r"[a-z]+", words) is not None
+            if (
+                message.context is None
+                and message.string != message.id
+                and re.search(r"[a-z]{3}", words)
+                and not is_name
+            ):
                 parts = ((re.escape(before), name) for before, name, *_ in Formatter().parse(text))
                 patterns[text] = re.compile("".join(f"{one}.+" if name is not None else one for one, name in parts))
     return patterns

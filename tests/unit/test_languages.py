@@ -38,4 +38,5 @@ def test_language_has_all_texts_and_no_others(path: Path) -> None:
             assert translation.strip(), text
             kept, values = set(_KEPT.findall(translation)), set(_KEPT.findall(text))
             assert kept == values or (message.context == ENGINE and kept <= values), (text, translation)
-            assert (text[0] == " ", text[-1] == " ") == (translation[0] == " ", translation[-1] == " "), text
+            blanks = [(one[0] == " ", one[-1] == " ") for one in (text, translation)]
+            assert blanks[0] == blanks[1] or message.context == ENGINE, text
