@@ -76,11 +76,11 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
         )
     about = (
         document.name if card.title else "",
-        card.kind,
+        translate_message(card.kind),
         card.organization,
         card.period,
         count_pages(card.pages),
-        card.language,
+        translate_message(card.language),
     )
     st.caption(escape_markdown(" · ".join(filter(None, about))))
     if card.figures:

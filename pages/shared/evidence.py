@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
-from pages.shared.translation import _, format_number
+from pages.shared.translation import _, format_number, translate_message
 from rag_core.stages import SCORES
 from rag_core.types.answer_text import remove_formatting
 from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
@@ -36,11 +36,13 @@ def format_for_copy(answer: Answer) -> str:
     """Return an answer with its cited sources as plain text; an empty string for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
+    text = answer.marked_text
+    if answer.consists_of_excerpts:
+        introduction, gap, excerpts = text.partition("\n\n")
+        text = translate_message(introduction) + gap + excerpts
     listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
     return "\n\n".join(
-        part
-        for part in ("" if answer.opens_with_short else answer.short, remove_formatting(answer.marked_text), listed)
-        if part
+        part for part in ("" if answer.opens_with_short else answer.short, remove_formatting(text), listed) if part
     )
 
 
