@@ -12,7 +12,7 @@ from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.jobs import MAX_JOBS
 from pages.shared.text import count_pages, escape_markdown
-from pages.shared.translation import _, translate_message
+from pages.shared.translation import _, translate_language, translate_message
 from rag_core.types.cards import DocumentCard
 from rag_core.types.conversations import Message
 from rag_core.types.documents import DocumentInfo
@@ -80,7 +80,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
         card.organization,
         card.period,
         count_pages(card.pages),
-        translate_message(card.language),
+        translate_language(card.language),
     )
     st.caption(escape_markdown(" · ".join(filter(None, about))))
     if card.figures:

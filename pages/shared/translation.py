@@ -95,6 +95,17 @@ def _translate_inner(text: str, language: str) -> str:
     return _translate_message(text, language) if " " in text else text
 
 
+@cache
+def _find_language_codes() -> dict[str, str]:
+    return {name: code for code, name in Locale.parse(SOURCE).languages.items()}
+
+
+def translate_language(name: str) -> str:
+    """Return the name of a language, given in English, in the reader's language."""
+    code = _find_language_codes().get(name, "")
+    return str(Locale.parse(get_language()).languages.get(code, name))
+
+
 def format_number(value: float, decimals: int = 0, sign: str = "") -> str:
     """Return a number with the separators of the reader's language, such as ``18,400``; ``sign`` is as in a format."""
     return f"{value:{sign},.{decimals}f}".translate(_find_signs(get_language()))
