@@ -7,7 +7,7 @@ import streamlit as st
 from pages.admin.context_budget import reset_context_budget
 from pages.shared.problems import show_errors
 from pages.shared.text import count_questions, format_threshold
-from pages.shared.translation import _
+from pages.shared.translation import _, translate_chart
 from rag_core.engine import Engine
 from rag_core.types.formatting import count_decimals
 
@@ -94,7 +94,7 @@ def _recent(engine: Engine) -> None:
     )
     st.caption(words)
     st.vega_lite_chart(
-        spec=dict(engine.evaluations.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words
+        spec=translate_chart(engine.evaluations.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words
     )
 
 

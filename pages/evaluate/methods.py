@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import count_questions, escape_markdown, format_bytes, format_duration
-from pages.shared.translation import N_, _, format_number, translate_message
+from pages.shared.translation import N_, _, format_number, translate_chart, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow
 
@@ -64,7 +64,10 @@ def show_methods(engine: Engine) -> None:
             _("How many of the pages found are right (precision), while more of the right ones are found (recall).")
         )
         st.vega_lite_chart(
-            spec=dict(spec), width="stretch", key="chart_methods", alt=_("Precision and recall of each method")
+            spec=translate_chart(spec),
+            width="stretch",
+            key="chart_methods",
+            alt=_("Precision and recall of each method"),
         )
 
 

@@ -13,7 +13,7 @@ from pages.evaluate.metric_words import describe_metric, judge_difference
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
 from pages.shared.text import count_questions, escape_markdown, format_duration, format_interval, format_time
-from pages.shared.translation import N_, _, format_number, ngettext, translate_message
+from pages.shared.translation import N_, _, format_number, ngettext, translate_chart, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation, ReleaseCheck
 
@@ -219,4 +219,6 @@ def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
         with columns[position % 2]:
             st.subheader(title, anchor=False)
             st.caption(words)
-            st.vega_lite_chart(spec=dict(drawn[name]), width="stretch", key=f"chart_{name}", alt=f"{title}. {words}")
+            st.vega_lite_chart(
+                spec=translate_chart(drawn[name]), width="stretch", key=f"chart_{name}", alt=f"{title}. {words}"
+            )

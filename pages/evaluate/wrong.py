@@ -38,7 +38,7 @@ def _one(outcome: QuestionResult) -> None:
         # The address is relative, so that it works if a proxy serves the app under a path.
         address = "lab?" + urlencode({"question": outcome.question})
         st.markdown(f"[{escape_markdown(outcome.question)}]({address})")
-        pages = escape_markdown(" · ".join(outcome.evidence)) or _("not in the documents")
+        pages = escape_markdown(" · ".join(map(translate_message, outcome.evidence))) or _("not in the documents")
         rank = _(" · found at rank {rank}", rank=outcome.first_rank) if outcome.first_rank else ""
         st.caption(
             _(

@@ -70,9 +70,10 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
                 "preview": truncate(" ".join(mark.passage.text.split()), _PREVIEW),
             }
         )
+    words = translate_message(SCORE_LABELS.get(stage.name, ""))
     return {
         "name": stage.name,
-        "words": translate_message(SCORE_LABELS.get(stage.name, "").capitalize()),
+        "words": words[:1].upper() + words[1:],
         "note": ngettext("of {number} passage", "of {number} passages", len(stage.hits)),
         "rows": rows,
     }

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import streamlit as st
 from babel import Locale, negotiate_locale
@@ -33,7 +34,7 @@ ENGINE = "engine"
 # Between two sentences of a message.
 _GAP = re.compile(r"(?<=[.!?])\s+")
 # The least letters of a template by which a text is recognized without others.
-_LETTERS = 6
+_LETTERS = 4
 # Most characters of a message of the engine.
 _MAX_CHARS = 600
 
@@ -73,6 +74,22 @@ def translate_message(text: str) -> str:
     """
     language = get_language()
     return text if language == SOURCE or len(text) > _MAX_CHARS else _translate_message(text, language)
+
+
+def translate_chart(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a chart of the engine with its titles in the reader's language."""
+    translated = {name: _translate_part(one) for name, one in specification.items() if name != "data"}
+    # Without a title, the name of a field is shown.
+    title = specification.get("title", specification.get("field"))
+    if isinstance(title, str) and (words := translate_message(title)) != title:
+        translated["title"] = words
+    return translated | ({"data": specification["data"]} if "data" in specification else {})
+
+
+def _translate_part(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return translate_chart(value)
+    return [_translate_part(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 @lru_cache(4096)

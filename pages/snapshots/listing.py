@@ -63,6 +63,7 @@ def show_form(engine: Engine) -> None:
             today,
             max_value=today,
             key=_DATE,
+            format=_("YYYY/MM/DD"),
             help=_(
                 "For a past date, the snapshot contains what had been added until then, from the files that are still "
                 "stored."

@@ -103,6 +103,7 @@ def test_answers_begin_in_german_and_are_stored_in_english(engine: Engine, quest
     (conversation,) = engine.conversations.list()
     stored = engine.conversations.messages(conversation.conversation_id)[-1]
     assert expected not in stored.text
+    assert shown(app, "footnote_close_sidebar")[0]["language"] == "de"
 
 
 def test_errors_are_german(engine: Engine) -> None:
