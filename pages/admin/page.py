@@ -17,9 +17,10 @@ from pages.admin.watches import show_watched_folders
 from pages.shared import keys
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
+from pages.shared.translation import _
 
-back = start_page("admin", "Settings")
-with st.spinner("Checking that everything works"):
+back = start_page("admin", _("Settings"))
+with st.spinner(_("Checking that everything works")):
     status = back.engine.status()
 show_health(status)
 with st.container(key=keys.ADMIN_MODEL):

@@ -11,11 +11,11 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.jobs import MAX_JOBS
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_pages, escape_markdown
+from pages.shared.translation import _, translate_language, translate_message
 from rag_core.types.cards import DocumentCard
 from rag_core.types.conversations import Message
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
 
 _SHOWN = 3
 
@@ -67,7 +67,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f":material/description: **{escape_markdown(card.title or document.name)}**", width="stretch")
         st.button(
-            f"Close the card of {escape_markdown(document.name)}",
+            _("Close the card of {name}", name=escape_markdown(document.name)),
             icon=":material/close:",
             type="tertiary",
             key=f"close_card_{document.document_id}",
@@ -76,11 +76,11 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
         )
     about = (
         document.name if card.title else "",
-        card.kind,
+        translate_message(card.kind),
         card.organization,
         card.period,
-        format_count(card.pages, "page"),
-        card.language,
+        count_pages(card.pages),
+        translate_language(card.language),
     )
     st.caption(escape_markdown(" · ".join(filter(None, about))))
     if card.figures:
@@ -89,24 +89,24 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
                 st.metric(
                     escape_markdown(f"{one.label}, {one.column}"),
                     escape_markdown(one.value),
-                    help=escape_markdown(f"{one.unit + '; ' if one.unit else ''}page {one.page_label}"),
+                    help=escape_markdown("; ".join(filter(None, (one.unit, _("page {page}", page=one.page_label))))),
                     width="content",
                 )
         units = dict.fromkeys(one.unit for one in card.figures if one.unit)
         st.caption(escape_markdown("; ".join(units)))
     elif card.contents:
-        listed = " · ".join(f"{title} (p. {label})" for title, label in card.contents)
-        st.caption(escape_markdown(f"Contents: {listed}"))
+        listed = " · ".join(f"{title} ({_('p. {page}', page=label)})" for title, label in card.contents)
+        st.caption(escape_markdown(_("Contents: {listed}", listed=listed)))
     show_questions(back, document, list_questions(back, document, card), asked)
     if problem := back.engine.cards.problems.get(document.document_id):
-        st.warning(escape_markdown(problem), icon=":material/info:")
+        st.warning(escape_markdown(translate_message(problem)), icon=":material/info:")
     if back.engine.models.current and not back.engine.cards.is_requested(document.document_id):
         st.button(
-            "Let the model write questions",
+            _("Let the model write questions"),
             icon=":material/edit_note:",
             type="tertiary",
             key=f"write_questions_{document.document_id}",
-            help="Sends the first pages of the document to the model.",
+            help=_("Sends the first pages of the document to the model."),
             on_click=back.engine.cards.request_questions,
             args=[document.document_id],
         )
@@ -144,7 +144,7 @@ def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, 
         is_over = not any(_is_waiting(back, one, cards) for one in waiting)
         if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
-        st.caption(":material/hourglass_empty: Looking for questions that the documents answer")
+        st.caption(_(":material/hourglass_empty: Looking for questions that the documents answer"))
 
     look()
 

@@ -11,6 +11,7 @@ from streamlit import config
 from pages.shared import keys
 from pages.shared.answers import Answers
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, load_languages, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
@@ -43,6 +44,7 @@ def _open() -> Backend:
 
 def open_backend() -> None:
     """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
+    load_languages()
     with suppress(RagError):
         _open()
 
@@ -57,8 +59,10 @@ def get_backend() -> Backend:
     try:
         return _open()
     except RagError as error:
-        st.error(escape_markdown(str(error)), title="Footnote cannot start", icon=":material/error:")
-        st.button("Try again", icon=":material/refresh:")
+        st.error(
+            escape_markdown(translate_message(str(error))), title=_("Footnote cannot start"), icon=":material/error:"
+        )
+        st.button(_("Try again"), icon=":material/refresh:")
         st.stop()
 
 

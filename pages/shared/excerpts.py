@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.tables import build_cited_table
 from pages.shared.text import truncate
+from pages.shared.translation import _
 from rag_core.types.answers import Answer, Citation
 from rag_core.types.cited_tables import CitedTable
 
@@ -24,7 +25,7 @@ def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
         if table in shown:
             continue
         section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
-        source = " · ".join(filter(None, (citation.document, f"page {citation.page_label}", section)))
+        source = " · ".join(filter(None, (citation.document, _("page {page}", page=citation.page_label), section)))
         nodes.append({"t": "caption", "c": [build_text_node(f"{source} "), {"t": "cite", "n": citation.marker}]})
         if table is None:
             # The lines of a page end elsewhere than those of the screen.
@@ -33,5 +34,9 @@ def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
             nodes.append({"t": "quote", "c": build_marked_text(text, marks)})
         else:
             shown.append(table)
-            nodes.append(build_cited_table(table, f"{citation.document}, page {citation.page_label}"))
+            nodes.append(
+                build_cited_table(
+                    table, _("{document}, page {page}", document=citation.document, page=citation.page_label)
+                )
+            )
     return nodes

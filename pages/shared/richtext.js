@@ -23,7 +23,7 @@ function build(node, context) {
     const frame = element("div", "table");
     frame.tabIndex = 0;
     frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", node.s || "Table");
+    frame.setAttribute("aria-label", node.s || context.words.table);
     const table = frame.appendChild(element("table"));
     for (const row of node.c) table.append(build(row, context));
     return frame;
@@ -82,16 +82,16 @@ function awaitReturn() {
   watch.observe(document.body, { childList: true, subtree: true });
 }
 
-function cite(node, { sources, open }) {
+function cite(node, { sources, open, words }) {
   const source = sources[node.n];
-  return sourceButton("cite", node.s || `[${node.n}]`, `Source ${node.n}: ${source}`, node.n, source, open);
+  return sourceButton("cite", node.s || `[${node.n}]`, `${words.source} ${node.n}: ${source}`, node.n, source, open);
 }
 
 // Shows the result of checking a statement. A click opens the passage that the statement was compared with.
-function verdict(node, { sources, open }) {
+function verdict(node, { sources, open, words }) {
   const source = sources[node.n];
   if (!source) return element("span", "verdict", node.s);
-  const tip = `Compared with ${source}`;
+  const tip = `${words.compared} ${source}`;
   return sourceButton("verdict", node.s, `${node.s}. ${tip}`, node.n, tip, open);
 }
 
@@ -150,15 +150,15 @@ function scores(rows) {
   return grid;
 }
 
-function copyButton(text, label) {
+function copyButton(text, label, words) {
   const button = element("button", "copy", label);
   button.type = "button";
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
+      button.textContent = words.copied;
     } catch {
-      button.textContent = "The browser did not allow copying";
+      button.textContent = words.noCopy;
     }
     setTimeout(() => { button.textContent = label; }, 2000);
   };
@@ -178,9 +178,9 @@ export default function (component) {
   const root = element("div", data.small ? "root small" : "root");
   root.drawn = drawn;
   root.context = { sources: data.sources || {}, open };
-  const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
+  const context = { sources: root.context.sources, words: data.words, open: (number) => root.context.open(number) };
   for (const node of data.blocks) root.append(build(node, context));
-  if (data.copy) root.append(copyButton(data.copy, data.copyLabel));
+  if (data.copy) root.append(copyButton(data.copy, data.copyLabel, data.words));
   // If the text that contains the remembered button was drawn again, remember the new button in its place.
   if (left?.root.drawn === drawn) {
     left.root = root;

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared.nodes import Node
+from pages.shared.translation import _
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -25,7 +26,7 @@ def show_richtext(
     sources: Mapping[int, str] | None = None,
     on_cite: Callable[[int], None] | None = None,
     copy: str = "",
-    copy_label: str = "Copy answer",
+    copy_label: str = "",
     small: bool = False,
 ) -> None:
     """Show trees of nodes, which `pages.shared.nodes` describes.
@@ -42,6 +43,7 @@ def show_richtext(
     copy : str
         Text that a button copies to the clipboard; if it is empty, there is no button.
     copy_label : str
+        The label of that button; if it is empty, that of a whole answer.
     small : bool
         Whether to use the font size of captions.
     """
@@ -56,7 +58,14 @@ def show_richtext(
         "blocks": list(blocks),
         "sources": dict(sources or {}),
         "copy": copy,
-        "copyLabel": copy_label,
+        "copyLabel": copy_label or _("Copy answer"),
+        "words": {
+            "copied": _("Copied"),
+            "noCopy": _("The browser did not allow copying"),
+            "source": _("Source"),
+            "compared": _("Compared with"),
+            "table": _("Table"),
+        },
         "small": small,
     }
     _COMPONENT(key=key, data=data, on_cite_change=clicked)
