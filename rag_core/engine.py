@@ -50,6 +50,10 @@ class Engine(Services):
         """Return whether the models are loaded; if they are not, the result contains the reason."""
         return self._local_models.readiness
 
+    def describe_embedding(self) -> str:
+        """Return the library and the precision in which the bundled embedder runs; "" if another embedder is in use."""
+        return self._local_models.describe_runtime()
+
     def status(self) -> Status:
         """Return the state of the installation; block while the embedding model is being loaded."""
         return check_health(

@@ -47,6 +47,8 @@ def show_index(engine: Engine, status: Status) -> None:
     with show_errors():
         differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
+        if runtime := engine.describe_embedding():
+            st.caption(f"Texts are embedded by {runtime}.")
         _rebuild(engine, status, set(differing))
 
 

@@ -24,7 +24,8 @@ from rag_core.embedding.transformer import (
 )
 from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types.arrays import FloatArray
+from rag_core.system import count_available_cores
+from rag_core.types.arrays import FloatArray, Int64Array
 from rag_core.types.chunks import SparseVector
 
 
@@ -121,6 +122,45 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         with torch.inference_mode():
             out = self._model(features, task=task)
         return scale_to_unit_length(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
+
+
+class TorchEncoder:
+    """The encoder of a BERT model, run in fp32 by torch; the counterpart of `rag_core.embedding.bert.BatchBert`.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder with a model in the format of transformers.
+
+    Attributes
+    ----------
+    max_parallel_calls : int
+        Number of parallel calls of `states` that use all cores.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _silence_libraries()
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        kwargs = {"dtype": torch.float32}
+        self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kwargs)
+        self._model.eval()
+        self.max_parallel_calls = count_available_cores()
+
+    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """Return the last hidden states of texts, shape (texts, tokens, dimension), computed on one core.
+
+        ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
+        """
+        import torch
+
+        # The number of threads is that of the calling thread.
+        torch.set_num_threads(1)
+        with torch.inference_mode():
+            out = self._model[0]({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
+        states: FloatArray = out["token_embeddings"].numpy()
+        return states
 
 
 class CrossEncoder:

@@ -11,9 +11,10 @@ from typing import TypeVar
 from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.embedder import Embedder
+from rag_core.embedding.runtimes import RuntimeChoice
 from rag_core.embedding.sentence_transformer import CrossEncoder, SparseEncoder
 from rag_core.errors import RagError, RerankerMissing
-from rag_core.settings import Settings
+from rag_core.settings import BUNDLED_EMBEDDER, Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.types.status import Readiness
 
@@ -29,6 +30,7 @@ class LocalModels:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._runtime = RuntimeChoice(settings.data_dir / "embedding_runtime.json")
         self._loaded: dict[str, Embedder] = {}
         self._sparse_encoders: dict[str, SparseEncoder] = {}
         self._cross_encoder: CrossEncoder | None = None
@@ -46,6 +48,7 @@ class LocalModels:
         `freeze_garbage_collector`. They would stay in memory until the process ends.
         """
         with self._loading:
+            self._runtime.close()
             self._loaded.clear()
             self._sparse_encoders.clear()
             self._cross_encoder = self._answerability = None
@@ -61,7 +64,7 @@ class LocalModels:
         with self._loading:
             if name not in self._loaded:
                 self._readiness = Readiness(False, "Loading the embedder")
-                load = partial(load_embedder, name)
+                load = partial(load_embedder, name, self._runtime)
                 self._loaded[name] = self._load(load, NOT_LOADED)
                 # The objects of the embedder are needed until the process ends. If each garbage collection checked all
                 # of them, some questions would be delayed.
@@ -71,6 +74,10 @@ class LocalModels:
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
+
+    def describe_runtime(self) -> str:
+        """Return, in words, how the bundled embedder is run on this machine; "" if another embedder is in use."""
+        return self._runtime.current.describe() if self._settings.embedder == BUNDLED_EMBEDDER else ""
 
     def sparse_encoder(self, name: str) -> SparseEncoder:
         """Return the learned sparse encoder of this name. The first call loads it; other calls wait meanwhile.
