@@ -9,23 +9,28 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versi
 # Without compiled modules, each process that a test starts would compile hundreds of modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup check test test-servers test-slow coverage constraints clean
+.PHONY: run setup check style types test all-tests test-servers test-slow coverage constraints clean
 
 run: $(VENV)/.installed  ## Install what is missing and start the application on http://localhost:8501
 	$(BIN)/python -m streamlit run app.py
 
 setup: $(VENV)/.installed  ## Create .venv with what the application needs
 
-check: $(VENV)/.installed-dev  ## Check style and types, and run the unit tests, which load no model
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+check: style types  ## Check style and types, and run the unit tests, which load no model
 	$(PYTEST) tests/unit
 
-test: $(VENV)/.installed-dev browser  ## Check style and types, and run all tests
+style: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+
+# The check of types uses one core, so tests run at the same time.
+test: style browser  ## Check style and types, and run all tests
+	$(MAKE) --jobs 2 types all-tests
+
+all-tests: $(VENV)/.installed-dev
 	$(PYTEST) --dist loadfile --no-loadscope-reorder --durations 15 -m "not servers"
 
 test-servers: $(VENV)/.installed-dev  ## Run the tests of stores on servers: PostgreSQL, Chroma and S3

@@ -70,7 +70,7 @@ class Item:
     example: Example
 
 
-class LowRank(nn.Module):
+class LowRank(nn.Module):  # type: ignore[misc] # torch is not read for its types
     """A frozen linear layer with a trainable low-rank update."""
 
     def __init__(self, layer: nn.Linear) -> None:
@@ -84,7 +84,7 @@ class LowRank(nn.Module):
         return output
 
 
-class Reader(nn.Module):
+class Reader(nn.Module):  # type: ignore[misc] # as above
     """A model that returns three scores per token.
 
     The scores say whether the answer starts at the token, whether the answer ends at the token, and whether there is an
@@ -196,7 +196,7 @@ def train(model: Reader, dataset: Sequence[Item], passes: float, seed: int = 0) 
         for batch in batches(dataset, draw):
             loss = compute_loss(model, batch)
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
+            loss.backward()
             nn.utils.clip_grad_norm_(chosen, 1.0)
             optimizer.step()
             schedule.step()

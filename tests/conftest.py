@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
+from xdist.scheduler import LoadFileScheduling
 
 from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
@@ -39,11 +40,26 @@ MARKERS = {
 TESTS = Path(__file__).parent
 
 
+LONGEST = ("crash", "browser")
+
+
+class WithOneBrowser(LoadFileScheduling):
+    """Gives each file to one worker, and all files with a browser to the same, which starts the servers for them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return WithOneBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by its folder, and start the longest test first, so that no worker waits for it at the end."""
-    for item in items:
-        item.add_marker(MARKERS[item.path.relative_to(TESTS).parts[0]])
-    items.sort(key=lambda item: "crash" not in item.path.parts)
+    """Mark each test by its folder, and start the longest tests first, so that no worker waits for them at the end."""
+    folders = {item: item.path.relative_to(TESTS).parts[0] for item in items}
+    for item, folder in folders.items():
+        item.add_marker(MARKERS[folder])
+    items.sort(key=lambda item: LONGEST.index(folders[item]) if folders[item] in LONGEST else len(LONGEST))
 
 
 @pytest.fixture(autouse=True)

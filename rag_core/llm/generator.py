@@ -206,12 +206,10 @@ class LanguageModel:
 
         return AnswerStream(write)
 
-    def stream_reply(
-        self, messages: Sequence[dict[str, Any]], schema: dict[str, Any] | None = None, tools: Sequence[Tool] = ()
-    ) -> AnswerStream:
+    def stream_reply(self, messages: Sequence[dict[str, Any]], *, tools: Sequence[Tool] = ()) -> AnswerStream:
         """Stream the reply to arbitrary chat messages; the content of a message can be a list of texts and images.
 
-        ``schema`` and ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
+        ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
         `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no
         tools. If the endpoint rejects images, `ImagesRejected` is raised during iteration over the stream.
         """
@@ -219,11 +217,11 @@ class LanguageModel:
         def write(stream: AnswerStream) -> Pieces:
             if tools and not self._writes_calls:
                 try:
-                    yield from self._stream_with_retries(stream, messages, tools, schema)
+                    yield from self._stream_with_retries(stream, messages, tools)
                     return
                 except _ToolsRejected as rejected:
                     self._stop_calling(str(rejected))
-            yield from self._stream_with_retries(stream, messages, schema=schema)
+            yield from self._stream_with_retries(stream, messages)
 
         return AnswerStream(write)
 

@@ -68,7 +68,7 @@ _NEAR = 40
 _PARAGRAPH_END = re.compile(r"\n\s*\n\s*\Z")
 
 
-def find_sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
+def find_sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of sentences, and of lines in tables, without surrounding white space, in order.
 
     Each character that is not white space is in exactly one span. sentencex finds the sentence ends; those that it
@@ -76,7 +76,7 @@ def find_sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]
     split into lines.
     """
     spans: list[tuple[int, int]] = []
-    for start, end in _sentences(text, language):
+    for start, end in _sentences(text):
         if _is_tabular(text[start:end]):
             spans += [(start + m.start(), start + m.end()) for m in _LINE.finditer(text[start:end])]
         else:
@@ -85,13 +85,13 @@ def find_sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]
     return [(start, end) for start, end in trimmed if start < end]
 
 
-def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
     import sentencex
 
     # Replacements have the same length, so that offsets stay valid.
     masked = _BRACKETED.sub(lambda mark: "X" * len(mark[0]), _UNSAFE.sub(_plain, text))
     first = None
-    for boundary in sentencex.get_sentence_boundaries(language, masked):
+    for boundary in sentencex.get_sentence_boundaries("en", masked):
         start, end = boundary["start_index"], boundary["end_index"]
         first = start if first is None else first
         if not _is_open(text[max(first, end - _NEAR) : end], text[end : end + _NEAR]):

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests.support.app import BRIDGE, CANAL, LENGTH, OpenPage, add, texts
+from tests.support.app import LENGTH, OpenPage, texts
 from tests.support.servers import MODEL_FILE
 
 
-@pytest.fixture
-def lab(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AppTest:
-    """Return the Lab with a question and a small real model."""
+@pytest.fixture(autouse=True)
+def _model_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connect a small real model."""
     monkeypatch.setenv("RAG_GGUF", str(MODEL_FILE))
     monkeypatch.setenv("RAG_OPENAI_CONTEXT_TOKENS", "1024")
     monkeypatch.setenv("RAG_OPENAI_TIMEOUT_S", "200")
-    add(request.getfixturevalue("engine"), bridge=BRIDGE, canal=CANAL)
-    app = open_page("lab", question=LENGTH)
-    app.default_timeout = 200
-    return app
 
 
-@pytest.mark.parametrize("method", ["RAG-Sequence, fast", "RAG-Token"])
-def test_answer_is_generated_over_the_passages(lab: AppTest, method: str) -> None:
+@pytest.mark.usefixtures("ids")
+def test_answer_and_likelihoods_of_the_model(open_page: OpenPage) -> None:
+    lab = open_page("lab", question=LENGTH)
+    lab.default_timeout = 200
     assert "with probability" not in texts(lab)
-    lab.selectbox(key="lab_method").set_value(method)
+    lab.selectbox(key="lab_method").set_value("RAG-Sequence, fast")
     lab.button(key="lab_generate").click().run()
     assert not lab.exception, lab.exception
     assert "with probability" in texts(lab)
@@ -33,8 +30,6 @@ def test_answer_is_generated_over_the_passages(lab: AppTest, method: str) -> Non
     lab.slider(key="lab_k").set_value(1).run()
     assert "with probability" not in texts(lab)
 
-
-def test_likelihoods_replace_the_probabilities_of_the_reading_model(lab: AppTest) -> None:
     assert "says the small model that reads passages" in texts(lab)
     lab.segmented_control(key="lab_answers_from").set_value("Language model").run()
     lab.button(key="lab_likelihoods").click().run()

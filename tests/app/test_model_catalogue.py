@@ -17,8 +17,7 @@ from tests.support.app import OpenPage, settle, texts
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE
 
-# Large enough for a test to pause the download before its end on a busy machine.
-CONTENT = b"GGUF" + bytes(80_000_000)
+CONTENT = b"GGUF" + bytes(1_000_000)
 
 
 @pytest.fixture
@@ -61,8 +60,12 @@ def test_model_is_downloaded_and_used_with_one_click(open_page: OpenPage, server
     assert labels(app) == {"use_tiny": "Use", "remove_tiny": "Remove"}
 
 
-def test_download_is_paused_continued_and_removed(open_page: OpenPage, server: FileServer, engine: Engine) -> None:
-    server.slow = True
+def test_download_is_paused_continued_and_removed(
+    open_page: OpenPage, server: FileServer, engine: Engine, tmp_path: Path
+) -> None:
+    # Large enough to be paused before its end on a busy machine.
+    server.content, server.slow = CONTENT + bytes(80_000_000), True
+    write_catalogue(tmp_path / "catalogue.toml", server.model())
     app = press(open_page("admin"), "use_tiny")
     assert labels(app) == {"pause_tiny": "Pause", "close_tiny": "Cancel"}
     # Other sessions see the same download.

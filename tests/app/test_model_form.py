@@ -12,7 +12,7 @@ from pages.shared import backend
 from rag_core.engine import Engine
 from rag_core.types.status import ModelChoice
 from tests.support.app import LENGTH, OpenPage, ask, texts
-from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving
+from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving, status
 
 KEY = "sk-5ecret-5ecret"
 
@@ -79,6 +79,14 @@ def test_refused_key_gives_a_remedy_without_the_key(open_page: OpenPage, endpoin
 def test_wrong_address_gives_a_remedy(open_page: OpenPage) -> None:
     app = press(fill(open_page("admin"), "two words", ""), "connect_save")
     assert "Enter one such as http" in app.error[0].value
+    app.selectbox(key="connect_preset").set_value("lmstudio").run()
+    assert app.text_input(key="connect_address").value == "http://localhost:1234/v1"
+    with ScriptedEndpoint(status(404)) as started:
+        app.text_input(key="connect_address").set_value(started.host)
+        assert "it has no OpenAI\\-compatible endpoint at" in press(app, "connect_find").error[0].value
+        app.selectbox(key="connect_model").set_value("small")
+        assert "it has no OpenAI\\-compatible endpoint at" in press(app, "connect_save").error[0].value
+    assert backend._open().engine.models.active() is None
 
 
 def test_host_that_would_get_texts_is_named_before_connecting(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -116,6 +117,9 @@ def open_app(profile: BrowserContext) -> Iterator[OpenApp]:
     pages = []
 
     def opened(url: str, *, width: int = 1280, dark: bool = False) -> Page:
+        if not profile.pages:
+            # A page that stays open keeps the browser's process for this host, and with it the compiled scripts.
+            profile.new_page().goto("{0.scheme}://{0.netloc}/_stcore/health".format(urlsplit(url)))
         page = profile.new_page()
         pages.append(page)
         clear_storage(page, url)

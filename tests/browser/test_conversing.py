@@ -6,7 +6,7 @@ import re
 import urllib.request
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.support.browser import OpenApp, ask, assert_fits_width, quiet
 from tests.support.browser_data import TOWER
@@ -85,24 +85,15 @@ def test_conversation_fits_a_narrow_screen(open_app: OpenApp, address: str) -> N
         page.get_by_role("button", name="Source 1: tower.pdf, page 2").first.focus()
         expect(page.locator(".tip")).to_be_visible()
         assert_fits_width(page)
-    for width, height in ((380, 700), (1440, 900)):
-        page.set_viewport_size({"width": width, "height": height})
-        check_edited_question(page)
-
-
-def check_edited_question(page: Page) -> None:
-    """Check that a question can be edited and asked again without scrolling."""
+    page.set_viewport_size({"width": 380, "height": 700})
     page.get_by_role("button", name="Edit question").click()
     dialog = page.get_by_role("dialog", name="Edit question")
     button = dialog.get_by_role("button", name="Ask")
     expect(button).to_be_in_viewport(ratio=1)
-    field = dialog.get_by_label("Question")
-    before = field.input_value()
-    after = "Who drew the Vardo tower?" if before == QUESTION else QUESTION
-    field.fill(after)
+    dialog.get_by_label("Question").fill("Who drew the Vardo tower?")
     button.click()
     expect(dialog).to_be_hidden()
-    expect(page.get_by_test_id("stChatMessage").first).to_contain_text(after)
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text("Who drew the Vardo tower?")
     # While the script runs, the button of the former question may still be there.
     quiet(page)
     expect(page.get_by_role("button", name="Edit question")).to_be_visible()

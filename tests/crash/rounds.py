@@ -30,10 +30,13 @@ from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.indexing import parsing_stage
 from rag_core.settings import Settings
+from rag_core.text.calendar_dates import find_asked_dates
+from rag_core.text.dictionaries import load_words
 from tests.support.engines import open_index
 from tests.support.pdfs import make_pdf
 
 TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library", "vineyard", "observatory", "quarry")))
+NEAREST = "doors of the observatory of a.pdf 2"
 
 
 def content(name: str, version: int, pages: int) -> bytes:
@@ -109,7 +112,7 @@ def stored(engine: Engine) -> dict[str, Any]:
     chunk_ids = set(stores.documents.chunk_ids_all())
     states = ("active", "building", "retired")
     generations = [generation for state in states for generation, _ in stores.documents.generations(state)]
-    nearest = engine.search("doors of the observatory of a.pdf 2", top_k=1).passages
+    nearest = engine.search(NEAREST, top_k=1).passages
     return {
         "documents": sorted(
             (document.name, document.status.value, document.pages, document.chunks)
@@ -171,6 +174,9 @@ def _ended_within(process: int, seconds: float) -> bool:
 
 def main() -> None:
     root, kills, moments = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    # What the search of each process needs, read before the fork.
+    load_words("")
+    find_asked_dates(NEAREST)
     seconds = 0.0
     for clean in (root / "clean-1", root / "clean-2"):  # the first one also fills the caches of the machine
         clean.mkdir(parents=True)
@@ -189,7 +195,7 @@ def main() -> None:
         folder = root / f"kill-{number}"
         folder.mkdir()
         process, started = forked(folder), time.monotonic()
-        ended = _ended_within(process, moments.uniform(0.02, 0.9 * seconds))
+        ended = _ended_within(process, max(0.02, 0.9 * seconds * (cut + moments.random()) / kills))
         if ended:
             # The load of the machine changes the duration of a run: adapt it, or later kills would miss, too.
             seconds = time.monotonic() - started

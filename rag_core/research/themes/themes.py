@@ -30,6 +30,7 @@ from rag_core.types.themes import (
 _SCORE = "supported"
 # How many times as many statements are read as are quoted, because repeated ones are left out.
 _MAX_READ = 5
+_MAX_QUOTES = 8
 
 
 class Themes:
@@ -88,7 +89,7 @@ class Themes:
         places = place_entities(links)
         return ThemeDrawing(tuple(PlacedEntity(entities[key], *place) for key, place in places.items()), links)
 
-    def quote(self, key: str, most: int = 8) -> Answer | None:
+    def quote(self, key: str) -> Answer | None:
         """Return statements that mention an entity, with citations; ``None`` if no statement mentions it.
 
         Definitions come first, then sentences from each document in turn, then rows of tables.
@@ -105,13 +106,13 @@ class Themes:
             turn = statement.kind, statement.source.version_id
             ranked.append((order.get(statement.kind, 1), turns[turn], position))
             turns[turn] += 1
-        sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * most]]
+        sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * _MAX_QUOTES]]
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
         # Reports of two years repeat sentences, which may differ in their quotation marks.
         spans = {normalize(row.text[start:end]): (row, start, end) for row, start, end in load_spans(sources, rows)}
         telling = [words for words, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])]
         text = CitedText()
-        for words in (telling or list(spans))[:most]:
+        for words in (telling or list(spans))[:_MAX_QUOTES]:
             text.begin_paragraph()
             text.add(*spans[words])
         return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
