@@ -65,7 +65,7 @@ class AttachedFiles:
         `describe` reports these files. Do not queue any file, either, if the attached files were submitted with an
         earlier version.
         """
-        has_format = find_format(BytesIO(file.data)) is not None
+        has_format = find_format(BytesIO(file.data), file.name) is not None
         if not has_format or len(file.data) > self._bytes_left or self._is_too_deep:
             self._unread.append(file.name)
             return

@@ -95,7 +95,7 @@ class DocumentReader:
         header = self._read_header()
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
-        assembler = PageAssembler(header.metadata.outline, self._name)
+        assembler = PageAssembler(header.metadata.outline, self._name, self._format.has_running_lines)
         states: set[PageState] = set()
         reason = ""
         attached: list[tuple[int | None, int, str, int]]
@@ -132,6 +132,11 @@ class DocumentReader:
         if answer["error"] == "password":
             wrong = ", and the given password does not open it" if self._password else ""
             raise EncryptedDocument(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
+        if answer["error"] == "unpacks" and answer["detail"]:
+            raise DocumentTooLarge(
+                f"{self._name} {answer['detail']}, more than the {self._limits.max_decompressed_mb:,} MB or the "
+                "compression that is allowed. Split it, or export it as a PDF."
+            )
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "
