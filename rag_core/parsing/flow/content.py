@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from rag_core.parsing.characters import clean_word, needs_cleaning
-from rag_core.text.struck import escape_marks
+from rag_core.text.struck import MARK, escape_marks
 
+# Readers put this sign before and after struck words; `clean_words` writes marks in its place.
+STRUCK_SIGN = "\x01"
 PORTRAIT, LANDSCAPE = (595.0, 842.0), (842.0, 595.0)
 
 
@@ -122,16 +125,17 @@ def clean_text(text: str) -> str:
 
 def clean_words(text: str) -> str:
     """Return a text as one line, without control characters."""
-    words = text.split()
+    words = escape_marks(text).replace(STRUCK_SIGN, MARK).split()
     if needs_cleaning(text):
         words = [cleaned for word in words if (cleaned := clean_word(word).strip())]
-    return escape_marks(" ".join(words))
+    return " ".join(words)
 
 
-def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, *, is_figure: bool = False) -> Cell:
+@lru_cache(maxsize=1 << 16)
+def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, is_figure: bool | None = None) -> Cell:
     """Return a cell with a clean text; `looks_like_figure` says whether it is a figure unless the file says so."""
     text = clean_words(text)
-    return Cell(text, column, column_span, row_span, is_figure or looks_like_figure(text))
+    return Cell(text, column, column_span, row_span, looks_like_figure(text) if is_figure is None else is_figure)
 
 
 def looks_like_figure(text: str) -> bool:

@@ -16,8 +16,6 @@ from rag_core.types.documents import ParsedPage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Increase this number with every change that alters the text or the tables of a page of any of these formats.
-LAYOUT_REVISION = 1
 _KEPT_PAGES = 4
 
 
@@ -57,11 +55,12 @@ def _label(page: LaidOutPage) -> str:
             block = item.table.block
             # A header that is repeated is above the first row of the page.
             rows += [block.numbers[row] for row in item.rows if row >= item.table.header_rows or 0 == item.rows[0]]
-            columns += [block.first_column, block.first_column + block.width - 1]
+            columns += [block.first_column, block.first_column + item.table.column_count - 1]
     rows = [row for row in rows if row]
     if not rows:
         return page.start.label
-    return f"{page.start.label}!{column_letters(min(columns))}{min(rows)}:{column_letters(max(columns))}{max(rows)}"
+    sheet = f"{page.start.label}!" if page.start.label else ""
+    return f"{sheet}{column_letters(min(columns))}{min(rows)}:{column_letters(max(columns))}{max(rows)}"
 
 
 def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:

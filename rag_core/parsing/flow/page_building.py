@@ -28,7 +28,7 @@ from rag_core.parsing.flow.pagination import (
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
-from rag_core.types.documents import HeadingLine, Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
 _INDENT, _LONGEST_HEADING = 18.0, 110
@@ -72,11 +72,13 @@ class PageBuilder:
         self._headings: list[HeadingLine] = []
         self.drawing = Drawing()
         self._left = MARGIN + (GUTTER if laid_out.start.is_sheet else 0.0)
+        self._previous: PlacedText | PlacedTable | None = None
         for item in laid_out.items:
             if isinstance(item, PlacedText):
                 self._add_text(item)
             else:
                 self._add_table(item)
+            self._previous = item
 
     @cached_property
     def parsed(self) -> ParsedPage:
@@ -130,7 +132,9 @@ class PageBuilder:
 
     def _add_text(self, placed: PlacedText) -> None:
         block = placed.block
-        self._separate("\n" if block.is_item or block.row else "\n\n")
+        before = self._previous.block if isinstance(self._previous, PlacedText) else None
+        goes_on = before is not None and ((block.is_item and before.is_item) or (block.row and before.row))
+        self._separate("\n" if goes_on else "\n\n")
         size, bold = text_size(block), is_bold(block)
         left = self._left + _INDENT * min(block.indent, 8)
         start, end = self._add_words(block.text, placed.lines, left, placed.top, size, bold)
@@ -169,7 +173,7 @@ class PageBuilder:
         """Add the table with its header, which is on this page or only on the first one."""
         table = placed.table
         shown = sum(number < table.header_rows for number in placed.rows)
-        if not any(cell.spans for row in rows[shown:] for cell in row.cells) or table.block.width < 2:
+        if not any(cell.spans for row in rows[shown:] for cell in row.cells) or table.column_count < 2:
             return
         headers = rows[: sum(bool(table.block.rows[number]) for number in range(shown))]
         body = rows[len(headers) :]
@@ -195,18 +199,19 @@ class PageBuilder:
 
     def _add_cell(self, table: TableLayout, cell: Cell, number: int, y: float) -> TableCell:
         is_header = number < table.header_rows
+        text = " ".join(STRUCK.sub(" ", cell.text).split())
         left = self._left + table.lefts[cell.column]
         width = table.cell_width(cell)
         bottom = y + sum(table.heights[number : number + cell.row_span])
         self.drawing.borders.append((left, y, left + width, bottom))
         lines = table.cell_lines(cell, number)
         if not lines:
-            return TableCell(cell.text, (), cell.column, cell.column_span, is_header)
+            return TableCell(text, (), cell.column, cell.column_span, is_header)
         right = left + width - PAD if cell.is_figure and len(lines) == 1 else 0.0
         if self._length and self._text and not self._text[-1].endswith("\n"):
             self._write(" ")
         span = self._add_words(cell.text, lines, left + PAD, y + PAD / 2, TABLE_SIZE, is_header, right)
-        return TableCell(cell.text, (span,), cell.column, cell.column_span, is_header)
+        return TableCell(text, (span,), cell.column, cell.column_span, is_header)
 
     def _draw_small(self, text: str, x: float, y: float) -> None:
         width = measure(text, _LETTER_SIZE)

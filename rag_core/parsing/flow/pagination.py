@@ -11,6 +11,8 @@ from rag_core.parsing.flow.header_rows import count_header_rows, find_sections
 from rag_core.parsing.flow.lines import TextLine, break_lines
 from rag_core.parsing.flow.typefaces import measure
 
+# Increase this number with every change of the layout that alters the text or the tables of any page.
+LAYOUT_REVISION = 1
 MARGIN, PAD = 56.0, 4.0
 # Place for the numbers of rows and the letters of columns of a sheet.
 GUTTER, LETTERS = 40.0, 16.0
@@ -73,11 +75,12 @@ class TableLayout:
         self.block = block
         self.caption = caption
         self.header_rows = count_header_rows(block)
+        self.column_count = block.width
         self.lefts = self._place_columns(width)
 
     def _place_columns(self, width: float) -> list[float]:
         """Return the left ends of the columns, and the right end of the last one."""
-        wanted = [_NARROWEST] * self.block.width
+        wanted = [_NARROWEST] * self.column_count
         least = list(wanted)
         rows = self.block.rows
         for number, row in enumerate([*rows[:_SAMPLE], *rows[-_SAMPLE:]]):
@@ -131,8 +134,7 @@ class TableLayout:
         for row, cells in enumerate(self.block.rows):
             for cell in cells:
                 # A cell whose text is short enough for one line needs no breaking.
-                room = self.cell_width(cell) - 2 * PAD
-                if len(cell.text) * TABLE_SIZE <= room and "\n" not in cell.text:
+                if measure(cell.text, TABLE_SIZE, row < self.header_rows) <= self.cell_width(cell) - 2 * PAD:
                     continue
                 last = min(row + cell.row_span, len(heights)) - 1
                 needed = leading * len(self.cell_lines(cell, row)) + PAD
@@ -157,9 +159,11 @@ def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
     """Return the short texts directly above a table, nearest last."""
     caption: list[str] = []
     for block in reversed(above):
-        if not isinstance(block, TextBlock) or len(block.text.split()) > _CAPTION_WORDS:
+        if not isinstance(block, TextBlock) or len(block.text.split()) > _CAPTION_WORDS or block.text.endswith("."):
             break
         caption.insert(0, " ".join(block.text.split()))
+        if block.level is not None:
+            break
     return tuple(caption)
 
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from rag_core.parsing.formats.base import FileFormat
+from rag_core.parsing.formats.csv import CsvFormat
+from rag_core.parsing.formats.excel import ExcelFormat
+from rag_core.parsing.formats.html import HtmlFormat
+from rag_core.parsing.formats.markdown import MarkdownFormat
 from rag_core.parsing.formats.pdf import PdfFormat
+from rag_core.parsing.formats.text import TextFormat
 
-# If a file could be of several formats, it is read in the first of them.
-FORMATS: tuple[FileFormat, ...] = (PdfFormat(),)
+# If a file could be of several formats, it is read in the first of them, unless its name has the ending of another.
+FORMATS: tuple[FileFormat, ...] = (
+    PdfFormat(),
+    ExcelFormat(),
+    HtmlFormat(),
+    MarkdownFormat(),
+    CsvFormat(),
+    TextFormat(),
+)

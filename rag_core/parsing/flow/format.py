@@ -1,0 +1,29 @@
+"""Formats of files without pages of their own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+
+from rag_core.parsing.flow.content import Content
+from rag_core.parsing.flow.file import FlowFile
+from rag_core.parsing.flow.pagination import LAYOUT_REVISION
+from rag_core.parsing.formats.base import FileFormat, OpenFile
+
+
+class FlowFormat(FileFormat):
+    """A format whose files are read as headings, paragraphs and tables, which Footnote lays out on pages."""
+
+    has_running_lines = False
+
+    @abstractmethod
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        """Return the content of a file; the parameters and the errors are those of `open`."""
+
+    def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
+        return FlowFile(self.read(path, password, max_unpacked))
+
+
+def name_version(reader: str, revision: int) -> str:
+    """Return the version of a parser; increase ``revision`` with every change that alters texts or tables."""
+    return f"{reader} {revision}, plain layout {LAYOUT_REVISION}"

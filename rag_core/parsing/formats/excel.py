@@ -1,0 +1,31 @@
+"""The format XLSX of Microsoft Excel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from rag_core.parsing.flow.content import Content
+from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.office import is_office_file
+from rag_core.types.formats import FormatDescription
+
+
+class ExcelFormat(FlowFormat):
+    """Workbooks: the values that Excel stored; formulas are not computed, and macros do not run."""
+
+    description = FormatDescription(
+        "Excel",
+        "Excel workbook",
+        (".xlsx", ".xlsm"),
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    )
+    parser_version = name_version("xlsx", 1)
+
+    def recognizes(self, file: BinaryIO) -> bool:
+        return is_office_file(file, "xl/workbook.xml")
+
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        from rag_core.parsing.flow.workbook import read_workbook
+
+        return Content(read_workbook(path, password, max_unpacked))
