@@ -196,7 +196,9 @@ class _Pages:
             return 0.0
         if block.level is not None:
             return _HEADING_GAP
-        return _ITEM_GAP if block.is_item else _GAP
+        above = self._page.items[-1]
+        goes_on = block.is_item and isinstance(above, PlacedText) and above.block.is_item
+        return _ITEM_GAP if goes_on else _GAP
 
     def add_text(self, block: TextBlock) -> None:
         size = text_size(block)

@@ -8,12 +8,16 @@ from rag_core.parsing.formats.excel import ExcelFormat
 from rag_core.parsing.formats.html import HtmlFormat
 from rag_core.parsing.formats.markdown import MarkdownFormat
 from rag_core.parsing.formats.pdf import PdfFormat
+from rag_core.parsing.formats.powerpoint import PowerPointFormat
 from rag_core.parsing.formats.text import TextFormat
+from rag_core.parsing.formats.word import WordFormat
 
 # If a file could be of several formats, it is read in the first of them, unless its name has the ending of another.
 FORMATS: tuple[FileFormat, ...] = (
     PdfFormat(),
+    WordFormat(),
     ExcelFormat(),
+    PowerPointFormat(),
     HtmlFormat(),
     MarkdownFormat(),
     CsvFormat(),

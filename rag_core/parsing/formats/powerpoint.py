@@ -1,0 +1,31 @@
+"""The format PPTX of Microsoft PowerPoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from rag_core.parsing.flow.content import Content
+from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.office import is_office_file
+from rag_core.types.formats import FormatDescription
+
+
+class PowerPointFormat(FlowFormat):
+    """Presentations: a page for each slide, with its notes."""
+
+    description = FormatDescription(
+        "PowerPoint",
+        "presentation",
+        (".pptx", ".pptm"),
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    )
+    parser_version = name_version("pptx", 1)
+
+    def recognizes(self, file: BinaryIO) -> bool:
+        return is_office_file(file, "ppt/presentation.xml")
+
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        from rag_core.parsing.flow.presentation import read_presentation
+
+        return Content(read_presentation(path, password, max_unpacked))
