@@ -6,7 +6,10 @@ from rag_core.parsing.formats.base import FileFormat
 from rag_core.parsing.formats.csv import CsvFormat
 from rag_core.parsing.formats.excel import ExcelFormat
 from rag_core.parsing.formats.html import HtmlFormat
+from rag_core.parsing.formats.images import ImageFormat
+from rag_core.parsing.formats.mail import MailFormat
 from rag_core.parsing.formats.markdown import MarkdownFormat
+from rag_core.parsing.formats.outlook import OutlookFormat
 from rag_core.parsing.formats.pdf import PdfFormat
 from rag_core.parsing.formats.powerpoint import PowerPointFormat
 from rag_core.parsing.formats.text import TextFormat
@@ -18,6 +21,9 @@ FORMATS: tuple[FileFormat, ...] = (
     WordFormat(),
     ExcelFormat(),
     PowerPointFormat(),
+    ImageFormat(),
+    MailFormat(),
+    OutlookFormat(),
     HtmlFormat(),
     MarkdownFormat(),
     CsvFormat(),
