@@ -19,7 +19,7 @@ _NAME = re.compile(r"“([^”]+)”")
 def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not find_searchable(back.engine.documents.list()):
-        st.caption(f"Drop {back.engine.formats.plurals} on the input field below, then ask again.")
+        st.caption("Drop documents on the input field below, then ask again.")
         return
     st.caption(
         "Rephrase the question with words from the documents, choose other documents beside the input, or add the "

@@ -34,10 +34,9 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
 
 
 def _empty(back: Backend) -> None:
-    formats = back.engine.formats.plurals
     st.markdown(
-        f"Footnote answers questions from your {formats} and shows the page that each sentence comes from. Drop "
-        f"{formats} anywhere on this page."
+        "Footnote answers questions from your documents and shows the page that each sentence comes from. Drop files "
+        "anywhere on this page."
     )
     show_uploader(back.engine)
     st.caption(_place(back.engine))

@@ -28,8 +28,7 @@ show_receipts()
 offer_reindex(back.engine)
 if not library:
     st.info(
-        f"The library is empty. Drop {back.engine.formats.plurals} on the field above; you can ask about them as soon "
-        "as they are indexed.",
+        "The library is empty. Drop documents on the field above; you can ask about them as soon as they are indexed.",
         icon=":material/info:",
     )
     st.stop()

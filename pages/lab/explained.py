@@ -26,7 +26,7 @@ def get_explanation(
     """
     if not documents:
         st.info(
-            f"The library is empty. Add {engine.formats.plurals} on the Documents page, then ask here.",
+            "The library is empty. Add documents on the Documents page, then ask here.",
             icon=":material/info:",
         )
         return None

@@ -27,7 +27,7 @@ def show_uploader(engine: Engine) -> None:
             width=320,
         )
     files = st.file_uploader(
-        f"Drop {engine.formats.plurals} here, or choose files",
+        "Drop documents here, or choose files",
         type=list(engine.formats.suffixes),
         accept_multiple_files=True,
         key=f"{keys.UPLOADER}_{turn}",

@@ -19,6 +19,4 @@ show_list(back.engine)
 if back.engine.documents.list():
     show_form(back.engine)
 else:
-    st.info(
-        f"The library is empty. Add {back.engine.formats.plurals} on the Documents page first.", icon=":material/info:"
-    )
+    st.info("The library is empty. Add documents on the Documents page first.", icon=":material/info:")

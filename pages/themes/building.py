@@ -25,9 +25,7 @@ def show_building(engine: Engine) -> None:
     state = engine.theme_builder.state()
     st.caption(_describe(state))
     if not state.documents and not state.added:
-        st.info(
-            f"The library is empty. Add {engine.formats.plurals} on the Documents page first.", icon=":material/info:"
-        )
+        st.info("The library is empty. Add documents on the Documents page first.", icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if engine.models.current:

@@ -15,7 +15,7 @@ class FormatDescription:
     name : str
         Identifies the format, and stands before the word "file", as in "a PDF file".
     noun : str
-        A file of the format, as in "Open PDF"; "a" can stand before it, and "s" after it.
+        A file of the format, as in "Open PDF"; "a" can stand before it.
     suffixes : tuple of str
         Endings of file names, in lower case and with the dot.
     media_type : str
@@ -44,16 +44,6 @@ class AcceptedFormats:
     def names(self) -> str:
         """The names, as in "PDF or text"."""
         return _join([one.name for one in self.formats], "or")
-
-    @property
-    def nouns(self) -> str:
-        """The nouns in the singular, as in "PDF or text file"."""
-        return _join([one.noun for one in self.formats], "or")
-
-    @property
-    def plurals(self) -> str:
-        """The nouns in the plural, as in "PDFs and text files"."""
-        return _join([f"{one.noun}s" for one in self.formats], "and")
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the name of a file has the ending of a format."""

@@ -67,7 +67,15 @@ class Archive:
             with self._zip.open(entry) as stream:
                 # A part may be larger than its header says, so the read is limited.
                 data = stream.read(entry.file_size + 1)
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, NotImplementedError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            ValueError,
+            RuntimeError,
+            NotImplementedError,
+        ) as error:
             raise UnreadableError(f"its part {name} is damaged: {error}") from None
         if len(data) > entry.file_size:
             raise UnpackedSizeError("has a part that is larger than the file says")

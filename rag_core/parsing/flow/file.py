@@ -54,7 +54,7 @@ def _label(page: LaidOutPage) -> str:
         if isinstance(item, PlacedTable) and item.table.block.numbers:
             block = item.table.block
             # A header that is repeated is above the first row of the page.
-            rows += [block.numbers[row] for row in item.rows if row >= item.table.header_rows or 0 == item.rows[0]]
+            rows += [block.numbers[row] for row in item.rows if row >= item.table.header_rows or item.rows[0] == 0]
             columns += [block.first_column, block.first_column + item.table.column_count - 1]
     rows = [row for row in rows if row]
     if not rows:

@@ -16,8 +16,8 @@ _SAMPLE = 20
 def count_header_rows(block: TableBlock) -> int:
     """Return the number of header rows, as the file says or as the cells show.
 
-    In a table with figures, the header ends above the first row with figures; years may be headers. In a table of texts,
-    the first row is the header if it has a short text without digits in each column.
+    In a table with figures, the header ends above the first row with figures; years may be headers. In a table of
+    texts, the first row is the header if it has a short text without digits in each column.
     """
     rows = block.rows
     if block.header_rows is not None:

@@ -14,7 +14,7 @@ _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
 
 class PlacedWord(NamedTuple):
-    """A word, or a part of one that is longer than a line: its span in the text, and its place in points on the line."""
+    """A word, or a part of a word that is too long for a line: its span, and its place in points on the line."""
 
     start: int
     end: int

@@ -16,7 +16,9 @@ BUILT_IN = {
     **{48: "0.0E+0", 49: "@"},
 }
 # Parts of a code: texts in quotes, escaped signs, fillers, brackets such as "[Red]" and "[$€-407]", and all others.
-_PART = re.compile(r'"([^"]*)"|\\(.)|[_*].|\[([^\]]*)\]|(AM/PM|A/P|General|[ymdhs]+|[0#?.,%/]+|E[+-]0+|.)', re.IGNORECASE)
+_PART = re.compile(
+    r'"([^"]*)"|\\(.)|[_*].|\[([^\]]*)\]|(AM/PM|A/P|General|[ymdhs]+|[0#?.,%/]+|E[+-]0+|.)', re.IGNORECASE
+)
 _DIGITS, _DATE_LETTERS = re.compile(r"[0#?]"), frozenset("ymdhs")
 _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 _LAST_DAY = 2_958_466
@@ -29,8 +31,10 @@ def format_number(value: float, code: str, is_1904: bool = False) -> str:
 
     Fractions, and codes that this function does not know, are written as plain numbers.
 
-    >>> format_number(0.125, "0.0%"), format_number(-1204.5, '"$"#,##0.00_);("$"#,##0.00)'), format_number(45292, "d mmm yyyy")
-    ('12.5%', '($1,204.50)', '1 Jan 2024')
+    >>> format_number(0.125, "0.0%"), format_number(-1204.5, '"$"#,##0.00;("$"#,##0.00)')
+    ('12.5%', '($1,204.50)')
+    >>> format_number(45292, "d mmm yyyy")
+    '1 Jan 2024'
     """
     if code == "General":
         return _format_general(value)
@@ -43,16 +47,16 @@ def format_number(value: float, code: str, is_1904: bool = False) -> str:
     else:
         section = sections[0]
     parts = [match.groups() for match in _PART.finditer(section)]
-    tokens = [token.lower() for *_, token in parts if token]
-    if any(_DATE_LETTERS.issuperset(token) for token in tokens):
+    codes = [one.lower() for *_, one in parts if one]
+    if any(_DATE_LETTERS.issuperset(one) for one in codes):
         return _format_date(value, parts, is_1904)
-    if not any(_DIGITS.search(token) for token in tokens):
+    if not any(_DIGITS.search(one) for one in codes):
         literal = _join_literals(parts)
-        return literal if literal and "general" not in tokens else _format_general(value)
-    pattern = "".join(token for token in tokens if _DIGITS.search(token) or token[0] in ".,%")
+        return literal if literal and "general" not in codes else _format_general(value)
+    pattern = "".join(one for one in codes if _DIGITS.search(one) or one[0] in ".,%")
     if "/" in pattern:
         return _format_general(value)
-    return _format_figure(number, pattern, parts, tokens)
+    return _format_figure(number, pattern, parts, codes)
 
 
 @lru_cache(maxsize=1024)
@@ -65,11 +69,11 @@ def _join_literals(parts: list[tuple[str | None, ...]]) -> str:
     return "".join(_literal(*part) for part in parts).strip()
 
 
-def _literal(quoted: str | None, escaped: str | None, bracket: str | None, token: str | None) -> str:
+def _literal(quoted: str | None, escaped: str | None, bracket: str | None, code: str | None) -> str:
     if bracket is not None:
         return bracket[1:].split("-")[0] if bracket.startswith("$") else ""
-    if token is not None:
-        return "" if _DIGITS.search(token) or token in ".,?@" or token.lower() == "general" else token
+    if code is not None:
+        return "" if _DIGITS.search(code) or code in ".,?@" or code.lower() == "general" else code
     return quoted or escaped or ""
 
 
@@ -79,11 +83,11 @@ def _format_general(value: float) -> str:
     return f"{value:.{_GENERAL_DIGITS - 1}g}"
 
 
-def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ...]], tokens: list[str]) -> str:
+def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ...]], codes: list[str]) -> str:
     """Return the literals of a code around its number."""
     digits = pattern.replace("%", "")
     number *= 100 ** pattern.count("%")
-    exponent = next((token for token in tokens if token.startswith(("e+", "e-"))), "")
+    exponent = next((one for one in codes if one.startswith(("e+", "e-"))), "")
     digits = digits.removesuffix(exponent) if exponent else digits
     scaled = len(digits) - len(digits.rstrip(","))
     number /= 1000**scaled
@@ -102,12 +106,12 @@ def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ..
     figure = "0" if figure in ("-0", "") else figure
     written, is_written = "", False
     for part in parts:
-        token = (part[3] or "").lower()
-        if token and (_DIGITS.search(token) or token in ".,"):
+        code = (part[3] or "").lower()
+        if code and (_DIGITS.search(code) or code in ".,"):
             written += "" if is_written else figure
             is_written = True
-            written += "%" * token.count("%")
-        elif token and token == exponent:
+            written += "%" * code.count("%")
+        elif code and code == exponent:
             continue
         else:
             written += _literal(*part)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from rag_core.parsing.flow.content import Cell
-from rag_core.parsing.flow.header_rows import find_sections, is_section
+from rag_core.parsing.flow.header_rows import is_section
 from rag_core.parsing.flow.lines import TextLine
 from rag_core.parsing.flow.pagination import (
     GUTTER,
@@ -190,7 +191,7 @@ class PageBuilder:
             Table(
                 (*headers, *body),
                 len(headers),
-                tuple(zip(lefts, lefts[1:], strict=False)),
+                tuple(pairwise(lefts)),
                 table.caption,
                 find_unit(table.caption[::-1], stub),
                 placed.first_page if placed.first_page != self._page.index else None,
@@ -218,7 +219,7 @@ class PageBuilder:
         self.drawing.words.append(DrawnWord(text, x, y, width, _LETTER_SIZE, is_grey=True))
 
     def _draw_letters(self, table: TableLayout, top: float) -> None:
-        for column, (left, right) in enumerate(zip(table.lefts, table.lefts[1:], strict=False)):
+        for column, (left, right) in enumerate(pairwise(table.lefts)):
             letters = column_letters(table.block.first_column + column)
             middle = self._left + (left + right - measure(letters, _LETTER_SIZE)) / 2
             self._draw_small(letters, middle, top - LETTERS / 3)

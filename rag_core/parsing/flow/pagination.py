@@ -39,7 +39,7 @@ def is_bold(block: TextBlock) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """Lines of a text on a page; ``top`` is that of the first line, and ``is_start`` says whether the text begins here."""
+    """Lines of a text on a page, of which the first is at ``top``; ``is_start`` says whether the text begins here."""
 
     block: TextBlock
     lines: Sequence[TextLine]

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rag_core.parsing.flow.content import LANDSCAPE, Block, Cell, PageStart, TableBlock, TextBlock, clean_text, read_cell
+from rag_core.parsing.flow.content import (
+    LANDSCAPE,
+    Block,
+    Cell,
+    PageStart,
+    TableBlock,
+    TextBlock,
+    clean_text,
+    read_cell,
+)
 from rag_core.parsing.flow.office import open_package
 from rag_core.parsing.formats.base import UnreadableError
 
@@ -41,9 +50,9 @@ def _read_slide(slide: Any) -> Iterator[Block]:
     for shape in shapes:
         if shape.shape_id != title_id:
             yield from _read_shape(shape)
-    if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None:
-        if text := clean_text(frame.text.replace("\v", "\n")):
-            yield TextBlock(f"Notes: {text}")
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if frame is not None and (text := clean_text(frame.text.replace("\v", "\n"))):
+        yield TextBlock(f"Notes: {text}")
 
 
 def _iter_shapes(shapes: Iterable[Any]) -> Iterator[Any]:

@@ -92,5 +92,9 @@ def _goes_on(above: list[Row], below: list[Row]) -> bool:
 
 def _build_table(rows: list[Row]) -> TableBlock:
     first = min(cell.column for _, cells in rows for cell in cells)
-    moved = [[replace(cell, column=cell.column - first) for cell in cells] for _, cells in rows] if first else [cells for _, cells in rows]
+    moved = (
+        [[replace(cell, column=cell.column - first) for cell in cells] for _, cells in rows]
+        if first
+        else [cells for _, cells in rows]
+    )
     return TableBlock(moved, None, [number for number, _ in rows], first)

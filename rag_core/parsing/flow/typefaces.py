@@ -1,7 +1,7 @@
 """Widths of characters in the bundled typeface, and fonts to draw them with.
 
-Pages are laid out with the widths of one typeface, so that the boxes of words are the same on every machine. The picture
-of a word is scaled to its box, whatever font draws it.
+Pages are laid out with the widths of one typeface, so that the boxes of words are the same on every machine. The
+picture of a word is scaled to its box, whatever font draws it.
 """
 
 from __future__ import annotations

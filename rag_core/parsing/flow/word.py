@@ -8,7 +8,16 @@ from typing import Any
 
 from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.flow.archive import Archive, local_name
-from rag_core.parsing.flow.content import STRUCK_SIGN, Block, Cell, PageStart, TableBlock, TextBlock, clean_text, read_cell
+from rag_core.parsing.flow.content import (
+    STRUCK_SIGN,
+    Block,
+    Cell,
+    PageStart,
+    TableBlock,
+    TextBlock,
+    clean_text,
+    read_cell,
+)
 from rag_core.parsing.flow.office import open_package
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
@@ -16,7 +25,9 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MAIN = "word/document.xml"
 # Deleted text, instructions of fields, and the copies of drawings for older programs.
 _LEFT_OUT = frozenset(f"{_W}{name}" for name in "del moveFrom instrText delText rPr pPr sdtPr tblPr trPr".split())
-_WRAPPERS = frozenset("body sdt sdtContent ins moveTo customXml smartTag txbxContent footnote endnote comment hdr ftr".split())
+_WRAPPERS = frozenset(
+    "body sdt sdtContent ins moveTo customXml smartTag txbxContent footnote endnote comment hdr ftr".split()
+)
 _SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": "", "ptab": " "}
 _LONGEST_BOLD = 110
 # A cell with more paragraphs arranges a part of the page.
@@ -34,7 +45,9 @@ def read_word(path: Path, password: str | None, max_unpacked: int | None) -> lis
         names = sorted(name for name in archive.names if name.startswith(f"word/{kind}") and name.endswith(".xml"))
         texts = [one for name in names for one in reader.read(archive.parse(name))]
         # A page number is no text.
-        lines = dict.fromkeys(one.text for one in texts if isinstance(one, TextBlock) and any(map(str.isalpha, one.text)))
+        lines = dict.fromkeys(
+            one.text for one in texts if isinstance(one, TextBlock) and any(map(str.isalpha, one.text))
+        )
         blocks[place:place] = [TextBlock(line) for line in lines]
     return [*blocks, *reader.read_notes()]
 

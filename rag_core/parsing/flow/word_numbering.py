@@ -83,7 +83,9 @@ class Numbering:
             number, name = one.get(f"{_W}numId", ""), child_value(one, "abstractNumId") or ""
             self._abstract[number] = name
             if name in abstract:
-                self._lists.setdefault(name, {_read_place(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")})
+                self._lists.setdefault(
+                    name, {_read_place(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")}
+                )
             for override in one.iter(f"{_W}lvlOverride"):
                 if (start := child_value(override, "startOverride")) and start.isdecimal():
                     self._starts[number, _read_place(override)] = int(start)

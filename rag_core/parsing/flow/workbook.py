@@ -30,7 +30,9 @@ class _Styles(NamedTuple):
     def write(self, value: str, style: int) -> str:
         """Return a number as its cell shows it."""
         try:
-            return format_number(float(value), self.codes[style] if style < len(self.codes) else "General", self.is_1904)
+            return format_number(
+                float(value), self.codes[style] if style < len(self.codes) else "General", self.is_1904
+            )
         except (ValueError, OverflowError):
             return value
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from rag_core.parsing.formats.base import FileFormat
 from rag_core.parsing.formats.csv import CsvFormat
+from rag_core.parsing.formats.epub import EpubFormat
 from rag_core.parsing.formats.excel import ExcelFormat
 from rag_core.parsing.formats.html import HtmlFormat
 from rag_core.parsing.formats.images import ImageFormat
 from rag_core.parsing.formats.mail import MailFormat
 from rag_core.parsing.formats.markdown import MarkdownFormat
+from rag_core.parsing.formats.opendocument import OpenDocumentFormat
 from rag_core.parsing.formats.outlook import OutlookFormat
 from rag_core.parsing.formats.pdf import PdfFormat
 from rag_core.parsing.formats.powerpoint import PowerPointFormat
+from rag_core.parsing.formats.rtf import RtfFormat
 from rag_core.parsing.formats.text import TextFormat
 from rag_core.parsing.formats.word import WordFormat
 
@@ -21,6 +24,9 @@ FORMATS: tuple[FileFormat, ...] = (
     WordFormat(),
     ExcelFormat(),
     PowerPointFormat(),
+    OpenDocumentFormat(),
+    RtfFormat(),
+    EpubFormat(),
     ImageFormat(),
     MailFormat(),
     OutlookFormat(),

@@ -16,7 +16,7 @@ class ExcelFormat(FlowFormat):
 
     description = FormatDescription(
         "Excel",
-        "Excel workbook",
+        "workbook",
         (".xlsx", ".xlsm"),
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     )

@@ -11,7 +11,9 @@ from rag_core.parsing.flow.format import FlowFormat, name_version
 from rag_core.types.formats import FormatDescription
 
 _HEAD = 4096
-_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S)
+_BEGINNING = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
+)
 
 
 class HtmlFormat(FlowFormat):

@@ -62,7 +62,8 @@ def _iter_attachments(message: EmailMessage) -> Iterator[AttachedFile]:
     if not message.is_multipart():
         return
     for part in message.iter_attachments():
-        if part.get_content_maintype() == "image" and part.get("Content-ID") and part.get_content_disposition() != "attachment":
+        is_inline = part.get("Content-ID") and part.get_content_disposition() != "attachment"
+        if part.get_content_maintype() == "image" and is_inline:
             continue  # a picture of the body
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload(0)

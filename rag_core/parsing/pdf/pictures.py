@@ -99,7 +99,7 @@ def _find_size(image: Any) -> tuple[float, float]:
     across, down = (float(one or 0) for one in resolution)
     if across > 1 and down > 1:
         width, height = 72 * image.width / across, 72 * image.height / down
-        if _SHORTEST <= min(width, height) and max(width, height) <= _LONGEST:
+        if min(width, height) >= _SHORTEST and max(width, height) <= _LONGEST:
             return width, height
     scale = _LONGER_SIDE / max(image.width, image.height)
     return image.width * scale, image.height * scale

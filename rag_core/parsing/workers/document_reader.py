@@ -77,7 +77,9 @@ class DocumentReader:
         self._name = name
         self._password = password
         self._cancelled = cancelled
-        self._advice = f"Download it again, or open it in a {file_format.description.name} reader and save it again."
+        self._advice = (
+            f"Download it again, or open it in a program for {file_format.description.name} files and save it again."
+        )
         self._opening = {**build_opening(file_format, path, password), "ocr": limits.ocr}
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
