@@ -41,9 +41,12 @@ def decode_text(data: bytes) -> str:
     UnreadableError
         It is no text in any encoding.
     """
+    mark = _find_mark(data)
     try:
-        return data.decode(_find_mark(data) or "utf-8")
-    except UnicodeDecodeError:
+        return data.decode(mark or "utf-8")
+    except UnicodeDecodeError as error:
+        if mark:
+            raise UnreadableError(f"byte {error.start:,} is not {mark.upper()}") from None
         from charset_normalizer import from_bytes
     best = from_bytes(data[: _SAMPLE * 16]).best()
     if best is None or not is_text(data):
