@@ -54,7 +54,7 @@ TRIES = 3
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
-LIBRARY_IS_EMPTY = NO_DOCUMENTS.format(formats="documents")
+LIBRARY_IS_EMPTY = NO_DOCUMENTS
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _PARTLY_READ = (
     "{read:,} of {pages} of {name} are read so far, and only these were searched. Ask again when the rest is read."

@@ -79,7 +79,7 @@ def _global(
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, stream=sys.stderr)
 
 
-app.command(help="Index documents, folders and zip archives; wait until done.\n\nSubfolders are searched too.")(add)
+app.command(help="Index files, folders and zip archives; wait until done.\n\nSubfolders are searched too.")(add)
 
 
 @app.command("list")

@@ -40,6 +40,7 @@ from tests.support.documents import (
     make_rtf,
     make_xlsx,
 )
+from tests.support.outlook import make_outlook_mail
 from tests.support.pdfs import make_pdf
 from tests.support.text_format import WITH_TEXT
 
@@ -66,6 +67,7 @@ SAMPLES = {
     "RTF": Sample(make_rtf(WORDS), make_rtf(WORDS)[:200]),
     "EPUB": Sample(make_epub(WORDS), make_epub(WORDS)[:300]),
     "image": Sample(make_picture(WORDS), make_picture(WORDS)[:300], PageState.OCR),
+    "Outlook": Sample(make_outlook_mail("Canal", "Anna Berg", WORDS), make_outlook_mail("Canal", "Anna", WORDS)[:2000]),
     # Any mail, page, table or text in UTF-8 can be read.
     "mail": Sample(make_mail(WORDS)),
     "HTML": Sample(make_html(WORDS)),
@@ -182,6 +184,7 @@ def test_damaged_file_is_refused_by_name(
     file_format: FileFormat, name: str, tmp_path: Path, parser: DocumentParser, renderer: PageRenderer
 ) -> None:
     path = tmp_path / "0a1b2c"
+    # Of the formats of which every file can be read, none is an empty one.
     path.write_bytes(SAMPLES[file_format.description.name].damaged)
     for read_file in (lambda: list(parser.parse(path, name=name)), lambda: renderer.render(path, 0, name=name)):
         with pytest.raises(RejectedDocument, match=r"^Report\.\w+ "):

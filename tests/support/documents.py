@@ -28,7 +28,8 @@ def change_part(data: bytes, name: str, before: str, after: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {one: archive.read(one) for one in archive.namelist()}
     assert before.encode() in parts[name]
-    return make_zip({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)})
+    kind = parts.pop("mimetype", b"").decode()
+    return make_zip({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)}, kind)
 
 
 def make_docx(text: str, rows: Sequence[Sequence[str]] = ROWS) -> bytes:

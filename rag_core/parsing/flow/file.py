@@ -54,7 +54,9 @@ def _label(page: LaidOutPage) -> str:
         if isinstance(item, PlacedTable) and item.table.block.numbers:
             block = item.table.block
             # A header that is repeated is above the first row of the page.
-            rows += [block.numbers[row] for row in item.rows if row >= item.table.header_rows or item.rows[0] == 0]
+            header = list(range(item.table.header_rows + 1))
+            is_repeated = item.rows[0] == 0 and list(item.rows[: len(header)]) != header
+            rows += [block.numbers[row] for row in item.rows[is_repeated * item.table.header_rows :]]
             columns += [block.first_column, block.first_column + item.table.column_count - 1]
     rows = [row for row in rows if row]
     if not rows:

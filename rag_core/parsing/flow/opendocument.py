@@ -165,7 +165,7 @@ class _Reader:
             text = self._read_all(cell) if local_name(cell) == "table-cell" else ""
             if text:
                 across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
-                is_figure = attributes.get("value-type") in _FIGURES
+                is_figure = attributes.get("value-type") in _FIGURES or None
                 for place in range(column, min(column + count, _MOST_COLUMNS)):
                     yield SheetCell(place, text, is_figure, across, down)
             column += count

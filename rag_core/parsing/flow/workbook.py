@@ -132,7 +132,7 @@ def _iter_cells(
                 value = _read_text(child)
             elif name == "f":
                 formula = child.text or ""
-        is_figure = False
+        is_figure = None
         if kind == "s":
             value = strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
         elif kind == "b":

@@ -111,7 +111,7 @@ def test_total_size_of_attached_files_is_limited() -> None:
         files.add(Attachment(name, b"%PDF-".ljust(400)))
     assert submitted == ["a.pdf", "b.pdf"]
     assert files.describe().endswith(
-        "not read: c.pdf. Footnote reads up to 100 attached PDFs of up to 50 MB each and 0.001 MB in total, on 2 "
+        "not read: c.pdf. Footnote reads up to 100 attached files of up to 50 MB each and 0.001 MB in total, on 2 "
         "levels."
     )
 
