@@ -80,6 +80,8 @@ def show_page(
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
     _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted)
     _ocr_note(shown)
+    if engine.formats.find_by_name(document.name).is_laid_out:
+        st.caption(":material/draft: Footnote drew this page from the content of the file, which looks different.")
     show_page_image(image, alt=f"Page {page + 1} of {document.name}", zoom=ZOOMS[zoom], key="source_page_image")
     return image
 

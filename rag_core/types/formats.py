@@ -21,6 +21,8 @@ class FormatDescription:
     media_type : str
     opens_at_page : bool
         Whether browsers show a file of the format and can open it at a page.
+    is_laid_out : bool
+        Whether files of the format have no pages, so that Footnote draws their content on pages of its own.
     """
 
     name: str
@@ -28,6 +30,7 @@ class FormatDescription:
     suffixes: tuple[str, ...]
     media_type: str
     opens_at_page: bool = False
+    is_laid_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

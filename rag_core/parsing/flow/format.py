@@ -9,12 +9,11 @@ from rag_core.parsing.flow.content import Content
 from rag_core.parsing.flow.file import FlowFile
 from rag_core.parsing.flow.pagination import LAYOUT_REVISION
 from rag_core.parsing.formats.base import FileFormat, OpenFile
+from rag_core.types.formats import FormatDescription
 
 
 class FlowFormat(FileFormat):
     """A format whose files are read as headings, paragraphs and tables, which Footnote lays out on pages."""
-
-    has_running_lines = False
 
     @abstractmethod
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
@@ -22,6 +21,11 @@ class FlowFormat(FileFormat):
 
     def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
         return FlowFile(self.read(path, password, max_unpacked))
+
+
+def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -> FormatDescription:
+    """Return the description of a format whose files are laid out."""
+    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True)
 
 
 def name_version(reader: str, revision: int) -> str:

@@ -95,14 +95,11 @@ class FileFormat(ABC):
         are offsets into the text. Users are then offered to read the documents of the format again.
     needs_suffix : bool
         Whether the content alone does not show the format, so that the name must have one of its endings.
-    has_running_lines : bool
-        Whether pages may have headers and footers, and page ends may divide words and tables.
     """
 
     description: FormatDescription
     parser_version: str
     needs_suffix: bool = False
-    has_running_lines: bool = True
 
     @abstractmethod
     def recognizes(self, file: BinaryIO) -> bool:

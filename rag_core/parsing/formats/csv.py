@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.plain_text import is_text, read_text
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.types.formats import FormatDescription
 
 _HEAD = 8192
 _SEPARATORS = ",;\t|"
@@ -21,7 +20,7 @@ _LONGEST_FIELD = 1_000_000
 class CsvFormat(FlowFormat):
     """Tables as text."""
 
-    description = FormatDescription("CSV", "CSV file", (".csv", ".tsv"), "text/csv")
+    description = describe("CSV", "CSV file", (".csv", ".tsv"), "text/csv")
     parser_version = name_version("csv", 1)
     needs_suffix = True
 

@@ -7,9 +7,8 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from rag_core.parsing.flow.content import Block, Content, PageStart
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.types.formats import FormatDescription
 
 _TYPE = "application/epub+zip"
 _HEAD = 200
@@ -19,7 +18,7 @@ _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 class EpubFormat(FlowFormat):
     """Books without copy protection."""
 
-    description = FormatDescription("EPUB", "book", (".epub",), _TYPE)
+    description = describe("EPUB", "book", (".epub",), _TYPE)
     parser_version = name_version("epub", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.office import is_office_file
-from rag_core.types.formats import FormatDescription
 
 
 class ExcelFormat(FlowFormat):
     """Workbooks: the values that Excel stored; formulas are not computed, and macros do not run."""
 
-    description = FormatDescription(
+    description = describe(
         "Excel",
         "workbook",
         (".xlsx", ".xlsm"),

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
-from rag_core.types.formats import FormatDescription
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 
 _HEAD = 4096
 _BEGINNING = re.compile(
@@ -19,7 +18,7 @@ _BEGINNING = re.compile(
 class HtmlFormat(FlowFormat):
     """Web pages; scripts do not run, and nothing is loaded."""
 
-    description = FormatDescription("HTML", "web page", (".html", ".htm", ".xhtml"), "text/html")
+    description = describe("HTML", "web page", (".html", ".htm", ".xhtml"), "text/html")
     parser_version = name_version("html", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

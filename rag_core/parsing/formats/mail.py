@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rag_core.parsing.flow.content import AttachedFile, Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.types.formats import FormatDescription
 
 _HEAD = 16_384
 _FIELD = re.compile(rb"^(from|to|date|subject|message-id|received|return-path|mime-version)[ \t]*:", re.I | re.M)
@@ -21,7 +20,7 @@ _FEWEST_FIELDS = 3
 class MailFormat(FlowFormat):
     """Mails; attached files become documents of their own, and pictures on servers are not loaded."""
 
-    description = FormatDescription("mail", "mail", (".eml",), "message/rfc822")
+    description = describe("mail", "mail", (".eml",), "message/rfc822")
     parser_version = name_version("eml", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:
@@ -41,8 +40,11 @@ class MailFormat(FlowFormat):
         if not isinstance(message, EmailMessage):
             raise UnreadableError("it has no header")
         texts = {kind: _read_body(message, kind) for kind in ("plain", "html")}
-        fields = (str(message.get(name, "")) for name in ("Subject", "From", "To", "Cc", "Date"))
-        return write_mail(Mail(*fields, texts["plain"], texts["html"], list(_iter_attachments(message))))
+        subject, sender, to, copies, date = (
+            str(message.get(name, "")) for name in ("Subject", "From", "To", "Cc", "Date")
+        )
+        attachments = list(_iter_attachments(message))
+        return write_mail(Mail(subject, sender, to, copies, date, texts["plain"], texts["html"], attachments))
 
     def reads_attachments(self, parser_version: str) -> bool:
         return parser_version.startswith("eml ")
@@ -66,7 +68,7 @@ def _iter_attachments(message: EmailMessage) -> Iterator[AttachedFile]:
         if part.get_content_maintype() == "image" and is_inline:
             continue  # a picture of the body
         if part.get_content_type() == "message/rfc822":
-            inner = part.get_payload(0)
+            inner: Any = part.get_payload(0)
             yield AttachedFile(f"{inner.get('Subject') or 'mail'}.eml".replace("/", " "), inner.as_bytes())
             continue
         data = part.get_payload(decode=True)

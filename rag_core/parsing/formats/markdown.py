@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.plain_text import is_text, read_text
-from rag_core.types.formats import FormatDescription
 
 _HEAD = 8192
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
@@ -18,7 +17,7 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 class MarkdownFormat(FlowFormat):
     """Markdown, converted to HTML."""
 
-    description = FormatDescription("Markdown", "Markdown file", (".md", ".markdown"), "text/markdown")
+    description = describe("Markdown", "Markdown file", (".md", ".markdown"), "text/markdown")
     parser_version = name_version("markdown", 1)
     needs_suffix = True
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
-from rag_core.types.formats import FormatDescription
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 
 _TYPE = "application/vnd.oasis.opendocument."
 # The archive begins with its type, which is not compressed.
@@ -17,7 +16,7 @@ _HEAD = 200
 class OpenDocumentFormat(FlowFormat):
     """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
 
-    description = FormatDescription("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text")
+    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text")
     parser_version = name_version("opendocument", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.parsing.flow.content import AttachedFile, Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.office import CONTAINER
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.types.formats import FormatDescription
 
 # The stream that each mail in a container has.
 _PROPERTIES = "__properties_version1.0".encode("utf-16-le")
@@ -18,7 +17,7 @@ _PROPERTIES = "__properties_version1.0".encode("utf-16-le")
 class OutlookFormat(FlowFormat):
     """Mails saved by Outlook."""
 
-    description = FormatDescription("Outlook", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
+    description = describe("Outlook", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
     parser_version = name_version("msg", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
-from rag_core.types.formats import FormatDescription
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 
 _BEGINNING = b"{\\rtf"
 
@@ -15,7 +14,7 @@ _BEGINNING = b"{\\rtf"
 class RtfFormat(FlowFormat):
     """Rich text; embedded objects are left out."""
 
-    description = FormatDescription("RTF", "rich text file", (".rtf",), "application/rtf")
+    description = describe("RTF", "rich text file", (".rtf",), "application/rtf")
     parser_version = name_version("rtf", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

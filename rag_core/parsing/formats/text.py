@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content, PageStart, TextBlock, clean_text
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.plain_text import is_text, read_text
-from rag_core.types.formats import FormatDescription
 
 _HEAD = 8192
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
@@ -18,7 +17,7 @@ _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 class TextFormat(FlowFormat):
     """Plain text, whose paragraphs are separated by empty lines."""
 
-    description = FormatDescription("text", "text file", (".txt", ".text", ".log"), "text/plain")
+    description = describe("text", "text file", (".txt", ".text", ".log"), "text/plain")
     parser_version = name_version("text", 1)
     needs_suffix = True
 

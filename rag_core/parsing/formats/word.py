@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, name_version
+from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.flow.office import is_office_file
-from rag_core.types.formats import FormatDescription
 
 
 class WordFormat(FlowFormat):
     """Word documents; macros do not run, and nothing outside the file is loaded."""
 
-    description = FormatDescription(
+    description = describe(
         "Word",
         "Word document",
         (".docx", ".docm"),

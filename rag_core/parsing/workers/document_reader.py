@@ -97,7 +97,7 @@ class DocumentReader:
         header = self._read_header()
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
-        assembler = PageAssembler(header.metadata.outline, self._name, self._format.has_running_lines)
+        assembler = PageAssembler(header.metadata.outline, self._name, not self._format.description.is_laid_out)
         states: set[PageState] = set()
         reason = ""
         attached: list[tuple[int | None, int, str, int]]
