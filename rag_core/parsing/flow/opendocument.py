@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
 from rag_core.parsing.flow.html import SpannedText, place_cells
 from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
+from rag_core.parsing.flow.word_numbering import write_count
 from rag_core.parsing.flow.workbook import MAX_CELLS
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 
@@ -21,6 +22,7 @@ _LEFT_OUT = frozenset(
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
 _MOST_COLUMNS = 16_384
+_KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
 def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
@@ -31,7 +33,7 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
     root = archive.parse("content.xml")
     body = root.find("{*}body")
     kinds = {local_name(one): one for one in (body if body is not None else ())}
-    reader = _Reader(root)
+    reader = _Reader([root, archive.parse("styles.xml")] if "styles.xml" in archive else [root])
     if "spreadsheet" in kinds:
         return list(reader.read_sheets(kinds["spreadsheet"]))
     if "presentation" in kinds:
@@ -42,52 +44,82 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
 
 
 class _Reader:
-    def __init__(self, root: Any) -> None:
+    def __init__(self, roots: Sequence[Any]) -> None:
+        styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
+        self._marker = ""
+        # The formats of the levels of lists, and the number of the last item, by the style of the list and the level.
+        self._lists = {
+            (local_attributes(style).get("name", ""), _read_count(attributes, "level")): attributes
+            for root in roots
+            for style in root.iter("{*}list-style")
+            for attributes in map(local_attributes, style.iter("{*}list-level-style-number"))
+        }
+        self._counts: dict[tuple[str, int], int] = {}
         self._struck = {
             local_attributes(style).get("name", "")
-            for style in root.iter("{*}style")
+            for style in styles
             for one in style.iter("{*}text-properties")
             if local_attributes(one).get("text-line-through-style", "none") != "none"
         }
         self._titles = {"Title"} | {
             local_attributes(style).get("name", "")
-            for style in root.iter("{*}style")
+            for style in styles
             if local_attributes(style).get("parent-style-name") == "Title"
         }
         self._hidden = {
             local_attributes(style).get("name", "")
-            for style in root.iter("{*}style")
+            for style in styles
             for one in style.iter("{*}table-properties", "{*}text-properties")
             if local_attributes(one).get("display") in ("false", "none")
         }
 
-    def read(self, element: Any, depth: int = 0, is_item: bool = False) -> Iterator[Block]:
-        """Yield the content of an element in order."""
+    def read(self, element: Any, depth: int = 0, style: str = "") -> Iterator[Block]:
+        """Yield the content of an element in order; ``style`` is that of the list around it."""
         for child in element:
             name = local_name(child)
             if name in _LEFT_OUT:
                 continue
             if name in ("h", "p"):
-                yield from self._read_paragraph(child, depth, is_item)
+                yield from self._read_paragraph(child, depth)
             elif name == "list":
-                yield from self.read(child, depth + 1)
-            elif name in ("list-item", "list-header"):
-                yield from self.read(child, depth, is_item=name == "list-item")
+                attributes = local_attributes(child)
+                inner = attributes.get("style-name", style)
+                if attributes.get("continue-numbering") != "true" and "continue-list" not in attributes:
+                    self._counts.pop((inner, depth + 1), None)
+                yield from self.read(child, depth + 1, inner)
+            elif name == "list-item":
+                self._marker = self._number_item(style, depth)
+                yield from self.read(child, depth, style)
             elif name == "table":
                 yield from self._read_table(child)
             else:
-                yield from self.read(child, depth, is_item)
+                yield from self.read(child, depth, style)
 
-    def _read_paragraph(self, element: Any, depth: int, is_item: bool) -> Iterator[Block]:
+    def _number_item(self, style: str, depth: int) -> str:
+        """Return the number or the bullet of the next item of a list."""
+        level = self._lists.get((style, depth), {})
+        if not level.get("num-format"):
+            return "•"
+        self._counts[style, depth] = self._counts.get((style, depth), _read_count(level, "start-value") - 1) + 1
+        first = depth - _read_count(level, "display-levels")
+        numbers = [
+            write_count(self._counts.get((style, one), 1), _KINDS.get(level["num-format"], "decimal"))
+            for one in range(max(first, 0) + 1, depth + 1)
+        ]
+        return f"{level.get('num-prefix', '')}{'.'.join(numbers)}{level.get('num-suffix', '')}"
+
+    def _read_paragraph(self, element: Any, depth: int) -> Iterator[Block]:
         level = local_attributes(element).get("outline-level", "1") if local_name(element) == "h" else None
         if level is None and local_attributes(element).get("style-name") in self._titles:
             level = "0"
         if text := clean_text(self._read_text(element)):
+            marker, self._marker = self._marker, ""
             if level is not None:
-                yield TextBlock(" ".join(text.split()), max(int(level) - 1, 0) if level.isdecimal() else 0)
+                text = f"{marker.strip('•')} {' '.join(text.split())}".strip()
+                yield TextBlock(text, max(int(level) - 1, 0) if level.isdecimal() else 0)
             else:
-                yield TextBlock(f"• {text}" if is_item else text, None, max(depth - 1, 0), is_item)
+                yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_item=bool(marker))
         for box in element.iter("{*}text-box"):
             yield from self.read(box)
 

@@ -26,6 +26,7 @@ _KEPT_LINES = 3
 _CAPTION_TEXTS, _CAPTION_WORDS = 3, 18
 # Least and greatest width of a column, and the rows whose cells choose it.
 _NARROWEST, _WIDEST, _SAMPLE = 24.0, 230.0, 300
+_NARROWEST_SHEET = 480.0
 
 
 def text_size(block: TextBlock) -> float:
@@ -152,7 +153,15 @@ def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
             pages.add_text(block)
         elif block.width:
             pages.add_table(block, _find_caption(blocks[max(number - _CAPTION_TEXTS, 0) : number]))
+    pages.crop_sheets()
     return pages.pages or [LaidOutPage(0, PageStart(), *PageStart().size)]
+
+
+def _right_end(item: PlacedText | PlacedTable) -> float:
+    """Return the width of what is placed on a page."""
+    if isinstance(item, PlacedTable):
+        return item.table.width
+    return max(line[-1].x + line[-1].width for line in item.lines)
 
 
 def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
@@ -183,6 +192,19 @@ class _Pages:
         self._y = MARGIN
         return page
 
+    def crop_sheets(self) -> None:
+        """Make the pages of sheets as large as what is on them, so that their pictures show it large."""
+        for page in self.pages:
+            if page.start.is_sheet and page.items:
+                last = page.items[-1]
+                heights = (
+                    (last.table.heights[row] for row in last.rows)
+                    if isinstance(last, PlacedTable)
+                    else (LEADING * text_size(last.block) for _ in last.lines)
+                )
+                page.height = last.top + sum(heights) + MARGIN
+                page.width = max(_NARROWEST_SHEET, *(_right_end(item) + 2 * MARGIN + GUTTER for item in page.items))
+
     @property
     def _page(self) -> LaidOutPage:
         return self.pages[-1] if self.pages else self._add_page()
@@ -207,9 +229,6 @@ class _Pages:
         if self._page.start.is_sheet:
             width = max(width, 800.0)  # texts of sheets overlap the cells beside them
         lines = break_lines(block.text, width, size, is_bold(block))
-        if self._page.start.is_sheet and lines:
-            right = max(line[-1].x + line[-1].width for line in lines) + 2 * MARGIN + GUTTER
-            self._page.width = max(self._page.width, right)
         self._y += self._gap(block)
         kept = len(lines) + (_KEPT_LINES if block.level is not None else 0)
         if self._page.items and self._left < leading * min(kept, 8) and kept <= 8:

@@ -125,7 +125,7 @@ class Numbering:
         def write(match: re.Match[str]) -> str:
             at = int(match[1]) - 1
             other = levels.get(at, level)
-            return _write_count(counters.get(at, other.start), other.kind)
+            return write_count(counters.get(at, other.start), other.kind)
 
         return re.sub(r"%(\d)", write, level.text).strip()
 
@@ -145,7 +145,8 @@ def _read_level(element: Any) -> _Level:
     )
 
 
-def _write_count(count: int, kind: str) -> str:
+def write_count(count: int, kind: str) -> str:
+    """Return a number in a format that Word names."""
     if kind in ("upperLetter", "lowerLetter") and count > 0:
         letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
         return letters.upper() if kind == "upperLetter" else letters
