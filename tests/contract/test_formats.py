@@ -60,16 +60,16 @@ LINE = "A line of a long text.\n"
 CUT = b"\xff\xfeT"
 SAMPLES = {
     "PDF": Sample(make_pdf(WORDS, ["A second page.", "It has two lines."]), b"%PDF-1.4\nand then nothing of the sort"),
-    "Word": Sample(make_docx(WORDS), make_docx(WORDS)[:2000]),
-    "Excel": Sample(make_xlsx(WORDS), make_xlsx(WORDS)[:2000]),
-    "PowerPoint": Sample(make_pptx(WORDS), make_pptx(WORDS)[:9000]),
+    "DOCX": Sample(make_docx(WORDS), make_docx(WORDS)[:2000]),
+    "XLSX": Sample(make_xlsx(WORDS), make_xlsx(WORDS)[:2000]),
+    "PPTX": Sample(make_pptx(WORDS), make_pptx(WORDS)[:9000]),
     "OpenDocument": Sample(make_opendocument("text", WORDS), make_opendocument("text", WORDS)[:300]),
     "RTF": Sample(make_rtf(WORDS), make_rtf(WORDS)[:200]),
     "EPUB": Sample(make_epub(WORDS), make_epub(WORDS)[:300]),
     "image": Sample(make_picture(WORDS), make_picture(WORDS)[:300], PageState.OCR),
-    "Outlook": Sample(make_outlook_mail("Canal", "Anna Berg", WORDS), make_outlook_mail("Canal", "Anna", WORDS)[:2000]),
+    "MSG": Sample(make_outlook_mail("Canal", "Anna Berg", WORDS), make_outlook_mail("Canal", "Anna", WORDS)[:2000]),
     # Any mail, page, table or text in UTF-8 can be read.
-    "mail": Sample(make_mail(WORDS)),
+    "EML": Sample(make_mail(WORDS)),
     "HTML": Sample(make_html(WORDS)),
     "Markdown": Sample(make_markdown(WORDS), CUT),
     "CSV": Sample(make_csv([("Text", "Year"), (WORDS, "1869"), ("Another canal", "1902")]), CUT),

@@ -8,7 +8,7 @@ from pathlib import Path
 from rag_core.parsing.flow.content import Content
 from rag_core.parsing.flow.file import FlowFile
 from rag_core.parsing.flow.pagination import LAYOUT_REVISION
-from rag_core.parsing.formats.base import FileFormat, OpenFile
+from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
 from rag_core.types.formats import FormatDescription
 
 
@@ -20,7 +20,11 @@ class FlowFormat(FileFormat):
         """Return the content of a file; the parameters and the errors are those of `open`."""
 
     def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
-        return FlowFile(self.read(path, password, max_unpacked))
+        try:
+            return FlowFile(self.read(path, password, max_unpacked))
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            # Files may have any value where the format prescribes numbers and parts, and libraries do not check all.
+            raise UnreadableError(f"a part of it is not as the format prescribes: {type(error).__name__}") from error
 
 
 def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -> FormatDescription:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.flow.typefaces import measure
+from rag_core.text.struck import MARK
 
 # Each character of scripts without spaces is a word.
 _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
@@ -42,7 +43,7 @@ def _break_paragraph(text: str, offset: int, width: float, size: float, bold: bo
     for match in _WORD.finditer(text):
         x += measure(text[end : match.start()], size, bold) if line else 0.0
         end = match.end()
-        word = measure(match[0], size, bold)
+        word = measure(match[0].replace(MARK, ""), size, bold)
         if line and x + word > width:
             lines.append(line)
             line, x = [], 0.0

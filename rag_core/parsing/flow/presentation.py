@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from rag_core.parsing.flow.content import (
     LANDSCAPE,
@@ -35,7 +36,7 @@ def read_presentation(path: Path, password: str | None, max_unpacked: int | None
         for number, slide in enumerate(presentation.slides, 1):
             if slide._element.get("show") != "0":
                 blocks += [PageStart(str(number), LANDSCAPE), *_read_slide(slide)]
-    except (PythonPptxError, XMLSyntaxError, KeyError, ValueError, AttributeError, OSError) as error:
+    except (PythonPptxError, XMLSyntaxError, BadZipFile, KeyError, ValueError, AttributeError, OSError) as error:
         raise UnreadableError(f"a slide is damaged: {type(error).__name__}") from None
     return blocks
 

@@ -14,7 +14,7 @@ class ExcelFormat(FlowFormat):
     """Workbooks: the values that Excel stored; formulas are not computed, and macros do not run."""
 
     description = describe(
-        "Excel",
+        "XLSX",
         "workbook",
         (".xlsx", ".xlsm"),
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -20,7 +20,7 @@ _FEWEST_FIELDS = 3
 class MailFormat(FlowFormat):
     """Mails; attached files become documents of their own, and pictures on servers are not loaded."""
 
-    description = describe("mail", "mail", (".eml",), "message/rfc822")
+    description = describe("EML", "mail", (".eml",), "message/rfc822")
     parser_version = name_version("eml", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

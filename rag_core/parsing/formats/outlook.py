@@ -17,7 +17,7 @@ _PROPERTIES = "__properties_version1.0".encode("utf-16-le")
 class OutlookFormat(FlowFormat):
     """Mails saved by Outlook."""
 
-    description = describe("Outlook", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
+    description = describe("MSG", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
     parser_version = name_version("msg", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

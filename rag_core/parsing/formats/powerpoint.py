@@ -14,7 +14,7 @@ class PowerPointFormat(FlowFormat):
     """Presentations: a page for each slide, with its notes."""
 
     description = describe(
-        "PowerPoint",
+        "PPTX",
         "presentation",
         (".pptx", ".pptm"),
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",

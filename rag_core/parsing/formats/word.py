@@ -14,7 +14,7 @@ class WordFormat(FlowFormat):
     """Word documents; macros do not run, and nothing outside the file is loaded."""
 
     description = describe(
-        "Word",
+        "DOCX",
         "Word document",
         (".docx", ".docm"),
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
