@@ -11,24 +11,6 @@ from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 
 # Parts of documents are compressed to a hundredth at best; a smaller part may be compressed by any factor.
 _MAX_RATIO, _MIN_SUSPICIOUS_BYTES, _MAX_PARTS = 200, 10_000_000, 20_000
-_SIGNATURE, _END = b"PK\x03\x04", b"PK\x05\x06"
-_HEAD, _TAIL, _MAX_DIRECTORY = 65_536, 65_557, 4_000_000
-
-
-def contains_part(file: BinaryIO, name: str) -> bool:
-    """Return whether an open file is a zip archive with a part of that name; the archive may be cut off."""
-    head = file.read(_HEAD)
-    if not head.startswith(_SIGNATURE):
-        return False
-    size = file.seek(0, 2)
-    file.seek(max(0, size - _TAIL))
-    tail = file.read()
-    place = tail.rfind(_END)
-    if place < 0:
-        return name.encode() in head
-    length, start = (int.from_bytes(tail[place + at : place + at + 4], "little") for at in (12, 16))
-    file.seek(min(start, size))
-    return name.encode() in file.read(min(length, _MAX_DIRECTORY))
 
 
 class Archive:

@@ -6,19 +6,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rag_core.parsing.flow.archive import Archive, contains_part
+from rag_core.parsing.flow.archive import Archive
+from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
-
-# The header of the container of encrypted files and of the formats before 2007, and the name of the encrypted part.
-CONTAINER, _ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "EncryptedPackage".encode("utf-16-le")
-
-
-def is_office_file(file: BinaryIO, main_part: str) -> bool:
-    """Return whether an open file has a part of that name, or is encrypted, so that its parts are unknown."""
-    if contains_part(file, main_part):
-        return True
-    file.seek(0)
-    return file.read(len(CONTAINER)) == CONTAINER and _ENCRYPTED in file.read()
 
 
 def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BinaryIO:

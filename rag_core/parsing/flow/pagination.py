@@ -11,8 +11,6 @@ from rag_core.parsing.flow.header_rows import count_header_rows, find_sections
 from rag_core.parsing.flow.lines import TextLine, break_lines
 from rag_core.parsing.flow.typefaces import measure
 
-# Increase this number with every change of the layout that alters the text or the tables of any page.
-LAYOUT_REVISION = 1
 MARGIN, PAD = 56.0, 4.0
 # Place for the numbers of rows and the letters of columns of a sheet.
 GUTTER, LETTERS = 40.0, 16.0

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 
+from rag_core.parsing.flow.recognition import find_mark
 from rag_core.parsing.formats.base import UnreadableError
 
-_SAMPLE = 8192
-# Control characters that no text has.
-_NOT_TEXT = frozenset(range(32)) - {7, 8, 9, 10, 12, 13, 26, 27}
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-
-
-def is_text(head: bytes) -> bool:
-    """Return whether the beginning of a file is text."""
-    return bool(head) and (_find_mark(head) is not None or not _NOT_TEXT.intersection(head[:_SAMPLE]))
-
-
-def _find_mark(data: bytes) -> str | None:
-    return next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), None)
+_SAMPLE = 131_072
+# Greatest share of bytes beyond ASCII among the letters of a text of Western Europe, and the encodings of other texts.
+_WESTERN_SHARE = 0.3
+_ENCODINGS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "gb18030", "cp932", "big5", "cp949"]
 
 
 def read_text(path: Path) -> str:
@@ -34,21 +19,31 @@ def read_text(path: Path) -> str:
 
 
 def decode_text(data: bytes) -> str:
-    """Return a text with an encoding that its first bytes name, in UTF-8, or in the encoding that fits it best.
+    """Return a text in the encoding that its first bytes name, in UTF-8, or in one of Windows.
+
+    A text with few bytes beyond ASCII is read as one of Western Europe, as browsers do. Of other texts, the bytes show
+    the script.
 
     Raises
     ------
     UnreadableError
         It is no text in any encoding.
     """
-    mark = _find_mark(data)
+    mark = find_mark(data)
     try:
         return data.decode(mark or "utf-8")
     except UnicodeDecodeError as error:
         if mark:
             raise UnreadableError(f"byte {error.start:,} is not {mark.upper()}") from None
         from charset_normalizer import from_bytes
-    best = from_bytes(data[: _SAMPLE * 16]).best()
-    if best is None or not is_text(data):
+    sample = data[:_SAMPLE]
+    if sum(byte > 127 for byte in sample) < _WESTERN_SHARE * sum(map(_is_letter, sample)):
+        return data.decode("cp1252", "replace")
+    best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
+    if best is None:
         raise UnreadableError("it is text in an unknown encoding; save it in UTF-8")
     return data.decode(best.encoding, "replace")
+
+
+def _is_letter(byte: int) -> bool:
+    return byte > 127 or chr(byte).isalpha()

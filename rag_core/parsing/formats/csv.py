@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
-from rag_core.parsing.flow.plain_text import is_text, read_text
+from rag_core.parsing.flow.recognition import is_text
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _HEAD = 8192
 _SEPARATORS = ",;\t|"
@@ -28,6 +28,7 @@ class CsvFormat(FlowFormat):
         return is_text(file.read(_HEAD))
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        from rag_core.parsing.flow.plain_text import read_text
         from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
 
         text = read_text(path)

@@ -7,8 +7,8 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from rag_core.parsing.flow.content import Block, Content, PageStart
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _TYPE = "application/epub+zip"
 _HEAD = 200

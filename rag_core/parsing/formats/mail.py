@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.parsing.flow.content import AttachedFile, Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _HEAD = 16_384
 _FIELD = re.compile(rb"^(from|to|date|subject|message-id|received|return-path|mime-version)[ \t]*:", re.I | re.M)

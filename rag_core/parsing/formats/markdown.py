@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
-from rag_core.parsing.flow.plain_text import is_text, read_text
+from rag_core.parsing.flow.recognition import is_text
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _HEAD = 8192
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
@@ -28,6 +28,7 @@ class MarkdownFormat(FlowFormat):
         from markdown_it import MarkdownIt
 
         from rag_core.parsing.flow.html import read_html
+        from rag_core.parsing.flow.plain_text import read_text
 
         text = _FRONT_MATTER.sub("", read_text(path).replace("\r\n", "\n"))
         html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)

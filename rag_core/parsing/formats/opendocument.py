@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _TYPE = "application/vnd.oasis.opendocument."
 # The archive begins with its type, which is not compressed.

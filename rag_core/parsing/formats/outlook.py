@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.parsing.flow.content import AttachedFile, Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
-from rag_core.parsing.flow.office import CONTAINER
+from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 # The stream that each mail in a container has.
 _PROPERTIES = "__properties_version1.0".encode("utf-16-le")

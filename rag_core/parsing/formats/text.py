@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content, PageStart, TextBlock, clean_text
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
-from rag_core.parsing.flow.plain_text import is_text, read_text
+from rag_core.parsing.flow.recognition import is_text
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _HEAD = 8192
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
@@ -25,6 +25,8 @@ class TextFormat(FlowFormat):
         return is_text(file.read(_HEAD))
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        from rag_core.parsing.flow.plain_text import read_text
+
         blocks: list[PageStart | TextBlock] = []
         text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
         for number, page in enumerate(text.split("\f")):

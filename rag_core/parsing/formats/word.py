@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.format import FlowFormat, describe, name_version
-from rag_core.parsing.flow.office import is_office_file
+from rag_core.parsing.flow.recognition import is_office_file
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 
 class WordFormat(FlowFormat):

@@ -6,10 +6,11 @@ from abc import abstractmethod
 from pathlib import Path
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.file import FlowFile
-from rag_core.parsing.flow.pagination import LAYOUT_REVISION
 from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
 from rag_core.types.formats import FormatDescription
+
+# Increase this number with every change of the layout that alters the text or the tables of any page.
+_LAYOUT_REVISION = 1
 
 
 class FlowFormat(FileFormat):
@@ -20,6 +21,8 @@ class FlowFormat(FileFormat):
         """Return the content of a file; the parameters and the errors are those of `open`."""
 
     def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
+        from rag_core.parsing.flow.file import FlowFile
+
         try:
             return FlowFile(self.read(path, password, max_unpacked))
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
@@ -34,4 +37,4 @@ def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -
 
 def name_version(reader: str, revision: int) -> str:
     """Return the version of a parser; increase ``revision`` with every change that alters texts or tables."""
-    return f"{reader} {revision}, plain layout {LAYOUT_REVISION}"
+    return f"{reader} {revision}, plain layout {_LAYOUT_REVISION}"
