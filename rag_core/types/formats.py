@@ -49,8 +49,8 @@ class AcceptedFormats:
         return _join([one.name for one in self.formats], "or")
 
     def has_suffix(self, name: str) -> bool:
-        """Return whether the name of a file has the ending of a format."""
-        return name.lower().endswith(self.suffixes)
+        """Return whether the name of a file has the ending of a format; lock files of Office do not count."""
+        return name.lower().endswith(self.suffixes) and not name.rpartition("/")[2].startswith("~$")
 
     def find_by_name(self, name: str) -> FormatDescription:
         """Return the format whose ending the name of a document has; the first format if it has none of them."""

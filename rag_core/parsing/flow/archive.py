@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -90,7 +91,12 @@ def parse_xml(data: bytes, name: str) -> Any:
 
 def local_name(element: Any) -> str:
     """Return the name of an element without its namespace; empty for a comment."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return _remove_namespace(element.tag) if isinstance(element.tag, str) else ""
+
+
+@lru_cache(maxsize=4096)
+def _remove_namespace(name: str) -> str:
+    return name.rpartition("}")[2]
 
 
 def local_attributes(element: Any) -> dict[str, str]:

@@ -17,7 +17,7 @@ def count_header_rows(block: TableBlock) -> int:
     """Return the number of header rows, as the file says or as the cells show.
 
     In a table with figures, the header ends above the first row with figures; years may be headers. In a table of
-    texts, the first row is the header if it has a short text without digits in each column.
+    more than two columns of texts, the first row is the header if it has a short text without digits in each column.
     """
     rows = block.rows
     if block.header_rows is not None:
@@ -26,7 +26,8 @@ def count_header_rows(block: TableBlock) -> int:
         return 0
     count = next((number for number, row in enumerate(rows[: _MOST_HEADERS + 1]) if any(map(_is_body, row))), None)
     if count is None:
-        return int(len(rows) > 2 and _names_columns(rows[0], block.width))
+        # Two columns of texts are often names and values.
+        return int(len(rows) > 2 and block.width > 2 and _names_columns(rows[0], block.width))
     # A row with a single cell is a section or a title, unless it is above several columns.
     while count and not _is_header(rows[count - 1]):
         count -= 1

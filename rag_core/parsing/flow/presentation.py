@@ -60,12 +60,16 @@ def _iter_shapes(shapes: Iterable[Any]) -> Iterator[Any]:
     for shape in shapes:
         if hasattr(shape, "shapes"):  # a group
             yield from _iter_shapes(shape.shapes)
-        elif not _is_hidden(shape):
+        elif not _is_hidden(shape) and not _is_slide_number(shape):
             yield shape
 
 
 def _is_hidden(shape: Any) -> bool:
     return any(one.get("hidden") in ("1", "true") for one in shape._element.iter("{*}cNvPr"))
+
+
+def _is_slide_number(shape: Any) -> bool:
+    return any(one.get("type") == "sldNum" for one in shape._element.iter("{*}ph"))
 
 
 def _read_shape(shape: Any) -> Iterator[Block]:

@@ -207,11 +207,32 @@ class _Reader:
         header = 0
         while header < len(rows) and is_on(child_value(rows[header], "trPr", "tblHeader")):
             header += 1
+        header = header or int(len(rows) > 1 and self._has_header(table, cells))
         yield TableBlock(self._place_cells(rows, cells), header or None)
         breaks = sum(1 for _ in table.iter(f"{_W}lastRenderedPageBreak"))
         self._page += max(breaks - 1, 0)
         if breaks:
             yield self._start_page()
+
+    def _has_header(self, table: Any, cells: Sequence[Sequence[Any]]) -> bool:
+        """Return whether only the first row is bold, by its text or by the style of the table."""
+        look = table.find(f"{_W}tblPr/{_W}tblLook")
+        style = child_value(table, "tblPr", "tblStyle") or ""
+        conditions = {
+            one.get(f"{_W}type") for form in self._styles.chain(style) for one in form.iter(f"{_W}tblStylePr")
+        }
+        if look is not None and look.get(f"{_W}firstRow") == "1" and "firstRow" in conditions:
+            return True
+        bold = [
+            all(
+                self._is_bold(one, child_value(one, "pPr", "pStyle") or "")
+                for cell in row
+                for one in cell.iter(f"{_W}p")
+                if self._read_text(one).strip()
+            )
+            for row in cells
+        ]
+        return bold[0] and not all(bold)
 
     def _place_cells(self, rows: Sequence[Any], cells: Sequence[Sequence[Any]]) -> list[list[Cell]]:
         placed: list[list[Cell]] = []

@@ -157,7 +157,9 @@ def _read_column(reference: str) -> int:
 
 def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
     """Return how many columns and rows cells cover, by row number and column."""
-    merged = {}
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    if b"mergeCell" not in data:
+        return merged
     for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
         first, top, last, bottom = (one.decode() for one in match.groups())
         across = _read_column(last) - _read_column(first) + 1

@@ -17,7 +17,7 @@ _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 class TextFormat(FlowFormat):
     """Plain text, whose paragraphs are separated by empty lines."""
 
-    description = describe("text", "text file", (".txt", ".text", ".log"), "text/plain")
+    description = describe("text", "text file", (".txt",), "text/plain")
     parser_version = name_version("text", 1)
     needs_suffix = True
 

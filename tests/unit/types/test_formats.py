@@ -20,7 +20,14 @@ def test_formats_are_listed(formats: tuple[FormatDescription, ...], names: str) 
 
 @pytest.mark.parametrize(
     ("name", "found", "has_suffix"),
-    [("a.pdf", PDF, True), ("A.TXT", TEXT, True), ("b/a.text", TEXT, True), ("a", PDF, False), ("txt", PDF, False)],
+    [
+        ("a.pdf", PDF, True),
+        ("A.TXT", TEXT, True),
+        ("b/a.text", TEXT, True),
+        ("a", PDF, False),
+        ("txt", PDF, False),
+        ("b/~$a.txt", TEXT, False),
+    ],
 )
 def test_format_is_found_by_the_name_of_a_file(name: str, found: FormatDescription, has_suffix: bool) -> None:
     accepted = AcceptedFormats((PDF, TEXT))
