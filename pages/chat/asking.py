@@ -57,7 +57,7 @@ def show_input(back: Backend, asked: Scope) -> None:
         st.bottom.caption(_("The data folder cannot be written, so conversations end when Footnote stops."))
     # An input at the root would scroll the page to its end after each run, and the question out of view.
     st.bottom.chat_input(
-        _("Ask your documents, or drop {formats} here", formats=back.engine.formats.plurals),
+        _("Ask your documents, or drop files here"),
         key=keys.ASK,
         accept_file="multiple",
         file_type=list(back.engine.formats.suffixes),

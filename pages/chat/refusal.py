@@ -20,7 +20,7 @@ _NAME = re.compile(r"“([^”]+)”")
 def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not find_searchable(back.engine.documents.list()):
-        st.caption(_("Drop {formats} on the input field below, then ask again.", formats=back.engine.formats.plurals))
+        st.caption(_("Drop documents on the input field below, then ask again."))
         return
     st.caption(
         _(

@@ -38,12 +38,10 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
 
 
 def _empty(back: Backend) -> None:
-    formats = back.engine.formats.plurals
     st.markdown(
         _(
-            "Footnote answers questions from your {formats} and shows the page that each sentence comes "
-            "from. Drop {formats} anywhere on this page.",
-            formats=formats,
+            "Footnote answers questions from your documents and shows the page that each sentence comes from. Drop "
+            "files anywhere on this page."
         )
     )
     show_uploader(back.engine)

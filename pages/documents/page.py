@@ -30,9 +30,8 @@ offer_reindex(back.engine)
 if not library:
     st.info(
         _(
-            "The library is empty. Drop {formats} on the field above; you can ask about them as soon as they "
-            "are indexed.",
-            formats=back.engine.formats.plurals,
+            "The library is empty. Drop documents on the field above; you can ask about them as soon as they are "
+            "indexed."
         ),
         icon=":material/info:",
     )

@@ -27,10 +27,7 @@ def get_explanation(
     """
     if not documents:
         st.info(
-            _(
-                "The library is empty. Add {formats} on the Documents page, then ask here.",
-                formats=engine.formats.plurals,
-            ),
+            _("The library is empty. Add documents on the Documents page, then ask here."),
             icon=":material/info:",
         )
         return None

@@ -81,6 +81,9 @@ def show_page(
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
     _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted)
     _ocr_note(shown)
+    if engine.formats.find_by_name(document.name).is_laid_out:
+        drawn = _("Footnote drew this page from the content of the file, which looks different.")
+        st.caption(f":material/draft: {drawn}")
     show_page_image(
         image,
         alt=_("Page {page} of {name}", page=page + 1, name=document.name),

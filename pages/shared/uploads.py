@@ -28,7 +28,7 @@ def show_uploader(engine: Engine) -> None:
             width=320,
         )
     files = st.file_uploader(
-        _("Drop {plurals} here, or choose files", plurals=engine.formats.plurals),
+        _("Drop documents here, or choose files"),
         type=list(engine.formats.suffixes),
         accept_multiple_files=True,
         key=f"{keys.UPLOADER}_{turn}",

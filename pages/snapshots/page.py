@@ -22,7 +22,4 @@ show_list(back.engine)
 if back.engine.documents.list():
     show_form(back.engine)
 else:
-    st.info(
-        _("The library is empty. Add {formats} on the Documents page first.", formats=back.engine.formats.plurals),
-        icon=":material/info:",
-    )
+    st.info(_("The library is empty. Add documents on the Documents page first."), icon=":material/info:")

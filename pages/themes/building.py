@@ -25,10 +25,7 @@ def show_building(engine: Engine) -> None:
     state = engine.theme_builder.state()
     st.caption(_describe(state))
     if not state.documents and not state.added:
-        st.info(
-            _("The library is empty. Add {formats} on the Documents page first.", formats=engine.formats.plurals),
-            icon=":material/info:",
-        )
+        st.info(_("The library is empty. Add documents on the Documents page first."), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if engine.models.current:

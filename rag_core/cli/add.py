@@ -13,7 +13,6 @@ from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
@@ -27,13 +26,11 @@ MAX_PENDING = 64
 
 def add(
     paths: Annotated[
-        list[Path] | None, typer.Argument(help=f"{ACCEPTED.plurals}, folders or zip archives.", show_default=False)
+        list[Path] | None, typer.Argument(help="Documents, folders or zip archives.", show_default=False)
     ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
-    password: Annotated[
-        str | None, typer.Option(help=f"Password of encrypted {ACCEPTED.plurals}; never stored.")
-    ] = None,
+    password: Annotated[str | None, typer.Option(help="Password of encrypted documents; never stored.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Also wait for the files of interrupted commands.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -60,7 +57,7 @@ def add(
             console.print_row(row, _format_row(row), as_json)
         waiting = additions.finish()
     if not statuses and not resume:
-        console.print_problem(f"No {ACCEPTED.nouns} was found in these paths.")
+        console.print_problem("No document that can be read was found in these paths.")
     if waiting:
         console.print_note(
             f"{format_count(waiting, 'file')} of an interrupted command still {'waits' if waiting == 1 else 'wait'}. "

@@ -46,7 +46,6 @@ from rag_core.errors import (
     UnknownModel,
     UnknownTheme,
 )
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types.documents import DEFAULT_COLLECTION
 from rag_core.types.formatting import format_count
 
@@ -62,7 +61,7 @@ _USER_ERRORS = (
 )
 
 app = typer.Typer(
-    help=f"Footnote: ask your {ACCEPTED.plurals}, and see the page that each sentence comes from.",
+    help="Footnote: ask your documents, and see the page that each sentence comes from.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -80,9 +79,7 @@ def _global(
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, stream=sys.stderr)
 
 
-app.command(
-    help=f"Index {ACCEPTED.plurals}, folders and zip archives; wait until done.\n\nSubfolders are searched too."
-)(add)
+app.command(help="Index files, folders and zip archives; wait until done.\n\nSubfolders are searched too.")(add)
 
 
 @app.command("list")
@@ -97,7 +94,7 @@ def list_documents(as_json: Json = False) -> None:
     # Most libraries have only the default collection, so the column is shown only if there are other collections.
     collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
     columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
-    empty = f"The library is empty. Use the command add to add {ACCEPTED.plurals}."
+    empty = "The library is empty. Use the command add to add documents."
     console.print_rows(rows, columns, as_json, numeric=("pages", "chunks"), if_empty=empty)
 
 

@@ -18,7 +18,7 @@ REFUSAL = "I don't know: the documents don't say."
 CLOSEST_PASSAGES = "Not stated. Closest passages: {pages}."
 NOT_IN_PLACES = "Not stated in {places}. Nothing else was searched, because the question names this place."
 # The answers if there is nothing to search.
-NO_DOCUMENTS = "There are no documents to search. Add {formats}, then ask again."
+NO_DOCUMENTS = "There are no documents to search. Add documents, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
 # A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
 # U+3010 and U+3011, which some language models write.

@@ -262,7 +262,7 @@ def test_files_that_were_not_added_are_listed_apart(open_page: OpenPage, engine:
     settle(app, lambda app: bool(app.dataframe) and rows(app) == {"bridge.pdf": "Ready"})
     assert "1 document. Click a name" in texts(app)
     assert "1 file not added" in texts(app)
-    assert r"Not accepted\: it is not a PDF file" in texts(app)
+    assert r"Not accepted\: it is not a PDF\, DOCX" in texts(app)
     (notes,) = (one.document_id for one in engine.documents.list() if one.name == "notes.pdf")
     before = len(engine.jobs.list())
     app.button(key=f"retry_{notes}").click().run()

@@ -171,7 +171,7 @@ def test_question_about_a_code_that_no_document_contains_is_refused(library: Eng
 def test_empty_library_refuses(engine: Engine) -> None:
     answer = engine.answer("What is the budget?")
     assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
-    assert answer.text == "There are no documents to search. Add PDFs, then ask again."
+    assert answer.text == "There are no documents to search. Add documents, then ask again."
     assert answer.notices == ()
 
 
