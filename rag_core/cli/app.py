@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
 from rag_core.cli.check import check
