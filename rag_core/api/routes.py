@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from rag_core.api import documents, questions
+from rag_core.api import documents, questions, tokens
 from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
-ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS, *tokens.ENDPOINTS)
 Reply = Callable[[Request], Awaitable[Response]]
 
 

@@ -257,6 +257,29 @@ class ModelsRow(Row):
     generator: str
 
 
+class TokenRow(Row):
+    """A token, without its secret text; without collections, it is for all of them."""
+
+    token_id: str
+    name: str
+    rights: list[str]
+    collections: list[str]
+    created_at: str
+    used_at: str | None
+
+
+class NewTokenRow(TokenRow):
+    """A new token with its secret text, which is returned once."""
+
+    token: str
+
+
+class TokensRow(Row):
+    """All tokens."""
+
+    tokens: list[TokenRow]
+
+
 class ProblemRow(Row):
     """Why a request was not answered, and what to do (RFC 9457)."""
 

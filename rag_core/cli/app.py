@@ -33,6 +33,7 @@ from rag_core.cli.evaluate import evaluate
 from rag_core.cli.model import model_app
 from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
+from rag_core.cli.token import token_app
 from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
 from rag_core.errors import (
@@ -43,6 +44,7 @@ from rag_core.errors import (
     RagError,
     SettingsError,
     SnapshotError,
+    TokenError,
     UnknownDocument,
     UnknownModel,
     UnknownTheme,
@@ -59,7 +61,7 @@ INTERRUPTED = 130
 SIGPIPE_STATUS = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, SnapshotError, UnknownDocument, UnknownModel, UnknownTheme),
+    *(SettingsError, SnapshotError, TokenError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
 app = typer.Typer(
@@ -169,6 +171,7 @@ app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
 app.add_typer(themes_app, name="themes")
 app.add_typer(snapshot_app, name="snapshot")
+app.add_typer(token_app, name="token")
 
 
 @app.command()

@@ -44,11 +44,13 @@ def test_examples_of_the_page_run_in_their_order(
                 text=True,
             )
             assert run.returncode == 0, run.stderr
-            known["shown"] = run.stdout
+            print(run.stdout)
     for value in known.values():
         if isinstance(value, httpx.Client):
             value.close()
     shown = capsys.readouterr().out
     assert "answered It was dredged in 1931 [1]." in shown
     assert f"1 harbour.pdf 1 The harbour of Brennick was dredged in 1931 by forty men. {app.address}" in shown
+    assert "footnote_" in shown
+    assert "notes: revoked" in shown
     assert "404 That document is no longer in the library" in shown
