@@ -90,6 +90,13 @@ class Call:
         return VisibleLibrary(self.engine, self.caller)
 
 
+def write_problem(error: Exception) -> Response:
+    """Return the reply that describes an error."""
+    problem = build_problem(error)
+    headers = {"WWW-Authenticate": "Bearer"} if problem["status"] == 401 else None
+    return JSONResponse(problem, problem["status"], headers, PROBLEM_TYPE)
+
+
 class Stopped(Exception):
     """Nobody waits for the reply any longer."""
 
@@ -123,13 +130,15 @@ class Endpoint:
     takes_file: bool = False
     media_types: tuple[str, ...] = ("application/json",)
 
-    async def reply(self, request: Request, served: Served) -> Response:
-        """Return the reply to a request; an error becomes the details of a problem."""
+    async def reply(
+        self, request: Request, served: Served, write_error: Callable[[Exception], Response] = write_problem
+    ) -> Response:
+        """Return the reply to a request; by default, an error becomes the details of a problem."""
         try:
             call = await self._read(request, served)
             value = await run_stoppable(request.receive, call.stopping, lambda: self.run(call))
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
-            return write_problem(error)
+            return write_error(error)
         return value if isinstance(value, Response) else write_json(value)
 
     async def _read(self, request: Request, served: Served) -> Call:
@@ -255,13 +264,6 @@ def write_json(value: Any, status: int = 200, headers: Mapping[str, str] | None 
     """Return a reply with a JSON value in ASCII, since names of files may contain characters that are not valid."""
     content = json.dumps(value, default=str)
     return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
-
-
-def write_problem(error: Exception) -> Response:
-    """Return the reply that describes an error."""
-    problem = build_problem(error)
-    headers = {"WWW-Authenticate": "Bearer"} if problem["status"] == 401 else None
-    return JSONResponse(problem, problem["status"], headers, PROBLEM_TYPE)
 
 
 def _limit(receive: Receive, most: int) -> Receive:

@@ -16,7 +16,7 @@ from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, write
 from rag_core.api.documents import ListQuery, cut_page
 from rag_core.api.problems import build_problem
 from rag_core.errors import RagError
-from rag_core.types.answers import Answer, AskEvent, Citation, Delta, Restart, Rewritten, Stage
+from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Rewritten, Stage, build_citation_link
 from rag_core.types.conversations import Message
 from rag_core.types.page_links import build_page_link
 from rag_core.types.retrieval import SearchResult
@@ -124,11 +124,6 @@ def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Ans
     if call.caller.collections:
         row["gate"]["score"] = None
     return row
-
-
-def build_citation_link(application: str, citation: Citation) -> str:
-    """Return the link to the page of a citation, with its quote highlighted."""
-    return build_page_link(application, citation.document_id, citation.page_index, citation.start, citation.quote)
 
 
 def _list_conversations(call: Call) -> dict[str, Any]:

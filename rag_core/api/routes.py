@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from rag_core.api import documents, questions, tokens
+from rag_core.api import completions, documents, questions, tokens
 from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
 from rag_core.errors import RagError, RequestError
 
@@ -24,14 +24,18 @@ def build_routes(served: Served) -> list[BaseRoute]:
             BASE,
             routes=[*(_build_route(one, served) for one in ENDPOINTS), Route("/openapi.json", _describe), *_rest()],
         ),
+        Mount(
+            "/v1",
+            routes=[*(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS), *_rest()],
+        ),
         Route("/healthz", _report_life),
         Route("/readyz", _report_readiness(served)),
     ]
 
 
-def _build_route(one: Endpoint, served: Served) -> Route:
+def _build_route(one: Endpoint, served: Served, write_error: Callable[[Exception], Response] = write_problem) -> Route:
     async def reply(request: Request) -> Response:
-        return await one.reply(request, served)
+        return await one.reply(request, served, write_error)
 
     return Route(one.path, reply, methods=[one.method])
 
