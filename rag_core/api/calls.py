@@ -60,6 +60,10 @@ class Served(NamedTuple):
     listens_at: Callable[[], str]
     base_path: Callable[[], str]
 
+    def find_application(self, request: Request) -> str:
+        """Return the address by which a request reached the application, for links."""
+        return f"{request.url.scheme}://{request.headers.get('host', '')}{self.base_path()}"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -159,7 +163,7 @@ class Endpoint:
             path=request.path_params,
             query=self.query.model_validate(values),
             body=body,
-            application=f"{request.url.scheme}://{request.headers.get('host', '')}{served.base_path()}",
+            application=served.find_application(request),
             headers=request.headers,
             file=file,
         )

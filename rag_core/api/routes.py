@@ -8,12 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from rag_core.api import completions, documents, questions, tokens
+from rag_core.api import completions
 from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
+from rag_core.api.endpoints import ENDPOINTS
+from rag_core.api.mcp_door import McpDoor
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
-ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS, *tokens.ENDPOINTS)
 Reply = Callable[[Request], Awaitable[Response]]
 
 
@@ -28,6 +29,7 @@ def build_routes(served: Served) -> list[BaseRoute]:
             "/v1",
             routes=[*(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS), *_rest()],
         ),
+        Route("/mcp", McpDoor(served)),
         Route("/healthz", _report_life),
         Route("/readyz", _report_readiness(served)),
     ]

@@ -30,6 +30,7 @@ from rag_core.cli.common import (
 )
 from rag_core.cli.contents import outline, pages
 from rag_core.cli.evaluate import evaluate
+from rag_core.cli.mcp import mcp
 from rag_core.cli.model import model_app
 from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
@@ -165,6 +166,7 @@ def reindex(
 
 
 app.command()(watch)
+app.command()(mcp)
 app.command()(evaluate)
 app.command()(train)
 app.command()(pseudo_questions)

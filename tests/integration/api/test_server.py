@@ -17,8 +17,8 @@ from PIL import Image
 from pydantic import BaseModel
 
 from rag_core.api import rows
+from rag_core.api.endpoints import ENDPOINTS
 from rag_core.api.json_rows import build_answer_row, build_document_rows, build_page_row, build_search_row
-from rag_core.api.routes import ENDPOINTS
 from tests.support.api import ServedApp
 from tests.support.cli import HARBOUR, QUESTION
 from tests.support.engines import opened
