@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-from starlette.requests import HTTPConnection
 
 from rag_core.engine import Engine
 from rag_core.errors import RequestError
 from rag_core.types.access import Caller, Right
+
+if TYPE_CHECKING:  # the command line, which imports this module, needs no server
+    from starlette.requests import HTTPConnection
 
 # A key that stands for none, for programs that cannot leave it out.
 NO_TOKEN = "local"  # noqa: S105 - not a secret

@@ -62,16 +62,17 @@ class RunningApp:
             yield from part[name]
             cursor = part["next_cursor"]
 
-    def ask(self, door: str, question: str, question_id: str | None, **options: Any) -> dict[str, Any]:
+    def ask(self, door: str, question: str, **options: Any) -> dict[str, Any]:
         """Return the row of a question from ``ask`` or ``search``."""
         row: dict[str, Any] = self.request("POST", door, json={"question": question, **options})
         for one in (*row["passages"], *row.get("citations", ()), *row.get("more", ())):
             one.pop("link")
-        return {**row, "id": question_id}
+        return row
 
-    def add(self, name: str, data: bytes, **form: str) -> str:
-        """Upload a file and return the id of its job."""
-        return str(self.request("POST", "documents", files={"file": (name, data)}, data=form)["job_id"])
+    def add(self, name: str, data: bytes, **form: str | None) -> str:
+        """Upload a file and return the id of its job; ``form`` has the fields of the upload."""
+        fields = {field: value for field, value in form.items() if value is not None}
+        return str(self.request("POST", "documents", files={"file": (name, data)}, data=fields)["job_id"])
 
     def wait(self, job_id: str) -> dict[str, Any]:
         """Return the row of a job when it has ended."""

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from rag_core.api import json_rows
 from rag_core.api.calls import Body, Call, Endpoint, write_json
+from rag_core.api.visible_library import find_document
 from rag_core.engine import Engine
 from rag_core.errors import RequestError, UnknownDocument
 from rag_core.types.documents import DocumentInfo
@@ -203,14 +204,6 @@ def _get_job(call: Call) -> dict[str, Any]:
 
 def _build_job_row(engine: Engine, job: Job) -> dict[str, Any]:
     return json_rows.build_job_row(job, find_document(engine, job))
-
-
-def find_document(engine: Engine, job: Job) -> DocumentInfo | None:
-    """Return the document of a job; ``None`` if it has none, or if the document was deleted in the meantime."""
-    try:
-        return engine.documents.get(job.document_id) if job.document_id else None
-    except UnknownDocument:
-        return None
 
 
 def _find(call: Call) -> DocumentInfo:

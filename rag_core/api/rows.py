@@ -180,7 +180,8 @@ class AdditionRow(Row):
 class JobRow(Row):
     """A background job: ``done`` of ``total`` pages or chunks of its stage are finished.
 
-    ``continues`` is the job that indexes the same content already, and ``attached`` the jobs of attached files by name.
+    ``continues`` is the job that indexes the same content already. ``attached`` has the name of each attached file by
+    the id of its job.
     """
 
     job_id: str

@@ -137,3 +137,11 @@ def find_writer(engine: Engine, model: str | None) -> str | None:
             "RAG_OPENAI_BASE_URL to the address of the endpoint."
         )
     return writer
+
+
+def find_document(engine: Engine, job: Job) -> DocumentInfo | None:
+    """Return the document of a job; ``None`` if it has none, or if the document was deleted in the meantime."""
+    try:
+        return engine.documents.get(job.document_id) if job.document_id else None
+    except UnknownDocument:
+        return None

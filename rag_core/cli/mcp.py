@@ -6,7 +6,6 @@ import threading
 from typing import Any
 
 from rag_core.api.client import RunningApp
-from rag_core.api.endpoints import fetch_locally
 from rag_core.cli.common import open_engine_or_app
 from rag_core.types.access import Caller
 
@@ -15,10 +14,12 @@ APPLICATION = "http://localhost:8501"
 
 
 def mcp() -> None:
-    """Serve a program that speaks MCP, such as a chat client, which starts this command.
+    """Serve a chat client that speaks MCP and starts this.
 
     If the application runs, it does the work; otherwise, this process has the data folder open until the program ends.
     """
+    # No other command needs the endpoints and the server.
+    from rag_core.api.endpoints import fetch_locally
     from rag_core.api.mcp_server import serve_stdio
 
     with open_engine_or_app() as opened:
