@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit import config
@@ -66,6 +67,12 @@ def find_base_path() -> str:
     """Return the path of the app at its address; empty, or with a slash at its beginning."""
     path = (config.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
+
+
+def find_application() -> str:
+    """Return the address by which the reader reached the app, for links; empty if it is unknown."""
+    address = urlsplit(st.context.url or "")
+    return f"{address.scheme}://{address.netloc}{find_base_path()}" if address.netloc else ""
 
 
 def close_backend() -> None:

@@ -48,9 +48,11 @@ _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
-def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
+def export_markdown(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
-    return write_markdown(settings, _list_blocks(conversation, messages))
+    return write_markdown(settings, _list_blocks(conversation, messages, application))
 
 
 def export_answer(settings: Settings, answer: Answer, application: str) -> str:
@@ -68,9 +70,11 @@ def export_answer(settings: Settings, answer: Answer, application: str) -> str:
     return f"{text.rstrip()}{SOURCES_HEADING}{sources}"
 
 
-def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+def export_pdf(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> bytes:
     """Return a conversation as a PDF in A4 with selectable text."""
-    return write_pdf(settings, _list_blocks(conversation, messages))
+    return write_pdf(settings, _list_blocks(conversation, messages, application))
 
 
 def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> str:
@@ -123,14 +127,16 @@ def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
     return target.getvalue()
 
 
-def export_docx(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+def export_docx(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> bytes:
     """Return a conversation as a Word document, in which the sources of each answer are a list below it."""
     import docx
 
     document = docx.Document()
     document.core_properties.title = conversation.title
     document.core_properties.author = "Footnote"
-    for style, block in _make_public(settings, _list_blocks(conversation, messages)):
+    for style, block in _make_public(settings, _list_blocks(conversation, messages, application)):
         if isinstance(block, TextTable):
             table = document.add_table(len(block.rows), len(block.rows[0]), "Table Grid")
             for row, cells in zip(table.rows, block.rows, strict=True):
@@ -179,8 +185,10 @@ def _format_runs(runs: Sequence[Run]) -> str:
     return "".join(f'<font name="Export-Bold">{text}</font>' if bold else text for text, bold in texts)
 
 
-def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
-    """Yield the paragraphs and tables in order, each with the name of its style."""
+def _list_blocks(
+    conversation: Conversation, messages: Sequence[Message], application: str
+) -> Iterator[tuple[str, Block]]:
+    """Yield the paragraphs and tables in order, each with the name of its style; see `_list_sources`."""
     yield "title", _plain(" ".join(conversation.title.split()))
     yield "date", _plain(_format_date(conversation))
     for message in messages:
@@ -191,10 +199,10 @@ def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Ite
         if answer is None:
             yield from (("answer", block) for block in parse_answer_text(message.text, ()))
             continue
-        yield from _list_answer_blocks(answer)
+        yield from _list_answer_blocks(answer, application)
 
 
-def _list_answer_blocks(answer: Answer, application: str = "") -> Iterator[tuple[str, Block]]:
+def _list_answer_blocks(answer: Answer, application: str) -> Iterator[tuple[str, Block]]:
     if answer.rewritten:
         yield "note", _plain(f"Searched for: {answer.rewritten}")
     if answer.short and not answer.opens_with_short:
@@ -265,7 +273,7 @@ def _describe_origin(answer: Answer) -> list[str]:
     return [f"Written by {answer.generator.partition(':')[2]}.", *stopped, *unchecked]
 
 
-def _list_sources(answer: Answer, application: str = "") -> list[str]:
+def _list_sources(answer: Answer, application: str) -> list[str]:
     """Return one line for each distinct citation; if there are no citations, one line for each passage.
 
     With the address of the application, each line of a citation ends with the link to its page.
