@@ -38,6 +38,10 @@ class Engine(Services):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def announce(self, address: str) -> None:
+        """Let the command line know at which address this process serves the application."""
+        self._stores.announce(address)
+
     def warm_up(self) -> None:
         """Load models, open the dense index and start parser processes in the background; later calls do nothing."""
         self._warm_up.start()

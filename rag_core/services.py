@@ -48,6 +48,7 @@ from rag_core.research.themes.theme_building import ThemeBuilder
 from rag_core.research.themes.theme_strategy import ThemeStrategy
 from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.research.themes.themes import Themes
+from rag_core.runtime.access_tokens import AccessTokens
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -87,6 +88,7 @@ class Services:
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
+    tokens : AccessTokens
     strategies : Strategies
     continuations : Continuations
     explanations : Explanations
@@ -112,6 +114,7 @@ class Services:
         self.models = LanguageModels(settings, stores)
         self.model_downloads = ModelDownloads(settings, self.models)
         self.preferences = Preferences(settings, stores, self.models)
+        self.tokens = AccessTokens(stores.tokens)
 
         self._pool = SearchPool()
         self._searcher = Searcher(settings, stores, self._local_models, self._generations, self.preferences, self._pool)

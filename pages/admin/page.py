@@ -12,6 +12,7 @@ from pages.admin.index import show_index
 from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
 from pages.admin.scroll import scroll_to_linked_part
+from pages.admin.tokens import show_tokens
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
 from pages.shared import keys
@@ -33,6 +34,7 @@ show_storage(status)
 show_recent_failures(back.engine)
 show_answer_settings(back.engine)
 show_watched_folders(back.engine)
+show_tokens(back.engine)
 show_usage(back.engine)
 show_installation(status)
 scroll_to_linked_part()

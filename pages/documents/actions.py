@@ -17,6 +17,7 @@ from pages.shared.translation import _, format_number, ngettext, translate_messa
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo
+from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM
 
 _LISTED = 10
 _MOST_ASKED = 200
@@ -64,6 +65,8 @@ def show_actions(
 def open_preview(document_id: str) -> None:
     """Show the preview of a document, whose id becomes part of the address."""
     st.query_params[keys.DOCUMENT_PARAM] = document_id
+    for name in (PAGE_PARAM, MARKED_PARAM):
+        st.query_params.pop(name, None)
     for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM):
         st.session_state.pop(name, None)
 

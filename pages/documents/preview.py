@@ -20,6 +20,7 @@ from pages.shared.translation import N_, _, format_number
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DocumentInfo
+from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM, find_marked
 
 _RENAME, _MOVE, _READ, _DELETE = N_("Rename"), N_("Move to a collection"), N_("Read again with OCR"), N_("Delete")
 _ICONS = {_RENAME: "edit", _MOVE: "folder", _READ: "document_scanner", _DELETE: "delete"}
@@ -61,7 +62,8 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
 
 
 def _close() -> None:
-    st.query_params.pop(keys.DOCUMENT_PARAM, None)
+    for name in (keys.DOCUMENT_PARAM, PAGE_PARAM, MARKED_PARAM):
+        st.query_params.pop(name, None)
 
 
 def _summarize(engine: Engine, document: DocumentInfo) -> None:
@@ -159,8 +161,15 @@ def _show_pages(engine: Engine, document: DocumentInfo) -> None:
     if not document.pages:
         st.caption(_("No page was read."))
         return
-    page = min(st.session_state.setdefault(keys.SOURCE_PAGE, 0), document.pages - 1)
+    address = st.query_params.get(PAGE_PARAM, "")
+    linked = min(int(address) - 1, document.pages - 1) if address.isdecimal() and int(address) else None
+    page = min(st.session_state.setdefault(keys.SOURCE_PAGE, linked or 0), document.pages - 1)
     try:
-        show_page(engine, document, page)
+        marked = None
+        if page == linked and (marks := st.query_params.get(MARKED_PARAM, "")):
+            marked = find_marked(marks, engine.documents.page(document.document_id, page).text)
+            if marked is None:
+                st.caption(_("This page has changed since the link was made, so nothing is highlighted."))
+        show_page(engine, document, page, highlights=[marked] if marked else (), quoted=linked)
     except UnknownDocument:
         st.caption(_("This page was not stored."))

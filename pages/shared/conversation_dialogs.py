@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.backend import find_application
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, format_day, name_file
@@ -52,7 +53,7 @@ def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
         st.download_button(
             label,
             # Pass a function, so that the file is created only when the reader clicks the button.
-            data=partial(create, one.conversation_id),
+            data=partial(create, one.conversation_id, find_application()),
             file_name=f"{name}.{suffix}",
             mime=mime,
             key=f"{suffix}_{key}",

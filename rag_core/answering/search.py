@@ -109,7 +109,14 @@ class Searcher:
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
-        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index)
+
+        def is_searched(word: str) -> bool:
+            if document_ids is None or scope.as_of:
+                return True
+            ranges = self._find_chunk_ranges([one.version_id for one in library.documents(list(document_ids))])
+            return bool(self._stores.word_index.find_words([(word, word)], ranges))
+
+        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index, is_searched)
         return Query(
             question,
             document_ids,

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.ask import Collections, Documents
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Literal
 
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.page_links import build_page_link
 from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
@@ -81,6 +82,11 @@ class Citation:
             start=passage.start + start,
             end=passage.start + end,
         )
+
+
+def build_citation_link(application: str, citation: Citation) -> str:
+    """Return the link to the page of a citation, with its quote highlighted; see `build_page_link`."""
+    return build_page_link(application, citation.document_id, citation.page_index, citation.start, citation.quote)
 
 
 @dataclass(frozen=True, slots=True)
