@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import permutations
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year, list_fiscal_years
 from rag_core.text.languages import detect_language
-from rag_core.text.measures import find_unit, have_same_dimension
+from rag_core.text.measures import Measure, find_measure, find_unit
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
@@ -32,6 +32,8 @@ _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
 _MIN_SHARE_OF_UNIT = 0.3
+# Digits of a number from which on a rounded form of it can be recognized without its unit.
+_ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
 # A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
@@ -92,13 +94,15 @@ def find_wrong_value(
         if any(is_same_value(value, one) for one in question.values):
             continue
         is_stated = any(source.states(value) for source in sources)
+        if found := _find_other_measure(value, claim, ranked, sources):
+            return found
         if not is_stated and (_is_count(value) or _is_derived(value, claim, ranked[:_CALCULATED_FROM])):
             continue
         if not is_stated:
             lacking = lacking or value
         if foreign:
             continue
-        if is_stated and (found := _find_other_cell(value, claim, ranked) or _find_other_unit(value, claim, ranked)):
+        if is_stated and (found := _find_other_cell(value, claim, ranked)):
             return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
@@ -182,23 +186,74 @@ def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
     )
 
 
-def _find_other_unit(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
-    """Return the contradiction of a value by a sentence with the same number of another unit of the same dimension."""
-    said = find_unit(claim.text, value.end) if value.number else ""
-    if not said:
+def _find_other_measure(
+    value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
+) -> ValueMark | None:
+    """Return the contradiction of a value by a sentence with the same number in another unit, currency or scale.
+
+    It is certain if the number has no other unit anywhere, or if no sentence with the number has more of the claim's
+    words.
+    """
+    number = value.number
+    if number is None or (is_year(value.text) and not number.currency):
         return None
-    found = None
-    for one in ranked:
-        text, scales = one.sentence.reading.text, one.sentence.source.scales
-        for other in one.sentence.reading.values:
-            if not is_same_value(value, other, scales):
-                continue
-            unit = find_unit(text, other.end)
-            if unit == said:
-                return None
-            if found is None and one.words >= _MIN_SHARE_OF_UNIT and unit and have_same_dimension(unit, said):
-                found = ValueMark(_write_value(claim, value), one.sentence, _write_value(one.sentence.reading, other))
-    return found
+    said = _find_measure(claim, value)
+    if said is None and not number.power:
+        return None
+    shares = {(id(one.sentence.source), one.sentence.start): one.words for one in scored}
+    found: tuple[float, SourceSentence, Value] | None = None
+    unknown: list[float] = []
+    for source in sources:
+        for sentence in source.sentences:
+            for other in sentence.reading.values:
+                if other.number is None or not _has_same_digits(number, other.number):
+                    continue
+                share = shares.get((id(source), sentence.start), 0.0)
+                relation = _compare_measures(said, value, sentence, other)
+                if relation == "same":
+                    return None
+                if relation == "unknown":
+                    unknown.append(share)
+                elif found is None or share > found[0]:
+                    found = share, sentence, other
+    if found is None:
+        return None
+    share, sentence, other = found
+    is_only = not unknown and len(re.sub(r"\D", "", number.text).strip("0")) > 1
+    if not is_only and share < max([_MIN_SHARE_OF_UNIT, *unknown]):
+        return None
+    return ValueMark(_write_value(claim, value), sentence, _write_value(sentence.reading, other))
+
+
+def _find_measure(text: AnnotatedText, value: Value, *, in_row: bool = False) -> Measure | None:
+    currency = value.number.currency if value.number else ""
+    return find_measure(text.text, value.start, value.end, currency, in_row=in_row)
+
+
+def _compare_measures(said: Measure | None, value: Value, sentence: SourceSentence, other: Value) -> str:
+    """Return whether two equal numbers are in the "same" or an "other" unit and scale, or whether this is "unknown"."""
+    measure = _find_measure(sentence.reading, other, in_row=sentence.is_row)
+    power, other_power = (one.number.power if one.number else 0 for one in (value, other))
+    if not other_power and sentence.is_row and len(sentence.source.scales) == 1:
+        [other_power] = sentence.source.scales
+    if said and measure and said.conflicts(measure):
+        return "other"
+    is_measured = said is None or (measure is not None and said.agrees(measure))
+    if is_measured and power != other_power and power and other_power:
+        return "other"
+    return "same" if is_measured and power == other_power else "unknown"
+
+
+def _has_same_digits(one: Number, other: Number) -> bool:
+    """Return whether two numbers are equal, or one is a rounded form of the other, without unit, currency and scale."""
+    if one.kind != other.kind:
+        return False
+    said, source = (
+        replace(number, values=frozenset(value.scaleb(-number.power) for value in number.values), power=0, currency="")
+        for number in (one, other)
+    )
+    is_long = len(re.sub(r"\D", "", one.text)) >= _ROUNDED_DIGITS
+    return numbers_equal(said, source, rounded=is_long)
 
 
 def _find_other_sentence(
