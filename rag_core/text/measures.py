@@ -30,7 +30,11 @@ _NOUN_FIRST = frozenset(("fr", "es", "it", "pt"))
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What an amount is measured in: a dimension, such as ``duration``, and its units; several if a word is ambiguous."""
+    """What an amount is measured in.
+
+    ``dimension`` is, for example, ``duration`` or ``currency``. An ambiguous word, such as "dollars", has several
+    ``units``.
+    """
 
     dimension: str
     units: frozenset[str]
@@ -96,7 +100,9 @@ def find_unit(text: str, end: int) -> str:
         if len(words) >= count and (unit := names.get(normalize(" ".join(words[:count])))):
             return unit
     match = _UNIT.match(text, end)
-    unit = (match and symbols.get(match["unit"])) or (words and _find_name(words[0])) or ""
+    unit = symbols.get(match["unit"], "") if match else ""
+    if not unit and words:
+        unit = _find_name(words[0])
     if not unit and len(words) > 1 and (further := _find_name(words[1])).startswith("duration"):
         return further
     return unit
