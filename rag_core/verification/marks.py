@@ -24,6 +24,7 @@ from rag_core.text.measures import Measure, find_measure, find_unit
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.words import Word
 from rag_core.verification.support import POSSIBLE_SCALES, ScoredSentence, SourceSentence, SplitPassage
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
@@ -31,6 +32,10 @@ from rag_core.verification.support import POSSIBLE_SCALES, ScoredSentence, Sourc
 _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
+# Of the claim's words without its values, a sentence contradicts a value or a name if it has at least this share, more
+# than each sentence with it by the margin, and so many of the words near it. Another value counts as this share.
+_MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
+_MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
 _MIN_SHARE_OF_UNIT = 0.3
 # Digits of a number from which on a rounded form of it can be recognized without its unit.
 _ROUNDED_DIGITS = 3
@@ -40,6 +45,10 @@ _MIN_OTHERS = 2
 _ROW_MARGIN = 0.15
 # Capitalized words in a row, and their first letters.
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
+# A name of one or more words, as in "Bank of Ireland".
+_NAME = re.compile(
+    r"[^\W\d_a-zß-öø-ÿ][\w&'’-]*(?:\s(?:(?:of|de|the|and|&|du|von|der|la|del)\s)?[^\W\d_a-zß-öø-ÿ][\w&'’-]*)*"
+)
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
 # Halves, quarters, days of a week, months and weeks of a year.
@@ -96,7 +105,9 @@ def find_wrong_value(
         is_stated = any(source.states(value) for source in sources)
         if found := _find_other_measure(value, claim, ranked, sources):
             return found
-        if not is_stated and (_is_count(value) or _is_derived(value, claim, ranked[:_CALCULATED_FROM])):
+        if not is_stated and (
+            _is_count(value) or _is_derived(value, claim, [one.sentence for one in ranked[:_CALCULATED_FROM]])
+        ):
             continue
         if not is_stated:
             lacking = lacking or value
@@ -106,8 +117,14 @@ def find_wrong_value(
             return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
+        if found := _find_closer_sentence(value, claim, question, scored):
+            return found
     if not foreign and (found := _find_other_row(claim, question, sources)):
         return found
+    if not foreign and detect_language(claim.text) != "de":
+        for name in _list_names(claim, question):
+            if found := _find_closer_sentence(name, claim, question, scored):
+                return found
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
     return ValueMark(_write_value(claim, lacking), best.sentence) if lacking else None
@@ -175,7 +192,7 @@ def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequ
     if any(is_same_value(value, one) for one in question.values):
         return None
     rival = _find_rival(value, claim, sentence)
-    return ValueMark(_write_value(claim, value), sentence, rival) if rival else None
+    return ValueMark(_write_value(claim, value), sentence, _write_value(sentence.reading, rival)) if rival else None
 
 
 def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
@@ -272,7 +289,8 @@ def _find_other_sentence(
         if others and not any(best.sentence.source.states_near(best.sentence, one) for one in others):
             return None
     rival = _find_rival(value, claim, best.sentence)
-    return ValueMark(_write_value(claim, value), best.sentence, rival) if rival else None
+    found = _write_value(best.sentence.reading, rival) if rival else ""
+    return ValueMark(_write_value(claim, value), best.sentence, found) if rival else None
 
 
 def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
@@ -358,17 +376,111 @@ def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
     return min(dated, key=lambda one: one[0])[1] if dated else frozenset()
 
 
-def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> str:
-    """Return the value of a sentence that stands in the place of a claim's value, if only one may; else nothing."""
-    reading, scales = sentence.reading, sentence.source.scales
-    of_kind = [one for one in reading.values if _is_same_kind(value, one, claim, reading)]
-    free = [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
+def _find_closer_sentence(
+    value: Value, claim: AnnotatedText, question: AnnotatedText, scored: Sequence[ScoredSentence]
+) -> ValueMark | None:
+    """Return the contradiction of a value or name by a sentence that has nearly everything else of its claim.
+
+    No sentence near it has the value, and those that have it have fewer words of the claim, and no others.
+    """
+    words = {one.stem for one in claim.content if not any(_contains(value, one) for value in (*claim.values, value))}
+    others = [one for one in claim.values if one is not value]
+    if len(words) < _MIN_WORDS:
+        return None
+
+    def measure(sentence: SourceSentence) -> float:
+        stated = sum(sentence.states(one) for one in others)
+        return len(words & (sentence.reading.stems | sentence.source.title.stems)) / len(words) + _PER_VALUE * stated
+
+    shares = [(measure(one.sentence), one.sentence) for one in scored]
+    best, closest = max(shares, key=lambda one: one[0])
+    if best < _MIN_CLOSE_SHARE or _states_near(closest, value):
+        return None
+    for share, sentence in shares:
+        if _states(sentence, value) and (
+            share > best - _CLOSE_MARGIN or not words & sentence.reading.stems <= closest.reading.stems
+        ):
+            return None
+    is_name = value.kind == "name"
+    if not is_name and _is_derived(value, claim, [closest], converts=False):
+        return None
+    reading = closest.reading
+    rivals = _list_rivals(value, claim, closest) if not is_name else _list_rival_names(claim, question, reading)
+    near = _list_near(claim, value)
+    common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
+    if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
+        return None
+    return ValueMark(_write_value(claim, value), closest, _write_value(reading, common[0][1]))
+
+
+def _contains(value: Value, word: Word) -> bool:
+    return value.start <= word.start < value.end
+
+
+def _list_name_stems(text: AnnotatedText, name: Value) -> set[str]:
+    return {word.stem for word in text.content if _contains(name, word)}
+
+
+def _list_names(claim: AnnotatedText, question: AnnotatedText) -> Iterator[Value]:
+    """Yield the names of a claim of one or more words; not those of the question."""
+    for match in _NAME.finditer(claim.text):
+        name = Value(*match.span(), match[0], "name")
+        within = [word for word in claim.names if _contains(name, word)]
+        is_name = len(within) > 1 or any(not claim.begins_sentence(word) for word in within)
+        is_part = any(name.start < one.end and one.start < name.end for one in claim.values)
+        if is_name and not is_part and not _list_name_stems(claim, name) <= question.stems:
+            yield name
+
+
+def _states(sentence: SourceSentence, value: Value) -> bool:
+    if value.kind != "name":
+        return sentence.states(value)
+    stems = {word.stem for word in AnnotatedText(value.text).content}
+    return bool(stems & (sentence.reading.stems | sentence.source.title.stems))
+
+
+def _states_near(sentence: SourceSentence, value: Value) -> bool:
+    if sentence.is_line:
+        return _states(sentence, value)
+    if value.kind != "name":
+        return sentence.source.states_near(sentence, value)
+    return any(_states(one, value) for one in sentence.source.list_near(sentence))
+
+
+def _list_rival_names(claim: AnnotatedText, question: AnnotatedText, sentence: AnnotatedText) -> list[Value]:
+    """Return the names of a sentence that the claim and the question lack."""
+    known = claim.stems | question.stems
+    return [one for one in _list_names(sentence, question) if not _list_name_stems(sentence, one) & known]
+
+
+def _list_near(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
+    """Return the stems of the three content words before and of the three after a value.
+
+    They are returned with their side, unless the value is a name, because both may be said first: who and what.
+    """
+    words = [word for word in text.content if not any(_contains(one, word) for one in (*text.values, value))]
+    before = [word.stem for word in words if word.end <= value.start][-_NEAR_WORDS:]
+    behind = [word.stem for word in words if word.start >= value.end][:_NEAR_WORDS]
+    sides = ("", "") if value.kind == "name" else ("before", "behind")
+    return {(side, stem) for side, stems in zip(sides, (before, behind), strict=True) for stem in stems}
+
+
+def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:
+    """Return the value of a sentence that stands in the place of a claim's value, if only one may."""
+    reading, free = sentence.reading, _list_rivals(value, claim, sentence)
     if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
         beside = _find_adjacent(claim, value)
         free = [one for one in free if beside & _find_adjacent(reading, one)]
     if free and all(is_same_value(free[0], one) for one in free):
-        return _write_value(reading, free[0])
-    return ""
+        return free[0]
+    return None
+
+
+def _list_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> list[Value]:
+    """Return the values of a sentence that may stand in the place of a claim's value and are not those of the claim."""
+    scales = sentence.source.scales
+    of_kind = [one for one in sentence.reading.values if _is_same_kind(value, one, claim, sentence.reading)]
+    return [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
 
 
 def _find_kind(value: Value) -> str:
@@ -422,13 +534,16 @@ def _is_count(value: Value) -> bool:
     return any(one == one.to_integral_value() and 0 < one <= _MAX_COUNTED for one in number.values)
 
 
-def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentence]) -> bool:
-    """Return whether a number is the sum, difference, quotient or relative change of two stated ones of one kind."""
+def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence], *, converts: bool = True) -> bool:
+    """Return whether a number is the sum, difference, quotient or relative change of two stated ones of one kind.
+
+    With ``converts``, it may also be an amount for another period.
+    """
     wanted = value.number
     if wanted is None or is_year(value.text):
         return False
-    rows = [stated for one in near if one.sentence.is_row for stated in one.sentence.reading.values]
-    for group in ([], rows, *(one.sentence.reading.values for one in near)):
+    rows = [stated for one in near if one.is_row for stated in one.reading.values]
+    for group in ([], rows, *(one.reading.values for one in near)):
         numbers = [one.number for one in [*claim.values, *group] if one.number and one is not value]
         for kind in ("", "percent"):
             of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
@@ -436,7 +551,11 @@ def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentenc
             if wanted.power:
                 plain = [amount for one in of_kind if not one.power for amount in one.values]
                 amounts |= {amount.scaleb(scale) for amount in plain for scale in POSSIBLE_SCALES}
-            if kind == wanted.kind == "" and any(_equals(wanted, one) for a in amounts for one in _convert_period(a)):
+            if (
+                converts
+                and kind == wanted.kind == ""
+                and any(_equals(wanted, one) for a in amounts for one in _convert_period(a))
+            ):
                 return True
             for a, b in permutations(amounts, 2):
                 results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))

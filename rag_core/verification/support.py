@@ -174,9 +174,12 @@ class SplitPassage:
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
         """Return whether a sentence, one of the two before and the two after it, or the title states a value."""
+        return any(one.states(value) for one in self.list_near(sentence)) or self.title_states(value)
+
+    def list_near(self, sentence: SourceSentence) -> list[SourceSentence]:
+        """Return a sentence with the two before and the two after it."""
         position = self._positions[sentence.start]
-        near = self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
-        return any(one.states(value) for one in near) or self.title_states(value)
+        return self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
 
     def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
         """Return a sentence of the passage with its token vectors and its support for the question."""
