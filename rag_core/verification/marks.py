@@ -14,8 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import permutations
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year, list_fiscal_years
@@ -25,7 +23,8 @@ from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.text.words import Word
-from rag_core.verification.support import POSSIBLE_SCALES, ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.derived_values import is_count, is_derived
+from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
@@ -37,6 +36,8 @@ _MARGIN = 0.4
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
 _MIN_SHARE_OF_UNIT = 0.3
+# Digits from which on a number hardly stands in two rows by chance.
+_DISTINCTIVE_DIGITS = 4
 # Digits of a number from which on a rounded form of it can be recognized without its unit.
 _ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
@@ -51,10 +52,6 @@ _NAME = re.compile(
 )
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
-# Halves, quarters, days of a week, months and weeks of a year.
-_PERIODS = (2, 4, 7, 12, 52)
-# Up to this number, a model may have counted what the sources list.
-_MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
 _CALCULATED_FROM = 3
 # Values of which one is larger by more than this factor are of different things.
@@ -105,15 +102,16 @@ def find_wrong_value(
         is_stated = any(source.states(value) for source in sources)
         if found := _find_other_measure(value, claim, ranked, sources):
             return found
-        if not is_stated and (
-            _is_count(value) or _is_derived(value, claim, [one.sentence for one in ranked[:_CALCULATED_FROM]])
-        ):
+        near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
+        if not is_stated and (is_count(value) or is_derived(value, claim, near)):
+            if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, question, scored)):
+                return found
             continue
         if not is_stated:
             lacking = lacking or value
         if foreign:
             continue
-        if is_stated and (found := _find_other_cell(value, claim, ranked)):
+        if is_stated and (found := _find_other_cell(value, claim, ranked, sources)):
             return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
@@ -293,14 +291,16 @@ def _find_other_sentence(
     return ValueMark(_write_value(claim, value), best.sentence, found) if rival else None
 
 
-def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
+def _find_other_cell(
+    value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
+) -> ValueMark | None:
     """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names."""
     stating = next((one for one in ranked if one.sentence.states(value)), None)
     if stating is None or value.number is None or is_year(value.text):
         return None
     row = stating.sentence
     cells = _list_cells(row, value)
-    if stating.words >= ranked[0].words - _ROW_MARGIN:
+    if stating.words >= ranked[0].words - _ROW_MARGIN or _is_only_place(value, row, sources):
         wanted = _find_nearest_years(claim, value)
         of_year = [cell for cell, years in zip(cells, _find_columns(row, len(cells)), strict=False) if years & wanted]
         if len(of_year) == 1:
@@ -313,6 +313,17 @@ def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[Scored
     if len(named) != 1 or named[0].states(value):
         return None
     return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
+
+
+def _is_only_place(value: Value, row: SourceSentence, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a long number stands in this row only, so that the row is certain without its words."""
+    if len(re.sub(r"\D", "", value.text)) < _DISTINCTIVE_DIGITS or not row.is_row:
+        return False
+    return not any(
+        one is not row and one.start != row.start and one.states(value)
+        for source in sources
+        for one in source.sentences
+    )
 
 
 def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
@@ -402,7 +413,7 @@ def _find_closer_sentence(
         ):
             return None
     is_name = value.kind == "name"
-    if not is_name and _is_derived(value, claim, [closest], converts=False):
+    if not is_name and is_derived(value, claim, [closest]):
         return None
     reading = closest.reading
     rivals = _list_rivals(value, claim, closest) if not is_name else _list_rival_names(claim, question, reading)
@@ -524,67 +535,3 @@ def _write_value(text: AnnotatedText, value: Value) -> str:
     if value.number and text.unit(value.number):
         end = next(word.end for word in text.words if word.start >= value.end)
     return " ".join(text.text[value.start : end].split()).rstrip(".,;:")
-
-
-def _is_count(value: Value) -> bool:
-    """Return whether a value is a small whole number without unit, which may count what the sources list."""
-    number = value.number
-    if number is None or number.kind or number.currency or number.power:
-        return False
-    return any(one == one.to_integral_value() and 0 < one <= _MAX_COUNTED for one in number.values)
-
-
-def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence], *, converts: bool = True) -> bool:
-    """Return whether a number is the sum, difference, quotient or relative change of two stated ones of one kind.
-
-    With ``converts``, it may also be an amount for another period.
-    """
-    wanted = value.number
-    if wanted is None or is_year(value.text):
-        return False
-    rows = [stated for one in near if one.is_row for stated in one.reading.values]
-    for group in ([], rows, *(one.reading.values for one in near)):
-        numbers = [one.number for one in [*claim.values, *group] if one.number and one is not value]
-        for kind in ("", "percent"):
-            of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
-            amounts = {amount for one in of_kind for amount in one.values}
-            if wanted.power:
-                plain = [amount for one in of_kind if not one.power for amount in one.values]
-                amounts |= {amount.scaleb(scale) for amount in plain for scale in POSSIBLE_SCALES}
-            if (
-                converts
-                and kind == wanted.kind == ""
-                and any(_equals(wanted, one) for a in amounts for one in _convert_period(a))
-            ):
-                return True
-            for a, b in permutations(amounts, 2):
-                results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
-                if b and not group and not wanted.kind:
-                    results += [a / b, a * b]
-                if any(_equals(wanted, result) for result in results):
-                    return True
-    return False
-
-
-def _convert_period(amount: Decimal) -> Iterator[Decimal]:
-    """Yield an amount for other periods: of a month for a year or a week, of a year for a quarter, and so on."""
-    for factor in _PERIODS:
-        yield amount * factor
-        yield amount / factor
-
-
-def _calculate(a: Decimal, b: Decimal, is_sum: bool, is_ratio: bool) -> Iterator[Decimal]:
-    if is_sum:
-        yield a - b
-        if a > b:
-            yield a + b
-    if is_ratio and b:
-        yield a / b * 100
-        yield (a - b) / b * 100
-        if a != b:
-            yield a / (b - a) * 100
-
-
-def _equals(wanted: Number, result: Decimal) -> bool:
-    derived = Number(0, 0, "", frozenset({abs(result)}), wanted.kind, wanted.currency)
-    return numbers_equal(wanted, derived, rounded=True)
