@@ -13,18 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import is_year, list_fiscal_years
+from rag_core.text.dates import is_year
 from rag_core.text.languages import detect_language
 from rag_core.text.measures import Measure, find_measure, find_unit
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
-from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.values import Value, is_same_value
 from rag_core.text.words import Word
 from rag_core.verification.derived_values import is_count, is_derived
+from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
@@ -36,14 +38,10 @@ _MARGIN = 0.4
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
 _MIN_SHARE_OF_UNIT = 0.3
-# Digits from which on a number hardly stands in two rows by chance.
-_DISTINCTIVE_DIGITS = 4
 # Digits of a number from which on a rounded form of it can be recognized without its unit.
 _ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
-# A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
-_ROW_MARGIN = 0.15
 # Capitalized words in a row, and their first letters.
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
 # A name of one or more words, as in "Bank of Ireland".
@@ -56,20 +54,9 @@ _ENDING, _MIN_STEM = 2, 4
 _CALCULATED_FROM = 3
 # Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
-# The sentences above a row among which the years of its columns are looked for.
-_MAX_ABOVE = 60
 # The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
 _SECTION_NUMBER = re.compile(r"(?:^|(?<=\n))\s*\(?\d[\d.]*(?:[.)]|\s+[A-Z])")
 _NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class ValueMark:
-    """A value of a claim, as written, that the sources lack, or contradict with ``source_value`` in a sentence."""
-
-    value: str
-    sentence: SourceSentence
-    source_value: str = ""
 
 
 def find_wrong_value(
@@ -98,6 +85,9 @@ def find_wrong_value(
     lacking: Value | None = None
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
+            # A true number may be said of another year than the one asked about.
+            if not foreign and (found := find_other_cell(value, claim, ranked, sources, question)):
+                return found
             continue
         is_stated = any(source.states(value) for source in sources)
         if found := _find_other_measure(value, claim, ranked, sources):
@@ -109,10 +99,10 @@ def find_wrong_value(
             continue
         if not is_stated:
             lacking = lacking or value
+        if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
+            return found
         if foreign:
             continue
-        if is_stated and (found := _find_other_cell(value, claim, ranked, sources)):
-            return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
         if found := _find_closer_sentence(value, claim, question, scored):
@@ -125,7 +115,7 @@ def find_wrong_value(
                 return found
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
-    return ValueMark(_write_value(claim, lacking), best.sentence) if lacking else None
+    return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
@@ -190,7 +180,7 @@ def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequ
     if any(is_same_value(value, one) for one in question.values):
         return None
     rival = _find_rival(value, claim, sentence)
-    return ValueMark(_write_value(claim, value), sentence, _write_value(sentence.reading, rival)) if rival else None
+    return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, rival)) if rival else None
 
 
 def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
@@ -237,7 +227,7 @@ def _find_other_measure(
     is_only = not unknown and len(re.sub(r"\D", "", number.text).strip("0")) > 1
     if not is_only and share < max([_MIN_SHARE_OF_UNIT, *unknown]):
         return None
-    return ValueMark(_write_value(claim, value), sentence, _write_value(sentence.reading, other))
+    return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, other))
 
 
 def _find_measure(text: AnnotatedText, value: Value, *, in_row: bool = False) -> Measure | None:
@@ -287,104 +277,8 @@ def _find_other_sentence(
         if others and not any(best.sentence.source.states_near(best.sentence, one) for one in others):
             return None
     rival = _find_rival(value, claim, best.sentence)
-    found = _write_value(best.sentence.reading, rival) if rival else ""
-    return ValueMark(_write_value(claim, value), best.sentence, found) if rival else None
-
-
-def _find_other_cell(
-    value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
-) -> ValueMark | None:
-    """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names."""
-    stating = next((one for one in ranked if one.sentence.states(value)), None)
-    if stating is None or value.number is None or is_year(value.text):
-        return None
-    row = stating.sentence
-    cells = _list_cells(row, value)
-    if stating.words >= ranked[0].words - _ROW_MARGIN or _is_only_place(value, row, sources):
-        wanted = _find_nearest_years(claim, value)
-        of_year = [cell for cell, years in zip(cells, _find_columns(row, len(cells)), strict=False) if years & wanted]
-        if len(of_year) == 1:
-            return _compare_cell(value, claim, row, of_year[0])
-    place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
-    if place is None or not row.is_row or not _find_label(row) - claim.stems:
-        return None
-    rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
-    named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]
-    if len(named) != 1 or named[0].states(value):
-        return None
-    return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
-
-
-def _is_only_place(value: Value, row: SourceSentence, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a long number stands in this row only, so that the row is certain without its words."""
-    if len(re.sub(r"\D", "", value.text)) < _DISTINCTIVE_DIGITS or not row.is_row:
-        return False
-    return not any(
-        one is not row and one.start != row.start and one.states(value)
-        for source in sources
-        for one in source.sentences
-    )
-
-
-def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
-    """Return the numbers of a row that are of the kind of a value."""
-    return [one for one in row.reading.values if one.number and _find_kind(one) == _find_kind(value)]
-
-
-def _find_label(row: SourceSentence) -> set[str]:
-    """Return the stems of the content words before the first value of a row."""
-    end = row.reading.values[0].start
-    return {word.stem for word in row.reading.content if word.end <= end}
-
-
-def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
-    """Return the contradiction of a value by a cell; ``None`` if it is that of another value, or a rounded form of it.
-
-    If another cell of the row is exactly the value, the value is no rounded form.
-    """
-    scales = row.source.scales
-    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
-        return None
-    number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
-    is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
-    if number is None or cell.number is None or numbers_equal(number, cell.number, scales, rounded=not is_exact):
-        return None
-    return ValueMark(_write_value(claim, value), row, _write_value(row.reading, cell))
-
-
-def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of each of so many columns of a row, by the row itself or the nearest line above; or nothing."""
-    if count < 2:
-        return []
-    own = [years for one in row.reading.values if (years := _find_years(one))]
-    if own:
-        return own if len(own) == count else []
-    above = [one for one in row.source.sentences if one.end <= row.start][-_MAX_ABOVE:]
-    for sentence in reversed(above):
-        for line in reversed(sentence.reading.text.splitlines()):
-            heads = [found for one in find_values(line) if (found := _find_years(one))]
-            if len(heads) >= count:
-                return heads[:count]
-            if len(heads) > 1:
-                is_grouped = count % len(heads) == 0
-                return [heads[column * len(heads) // count] for column in range(count)] if is_grouped else []
-    return []
-
-
-def _find_years(value: Value) -> frozenset[str]:
-    if value.dates:
-        ends = (list_fiscal_years(one.year, one.month) for one in value.dates if one.year)
-        return frozenset(str(year) for years in ends for year in years)
-    return frozenset([value.text.strip()] if value.number and is_year(value.text) else [])
-
-
-def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
-    dated = [
-        (max(one.start - value.end, value.start - one.end), years)
-        for one in claim.values
-        if (years := _find_years(one))
-    ]
-    return min(dated, key=lambda one: one[0])[1] if dated else frozenset()
+    found = write_value(best.sentence.reading, rival) if rival else ""
+    return ValueMark(write_value(claim, value), best.sentence, found) if rival else None
 
 
 def _find_closer_sentence(
@@ -421,7 +315,7 @@ def _find_closer_sentence(
     common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
     if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
         return None
-    return ValueMark(_write_value(claim, value), closest, _write_value(reading, common[0][1]))
+    return ValueMark(write_value(claim, value), closest, write_value(reading, common[0][1]))
 
 
 def _contains(value: Value, word: Word) -> bool:
@@ -494,15 +388,9 @@ def _list_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -
     return [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
 
 
-def _find_kind(value: Value) -> str:
-    if value.number is None:
-        return value.kind
-    return "year" if is_year(value.text) else f"number {value.number.kind}"
-
-
 def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
     one, two = value.number, other.number
-    if _find_kind(value) != _find_kind(other):
+    if find_kind(value) != find_kind(other):
         return False
     if one is None or two is None:
         return True
@@ -527,11 +415,3 @@ def _find_adjacent(text: AnnotatedText, value: Value) -> frozenset[tuple[str, st
     before = next((word.stem for word in reversed(words) if word.end <= value.start), "")
     behind = next((word.stem for word in words if word.start >= value.end), "")
     return frozenset([("before", before), ("behind", behind)]) - {("before", ""), ("behind", "")}
-
-
-def _write_value(text: AnnotatedText, value: Value) -> str:
-    """Return a value as a text writes it, with the word for its unit."""
-    end = value.end
-    if value.number and text.unit(value.number):
-        end = next(word.end for word in text.words if word.start >= value.end)
-    return " ".join(text.text[value.start : end].split()).rstrip(".,;:")
