@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from rag_core.text.aliases import Aliases, find_aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
 from rag_core.text.numbers import numbers_equal
@@ -149,15 +150,26 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
     """Return the passages as sentences; the last sentence of a page continues on the next page, if that is given."""
     in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
+    aliases = _find_aliases(passages)
     pages: dict[PageKey, SplitPassage] = {}
     by_rank: dict[int, SplitPassage] = {}
     for one in sorted(passages, key=lambda passage: (passage.version_id, -passage.page_index)):
         following = pages.get((one.version_id, one.page_index + 1)) if in_parts else None
-        split = SplitPassage(one, question, encode, following=following, in_parts=in_parts)
+        known = aliases[one.version_id]
+        split = SplitPassage(one, question, encode, following=following, in_parts=in_parts, aliases=known)
         by_rank[one.rank] = split
         if one.start == 0:
             pages[one.page_key] = split
     return [by_rank[one.rank] for one in passages]
+
+
+def _find_aliases(passages: Sequence[Passage]) -> dict[str, Aliases]:
+    """Return the names that each document defines in its passages, by version."""
+    texts: dict[str, list[str]] = {}
+    for one in passages:
+        texts.setdefault(one.version_id, []).append(one.text)
+    titles = {one.version_id: f"{one.document} {one.document_label}" for one in passages}
+    return {version: find_aliases("\n".join(parts), titles[version]) for version, parts in texts.items()}
 
 
 def _move_markers_to_end(line: re.Match[str]) -> str:

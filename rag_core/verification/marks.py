@@ -341,7 +341,8 @@ def _states(sentence: SourceSentence, value: Value) -> bool:
     if value.kind != "name":
         return sentence.states(value)
     stems = {word.stem for word in AnnotatedText(value.text).content}
-    return bool(stems & (sentence.reading.stems | sentence.source.title.stems))
+    is_said = bool(stems & (sentence.reading.stems | sentence.source.title.stems))
+    return is_said or sentence.source.aliases.mentions(value.text, sentence.reading.text)
 
 
 def _states_near(sentence: SourceSentence, value: Value) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rag_core.text.aliases import NO_ALIASES, Aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
@@ -99,6 +100,8 @@ class SplitPassage:
     in_parts : bool
         Whether to encode each sentence separately, when it is first compared. Most are never compared if there are
         many pages.
+    aliases : Aliases
+        The names that the document defines for one thing.
 
     Attributes
     ----------
@@ -114,8 +117,10 @@ class SplitPassage:
         *,
         following: SplitPassage | None = None,
         in_parts: bool = False,
+        aliases: Aliases = NO_ALIASES,
     ) -> None:
         self.passage = passage
+        self.aliases = aliases
         self.in_parts = in_parts
         self.continuation: SourceSentence | None = None
         self._question = question
@@ -267,7 +272,9 @@ def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool
             continue
         weight = _NAME_WEIGHT if is_name else 1.0
         total += weight
-        if word.stem in sentence.reading.stems:
+        if word.stem in sentence.reading.stems or (
+            is_name and source.aliases.mentions(word.text, sentence.reading.text)
+        ):
             matched += weight
         elif word.stem in source.title.stems:
             matched += weight * _TITLE_WORD
