@@ -15,8 +15,8 @@ _QUOTES = '“”„"«»‘’'
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w&.'’-]*"
 # Up to eight words, of which the first and the last are capitalized, as in "Bank of Ireland".
 _NAME = rf"(?P<name>{_CAPITAL}(?:,?\s(?:[a-z]{{1,3}}\s){{0,2}}(?:&\s)?{_CAPITAL}){{0,7}})"
-# What may stand between a name and its brackets, such as an address.
-_ADDRESS = rf"(?:\s(?:plc|e\.V\.))?(?:,[^(){_QUOTES}–—;]{{0,80}})?"
+# What may stand between a name and its brackets, such as an address or other brackets.
+_ADDRESS = rf"(?:\s(?:plc|e\.V\.))?(?:,[^(){_QUOTES}–—;]{{0,80}})?(?:\s*\([^(){_QUOTES}]{{2,60}}\))?"
 # Brackets, or a term in quotes between dashes, behind a name, as in: Acme Corp. (the “Company”).
 _BRACKETS = re.compile(rf"{_NAME}{_ADDRESS}\s*\((?P<content>[^()]{{2,120}})\)")
 _DASHES = re.compile(rf"{_NAME}{_ADDRESS}\s*[–—-](?P<content>[^()–—\n]{{2,60}}[{_QUOTES}])\s*[–—-]")
