@@ -28,6 +28,7 @@
     │   ├── EmbedderMissing        the weights of the model cannot be found
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
+    ├── VerifierMissing            the model that checks statements is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
     ├── IndexingStopped            the queue cannot read or change its jobs
@@ -182,6 +183,10 @@ class EmbedderChanged(EmbedderError):
 
 class RerankerMissing(RagError):
     """No cross-encoder is set, its weights cannot be found, or the model is not a cross-encoder."""
+
+
+class VerifierMissing(RagError):
+    """The model that checks statements is not on this machine, or it does not say whether a text supports one."""
 
 
 class SparseEncoderMissing(RagError):

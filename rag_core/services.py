@@ -18,6 +18,7 @@ from rag_core.answering.strategies.comparison import Comparison
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.strategies.summary import SummaryStrategy
 from rag_core.answering.summary import Summarizer
+from rag_core.answering.verifier import Verifier
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
@@ -143,17 +144,18 @@ class Services:
         )
         library = LibraryAnswerer(stores, self._generations)
         extracts = ExtractiveSummarizer(stores, self._generations)
-        answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library)
+        verifier = Verifier(settings, self._local_models)
+        answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library, verifier)
         self.cards = DocumentCards(stores, answerer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(
-            self.models, self._generations, self.preferences, pages, stores, self.strategies
+            *(self.models, self._generations, self.preferences, pages, stores, self.strategies, verifier)
         )
         self.conversations = Conversations(self.models, stores.conversations, are_kept=not stores.is_read_only)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
         self.closed_book = ClosedBook(self.models, self._follow_ups)
-        self.checker = StatementChecker(settings, self._searcher, self._generations)
+        self.checker = StatementChecker(settings, self._searcher, self._generations, self.models, verifier)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)

@@ -13,13 +13,14 @@ from pages.shared import keys
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
-from pages.shared.text import get_reader_zone
+from pages.shared.text import escape_markdown, get_reader_zone
 from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.checks import VERDICT_WORDS, CheckedStatement, Verdict
 from rag_core.types.local_time import get_today
 from rag_core.types.retrieval import Gate
+from rag_core.types.usage import Usage
 
 # Signs that differ in form, so that no colour is needed to tell the results apart.
 _SIGNS: dict[Verdict, str] = {"supported": "✓", "contradicted": "≠", "not_supported": "∅", "unsure": "?"}
@@ -52,6 +53,11 @@ def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
         _show_export(engine, checked)
     if counts["unsure"]:
         st.caption(_(_UNSURE))
+    usage = sum((one.usage for one in checked), Usage())
+    if usage.calls:
+        st.caption(_("Judged by the language model: {usage}", usage=usage.label))
+    for notice in dict.fromkeys(notice for one in checked for notice in one.notices):
+        st.warning(escape_markdown(translate_message(notice)), icon=":material/warning:")
     shown = [(number, one) for number, one in enumerate(checked, 1) if chosen in (_ALL, one.verdict)]
     if not shown:
         st.caption(_("No sentence has this result."))

@@ -22,7 +22,7 @@ from rag_core.embedding.transformer import (
     pad_ids,
     scale_to_unit_length,
 )
-from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
+from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing, VerifierMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray, Int64Array
@@ -208,6 +208,67 @@ class CrossEncoder:
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
         return scores
+
+
+class EntailmentModel:
+    """A model that reads a text and a statement, and says whether the text supports it, run with sentence-transformers.
+
+    The labels are read from the model's configuration. A model of natural language inference has a label for
+    contradictions, and only these are not supported, because its "neutral" is often wrong for parts of a page. Of two
+    labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and Durrett, "MiniCheck:
+    Efficient fact-checking of LLMs on grounding documents", EMNLP 2024).
+
+    Parameters
+    ----------
+    name : str
+        Name or path of a sentence-transformers CrossEncoder. A name must be the name of a model that is already on
+        this machine, because nothing is downloaded.
+
+    Raises
+    ------
+    VerifierMissing
+        The model is not on this machine, or its labels do not say which of them means that a statement is supported.
+    """
+
+    def __init__(self, name: str) -> None:
+        _silence_libraries()
+        import sentence_transformers
+
+        hint = "Set RAG_VERIFIER to a folder that contains one, to model, or remove it to check values only."
+        try:
+            self._model: Any = sentence_transformers.CrossEncoder(name, device="cpu", local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise VerifierMissing(
+                f"The verifier {name!r} is not on this machine ({type(error).__name__}). {hint}"
+            ) from error
+        labels = {int(at): label.casefold() for at, label in (self._model.config.id2label or {}).items()}
+        self._contradicted = _find_label(labels, "contradict", "refut")
+        self._supported = _find_label(labels, "entail", "support")
+        if self._supported is None and self._model.num_labels <= 2:
+            self._supported = self._model.num_labels - 1
+        if not _has_trained_head(self._model) or (self._supported is None and self._contradicted is None):
+            raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
+        self._model.eval()
+
+    def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """Return for each text and statement whether the text supports the statement or does not contradict it.
+
+        A text that is too long for the model is cut off at its end.
+        """
+        import torch
+
+        # A single score becomes a probability, and several ones become shares.
+        is_single = self._model.num_labels == 1
+        activation = torch.nn.Sigmoid() if is_single else torch.nn.Softmax(dim=-1)
+        scores = self._model.predict(list(pairs), batch_size=8, show_progress_bar=False, activation_fn=activation)
+        shares = np.asarray(scores, np.float32).reshape(len(pairs), -1)
+        if self._contradicted is not None:
+            return [int(one.argmax()) != self._contradicted for one in shares]
+        return [bool(one[self._supported] >= 0.5) for one in shares]
+
+
+def _find_label(labels: dict[int, str], *beginnings: str) -> int | None:
+    return next((at for at, label in labels.items() if label.startswith(beginnings)), None)
 
 
 class SparseEncoder:

@@ -27,7 +27,7 @@ MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _FINAL_MARKERS = re.compile(r"(?:[ \t]*\[\d+\])+\Z")
 # What the check of a statement against the passages found wrong; empty if it found nothing wrong.
-Mark = Literal["", "contradicted", "not_found"]
+Mark = Literal["", "contradicted", "not_found", "judged"]
 
 
 def strip_markers(text: str) -> str:
@@ -96,8 +96,9 @@ class Claim:
     A statement is a sentence, or a part of a sentence that ends with a group of markers. ``answer.text[start:end]``
     is the statement without these markers. ``supported`` is true if a citation supports the statement; otherwise,
     ``reason`` may say why not. ``mark`` is ``contradicted`` if the source contains a different value, which is
-    ``source_value``. It is ``not_found`` if the passages do not cover the statement. If ``supported`` is false and
-    ``mark`` is empty, the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
+    ``source_value``. It is ``not_found`` if the passages do not cover the statement, and ``judged`` if a model finds
+    that they do not support it, with its reason as ``source_value``. If ``supported`` is false and ``mark`` is empty,
+    the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
     that was compared with the statement; otherwise it is 0.
     """
 
@@ -115,6 +116,8 @@ class Claim:
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
         found = f": {self.source_value}" if self.source_value else ""
+        if self.mark == "judged":
+            return f"not supported by the source, in a model's judgement{found}"
         return f"not found in the sources{found}" if self.mark else ""
 
 
