@@ -17,7 +17,7 @@ from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
-from pages.shared.excerpts import build_excerpts
+from pages.shared.excerpts import build_excerpts, load_whole_tables
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
@@ -98,7 +98,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     if answer.as_of:
         st.caption(f":material/history: As of {escape_markdown(answer.as_of)}")
     show_rewritten_search(back, message, answer, last=last)
-    _text(message, select_shown_part(message, answer))
+    _text(back.engine, message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
@@ -156,22 +156,30 @@ def _describe_passages(answer: Answer) -> str:
     return f"{verb} {read} of {format_count(documents, 'document')}"
 
 
-def _text(message: Message, answer: Answer) -> None:
-    sources = name_sources(answer)
+def _text(engine: Engine, message: Message, answer: Answer) -> None:
+    sources, tables = name_sources(answer), load_whole_tables(engine, answer)
+    opened: list[int] = st.session_state.get(f"whole_{message.message_id}", [])
+
+    def toggle(number: int) -> None:
+        left = [one for one in opened if one != number]
+        st.session_state[f"whole_{message.message_id}"] = left if number in opened else [*opened, number]
+
     show_richtext(
-        [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],
+        [*build_answer_blocks(answer, sources, tables, opened), *build_cited_tables(answer, sources)],
         key=f"answer_{message.message_id}",
         sources=find_linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),
+        on_toggle=toggle,
         copy=format_for_copy(answer),
     )
     if answer.more:
         with st.expander("More passages", type="compact", key=f"more_{message.message_id}"):
             show_richtext(
-                build_excerpts(answer, answer.more),
+                build_excerpts(answer, answer.more, tables, opened),
                 key=f"more_text_{message.message_id}",
                 sources=sources,
                 on_cite=lambda marker: open_source(message.message_id, marker),
+                on_toggle=toggle,
             )
     if answer.stopped:
         unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.embedding import bundled
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types.answers import REFUSAL, Answer, AnswerState, Delta, Restart, Stage
+from rag_core.types.answers import INTRODUCTION, REFUSAL, Answer, AnswerState, Delta, Restart, Stage
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.retrieval import Passage, RetrievalConfig
 from rag_core.types.usage import Usage, UsageTotal
