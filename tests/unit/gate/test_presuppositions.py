@@ -42,6 +42,21 @@ def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "is_missing"),
+    [
+        ("What is the EPS?", "Diluted earnings per share rose.", False),
+        ("What is the EPS?", "She earns well. Per share it was less.", True),
+        ("What is the EPS?", "The engine is for all ships.", True),
+        ("What is the DCF?", "It is due on the day of the call for tenders.", True),
+        ("Who is the CFO?", "The chief financial officer spoke.", False),
+        ("Who is the CFO?", "The chief executive officer spoke.", True),
+    ],
+)
+def test_abbreviation_is_confirmed_by_words_in_a_row(question: str, text: str, is_missing: bool) -> None:
+    assert bool(find_unmet_by_passage(question, text, "Harbourline")) == is_missing
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "What did sales of Harbourline do in 1749?",
