@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -46,8 +46,11 @@ _MESSAGES = st.components.v2.component(
 )
 
 
-def show_history(back: Backend, messages: Sequence[Message]) -> None:
-    """Show the messages, and draw the first source of the newest answer ahead."""
+def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
+    """Show the messages, and draw the first source of the newest answer ahead.
+
+    ``before`` is called with the place of each message before it is shown.
+    """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
@@ -55,7 +58,8 @@ def show_history(back: Backend, messages: Sequence[Message]) -> None:
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
-    for message in messages[hidden:]:
+    for place, message in enumerate(messages[hidden:], hidden):
+        before(place)
         _turn(back, message, last=message is messages[-1])
     _name_messages(messages, hidden)
     if messages and messages[-1].answer:
