@@ -20,23 +20,36 @@ from rag_core.types.documents import DocumentInfo
 _SHOWN = 3
 
 
-def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]) -> bool:
-    """Show the card of each document that was added in this conversation, newest first, until the reader closes it.
+def find_added(
+    back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]
+) -> Mapping[int, Sequence[DocumentInfo]]:
+    """Return the documents that were added in this conversation by the number of messages above their cards.
 
-    Return whether there is such a document.
+    They are newest first, without those whose cards the reader has closed.
     """
-    added = _list_added(back, {one.document_id for one in documents})
-    shown = [one for identity in added[:_SHOWN] for one in documents if one.document_id == identity]
+    by_id = {one.document_id: one for one in documents}
+    added: dict[int, list[DocumentInfo]] = {}
+    for identity, place in _list_added(back, by_id, len(messages)).items():
+        added.setdefault(place, []).append(by_id[identity])
+    return {place: shown[:_SHOWN] for place, shown in added.items()}
+
+
+def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[Message], *, is_last: bool) -> None:
+    """Show the cards of added documents until the reader closes them; in one line if messages follow them."""
     cards = back.engine.cards.find([one.document_id for one in shown])
     asked = {one.text for one in messages if one.role == "user"}
-    for document in shown:
-        if card := cards.get(document.document_id):
+    known = [(document, card) for document in shown if (card := cards.get(document.document_id))]
+    if is_last:
+        for document, card in known:
             with st.container(border=True, gap="small", key=f"card_{document.document_id}"):
                 _show_card(back, document, card, asked)
-    waiting = [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]
-    if waiting:
-        _wait_for_cards(back, waiting, cards)
-    return bool(shown)
+        if waiting := [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]:
+            _wait_for_cards(back, waiting, cards)
+    elif known:
+        names = ", ".join(escape_markdown(document.name) for document, _ in known)
+        with st.expander(f"Added: {names}", type="compact", key=f"cards_{known[0][0].document_id}"):
+            for document, card in known:
+                _show_card(back, document, card, asked)
 
 
 def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
@@ -45,22 +58,24 @@ def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCar
     return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
 
 
-def _list_added(back: Backend, searchable: Collection[str]) -> list[str]:
+def _list_added(back: Backend, searchable: Collection[str], messages: int) -> dict[str, int]:
     """Return the documents that were added in the open conversation, newest first, without closed cards.
 
-    A new chat becomes the conversation of its first question.
+    The values are the numbers of messages before. A new chat becomes the conversation of its first question.
     """
     identity = get_current_id()
-    stored_for, stored = st.session_state.get(keys.CARDS, (identity, []))
-    added = stored if stored_for in (None, identity) else []
+    stored_for, stored = st.session_state.get(keys.CARDS, (identity, {}))
+    added: dict[str, int] = stored if stored_for in (None, identity) else {}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if recent:
         jobs = back.engine.jobs.list(limit=MAX_JOBS)
         ready = [job.document_id for job in jobs if job.job_id in recent and job.document_id in searchable]
-        added = list(dict.fromkeys([*ready, *added]))
+        # A file that is ready after a question was added before it or with it.
+        place = messages - messages % 2
+        added = {one: added.get(one, place) for one in dict.fromkeys([*ready, *added])}
     st.session_state[keys.CARDS] = identity, added
     closed = st.session_state.get(keys.CLOSED_CARDS, ())
-    return [one for one in added if one in searchable and one not in closed]
+    return {one: place for one, place in added.items() if one in searchable and one not in closed}
 
 
 def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked: Collection[str]) -> None:

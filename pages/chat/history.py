@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -17,7 +17,7 @@ from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
-from pages.shared.excerpts import build_excerpts
+from pages.shared.excerpts import build_excerpts, load_whole_tables
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
@@ -46,8 +46,11 @@ _MESSAGES = st.components.v2.component(
 )
 
 
-def show_history(back: Backend, messages: Sequence[Message]) -> None:
-    """Show the messages, and draw the first source of the newest answer ahead."""
+def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
+    """Show the messages, and draw the first source of the newest answer ahead.
+
+    ``before`` is called with the place of each message before it is shown.
+    """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
@@ -55,7 +58,8 @@ def show_history(back: Backend, messages: Sequence[Message]) -> None:
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
-    for message in messages[hidden:]:
+    for place, message in enumerate(messages[hidden:], hidden):
+        before(place)
         _turn(back, message, last=message is messages[-1])
     _name_messages(messages, hidden)
     if messages and messages[-1].answer:
@@ -98,7 +102,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     if answer.as_of:
         st.caption(_(":material/history: As of {as_of}", as_of=escape_markdown(answer.as_of)))
     show_rewritten_search(back, message, answer, last=last)
-    _text(message, select_shown_part(message, answer))
+    _text(back.engine, message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
@@ -165,22 +169,30 @@ def _describe_passages(answer: Answer) -> str:
     return ngettext("Cites {read} of {number} document", "Cites {read} of {number} documents", documents, read=read)
 
 
-def _text(message: Message, answer: Answer) -> None:
-    sources = name_sources(answer)
+def _text(engine: Engine, message: Message, answer: Answer) -> None:
+    sources, tables = name_sources(answer), load_whole_tables(engine, answer)
+    opened: list[int] = st.session_state.get(f"whole_{message.message_id}", [])
+
+    def toggle(number: int) -> None:
+        left = [one for one in opened if one != number]
+        st.session_state[f"whole_{message.message_id}"] = left if number in opened else [*opened, number]
+
     show_richtext(
-        [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],
+        [*build_answer_blocks(answer, sources, tables, opened), *build_cited_tables(answer, sources)],
         key=f"answer_{message.message_id}",
         sources=find_linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),
+        on_toggle=toggle,
         copy=format_for_copy(answer),
     )
     if answer.more:
         with st.expander(_("More passages"), type="compact", key=f"more_{message.message_id}"):
             show_richtext(
-                build_excerpts(answer, answer.more),
+                build_excerpts(answer, answer.more, tables, opened),
                 key=f"more_text_{message.message_id}",
                 sources=sources,
                 on_cite=lambda marker: open_source(message.message_id, marker),
+                on_toggle=toggle,
             )
     if answer.stopped:
         words = _("Stopped before the end. The text so far is kept.")

@@ -9,6 +9,7 @@ from itertools import groupby
 from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, build_text_node
+from pages.shared.page_text import Tables
 from pages.shared.tables import align_figures
 from pages.shared.translation import translate_message
 from rag_core.types.answer_text import Run, TextTable, parse_answer_text
@@ -20,14 +21,18 @@ _BRACKET, _BAR = "\ufdd0", "\ufdd2"
 _RESTORED = str.maketrans({_BRACKET: "[", _BAR: "|"})
 
 
-def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
+def build_answer_blocks(
+    answer: Answer, markers: Collection[int], tables: Tables | None = None, opened: Collection[int] = ()
+) -> list[Node]:
     """Return the blocks of an answer, with its citations and with the verification marks of its statements.
 
-    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized.
+    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized. ``tables``
+    and ``opened`` are those of `build_excerpts`.
     """
     if answer.consists_of_excerpts:
         introduction = translate_message(answer.text.partition("\n\n")[0])
-        return [{"t": "p", "c": [build_text_node(introduction)]}, *build_excerpts(answer, answer.citations)]
+        excerpts = build_excerpts(answer, answer.citations, tables, opened)
+        return [{"t": "p", "c": [build_text_node(introduction)]}, *excerpts]
     if answer.gate.score_name == "library":
         return _build_listing(answer.text)
     if answer.state is AnswerState.ABSTAINED:

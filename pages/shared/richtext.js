@@ -19,6 +19,8 @@ function build(node, context) {
   if (node.t === "doubt") return element("span", "doubt", node.s);
   if (node.t === "verdict") return verdict(node, context);
   if (node.t === "scores") return scores(node.rows);
+  if (node.t === "fold") return fold(node, context);
+  if (node.t === "toggle") return toggle(node, context);
   if (node.t === "table") {
     const frame = element("div", "table");
     frame.tabIndex = 0;
@@ -35,6 +37,32 @@ function build(node, context) {
   for (const child of node.c || []) made.append(build(child, context));
   if (node.t === "td") made.classList.toggle("long", made.textContent.length > LONG_CELL);
   return made;
+}
+
+function textButton(text, onClick) {
+  const button = element("button", "copy", text);
+  button.type = "button";
+  button.onclick = onClick;
+  return button;
+}
+
+function fold(node, context) {
+  const [short, whole] = node.c.map((child) => build(child, context));
+  const frame = element("div", "fold");
+  const button = textButton(node.s, () => {
+    short.replaceWith(whole);
+    button.remove();
+    whole.tabIndex = -1;
+    whole.focus();
+  });
+  frame.append(short, button);
+  return frame;
+}
+
+function toggle(node, context) {
+  const button = textButton(node.s, () => context.toggle(node.n));
+  button.dataset.toggle = node.n;
+  return button;
 }
 
 function shapeCell(cell, node) {
@@ -151,9 +179,7 @@ function scores(rows) {
 }
 
 function copyButton(text, label, words) {
-  const button = element("button", "copy", label);
-  button.type = "button";
-  button.onclick = async () => {
+  const button = textButton(label, async () => {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = words.copied;
@@ -161,7 +187,7 @@ function copyButton(text, label, words) {
       button.textContent = words.noCopy;
     }
     setTimeout(() => { button.textContent = label; }, 2000);
-  };
+  });
   return button;
 }
 
@@ -170,15 +196,17 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (number) => setTriggerValue("cite", number);
+  const toggleTable = (number) => setTriggerValue("toggle", number);
   // A rerun calls this function again with the same data. Rebuilding the elements would take the focus from a button.
   if (old && old.drawn === drawn) {
-    old.context.open = open;
+    Object.assign(old.context, { open, toggle: toggleTable });
     return;
   }
   const root = element("div", data.small ? "root small" : "root");
   root.drawn = drawn;
-  root.context = { sources: data.sources || {}, open };
-  const context = { sources: root.context.sources, words: data.words, open: (number) => root.context.open(number) };
+  root.context = { sources: data.sources || {}, open, toggle: toggleTable };
+  const context = { sources: root.context.sources, words: data.words, open: (number) => root.context.open(number),
+    toggle: (number) => root.context.toggle(number) };
   for (const node of data.blocks) root.append(build(node, context));
   if (data.copy) root.append(copyButton(data.copy, data.copyLabel, data.words));
   // If the text that contains the remembered button was drawn again, remember the new button in its place.
@@ -186,7 +214,9 @@ export default function (component) {
     left.root = root;
     left.button = citesOf(root)[left.place];
   }
+  const focused = old?.querySelector("button:focus")?.dataset.toggle;
   if (old) old.replaceWith(root);
   else parentElement.append(root);
+  if (focused) root.querySelector(`[data-toggle="${focused}"]`)?.focus();
   root.querySelectorAll(".table").forEach(scrollToMarks);
 }

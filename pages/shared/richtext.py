@@ -25,6 +25,7 @@ def show_richtext(
     key: str,
     sources: Mapping[int, str] | None = None,
     on_cite: Callable[[int], None] | None = None,
+    on_toggle: Callable[[int], None] | None = None,
     copy: str = "",
     copy_label: str = "",
     small: bool = False,
@@ -40,6 +41,8 @@ def show_richtext(
         Maps n to the source of ``[n]``, which the tooltip and the accessible name of the button contain.
     on_cite : callable
         Called with n when the reader clicks ``[n]``.
+    on_toggle : callable
+        Called with the number of a ``toggle`` when the reader clicks it.
     copy : str
         Text that a button copies to the clipboard; if it is empty, there is no button.
     copy_label : str
@@ -48,11 +51,11 @@ def show_richtext(
         Whether to use the font size of captions.
     """
 
-    def clicked() -> None:
+    def handle(event: str, act: Callable[[int], None] | None) -> None:
         state = st.session_state.get(key)
-        number = state.get("cite") if state else None
-        if on_cite and isinstance(number, int):
-            on_cite(number)
+        number = state.get(event) if state else None
+        if act and isinstance(number, int):
+            act(number)
 
     data = {
         "blocks": list(blocks),
@@ -68,4 +71,9 @@ def show_richtext(
         },
         "small": small,
     }
-    _COMPONENT(key=key, data=data, on_cite_change=clicked)
+    _COMPONENT(
+        key=key,
+        data=data,
+        on_cite_change=lambda: handle("cite", on_cite),
+        on_toggle_change=lambda: handle("toggle", on_toggle),
+    )

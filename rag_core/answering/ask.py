@@ -202,6 +202,7 @@ class Answerer:
                 if writer is None and not quotes.gate.answerable:
                     yield from self._refuse(query, result, trace, has_model=False, closest=quotes.answer)
                     return
+            trace.notices += filter(None, [quotes.other_years])
             answer = join_quotes(draft, quotes.answer, trace)
             result = replace(result, passages=quotes.passages)
             # Quotes after an interrupted text are shown on demand, so they are not streamed.

@@ -21,6 +21,11 @@ NOT_IN_PLACES = "Not stated in {places}. Nothing else was searched, because the 
 # The answers if there is nothing to search.
 NO_DOCUMENTS = "There are no documents to search. Add documents, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
+# The line above excerpts of pages that may answer.
+INTRODUCTION = "These passages may answer your question."
+INCOMPLETE = "These passages may answer your question; there may be more."
+SOME_OF = "These are {shown} of {number} passages that may answer; there may be more."
+_INTRODUCTIONS = re.compile("|".join([INTRODUCTION, INCOMPLETE, SOME_OF.format(shown=r"\d+", number=r"\d+")]))
 # A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
 # U+3010 and U+3011, which some language models write.
 MARKER = re.compile(r"\[(\d{1,6})\]")
@@ -186,7 +191,10 @@ class Answer:
     @property
     def consists_of_excerpts(self) -> bool:
         """Whether the text consists of excerpts of pages that may answer."""
-        return self.generator == "extractive" and any(one.marks for one in self.citations)
+        introduction = self.text.partition("\n\n")[0]
+        return self.generator == "extractive" and (
+            any(one.marks for one in self.citations) or _INTRODUCTIONS.fullmatch(introduction) is not None
+        )
 
     @property
     def written_text(self) -> str:

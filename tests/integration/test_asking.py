@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.embedding import bundled
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types.answers import REFUSAL, Answer, AnswerState, Delta, Restart, Stage
+from rag_core.types.answers import INTRODUCTION, REFUSAL, Answer, AnswerState, Delta, Restart, Stage
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.retrieval import Passage, RetrievalConfig
 from rag_core.types.usage import Usage, UsageTotal
@@ -132,6 +131,20 @@ def test_words_that_answer_are_marked_and_stored(engine: Engine) -> None:
     assert "1931" in " ".join(page[start:end] for start, end in citation.marks)
     assert answer.consists_of_excerpts
     assert store_answer(engine, answer) == answer
+
+
+def test_other_names_and_values_of_another_year_are_not_marked(engine: Engine) -> None:
+    board = "The members of the harbour elected Bo Lind as the vice chair for three years."
+    book = "The vice chair mentioned that Clara Dahl had died. Dora Falk wrote a book about Clara Dahl."
+    indexed(engine, "board.pdf", board, book, "Fees of the harbour in 2022: it took fees of 340 crowns.")
+    answer = engine.answer("Who is the vice chair?")
+    assert {one.page_index for one in answer.citations} > {0}
+    marks = [one.quote[start - one.start : end - one.start] for one in answer.citations for start, end in one.marks]
+    assert marks == ["Bo Lind"]
+    answer = engine.answer("What fees did the harbour take in 2019?")
+    assert answer.notices == ("The first passage names 2022, not 2019.",)
+    assert answer.consists_of_excerpts
+    assert not any(one.marks for one in answer.citations)
 
 
 @pytest.mark.parametrize("question", [OFF_TOPIC, "asdf qwer zxcv", "…", "\x00"])
