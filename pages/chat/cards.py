@@ -72,7 +72,7 @@ def _list_added(back: Backend, searchable: Collection[str], messages: int) -> di
         ready = [job.document_id for job in jobs if job.job_id in recent and job.document_id in searchable]
         # A file that is ready after a question was added before it or with it.
         place = messages - messages % 2
-        added = {one: added.get(one, place) for one in dict.fromkeys([*ready, *added])}
+        added = {one: added.get(one, place) for one in dict.fromkeys([*filter(None, ready), *added])}
     st.session_state[keys.CARDS] = identity, added
     closed = st.session_state.get(keys.CLOSED_CARDS, ())
     return {one: place for one, place in added.items() if one in searchable and one not in closed}
