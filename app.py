@@ -1,4 +1,7 @@
-"""The server of the app: it opens the engine and loads the models when it starts, before the first visitor."""
+"""The server of the app, for people and for programs.
+
+It opens the engine and loads the models when it starts, before the first visitor.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ import streamlit as st
 
 # These are imported here, so that the first visitor does not wait for the modules of the first page.
 from pages.chat import asking, history, welcome  # noqa: F401
-from pages.shared.backend import close_backend, open_backend
+from pages.shared.backend import close_backend, find_base_path, find_host, open_backend, open_engine
+from rag_core.api.calls import Served
+from rag_core.api.routes import build_routes
 
 
 @asynccontextmanager
@@ -22,4 +27,5 @@ async def serve_engine(_app: st.App) -> AsyncIterator[None]:
 
 
 # Streamlit lists the scripts in a folder "pages" beside the main script as pages; this one is inside of the folder.
-app = st.App("pages/main.py", lifespan=serve_engine)
+routes = build_routes(Served(open_engine, find_host, find_base_path))
+app = st.App("pages/main.py", lifespan=serve_engine, routes=routes)

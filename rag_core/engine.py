@@ -38,6 +38,10 @@ class Engine(Services):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def announce(self, address: str) -> None:
+        """Let the command line know at which address this process serves the application."""
+        self._stores.announce(address)
+
     def warm_up(self) -> None:
         """Load models, open the dense index and start parser processes in the background; later calls do nothing."""
         self._warm_up.start()
@@ -49,6 +53,10 @@ class Engine(Services):
     def readiness(self) -> Readiness:
         """Return whether the models are loaded; if they are not, the result contains the reason."""
         return self._local_models.readiness
+
+    def describe_embedding(self) -> str:
+        """Return the library and the precision in which the bundled embedder runs; "" if another embedder is in use."""
+        return self._local_models.describe_runtime()
 
     def status(self) -> Status:
         """Return the state of the installation; block while the embedding model is being loaded."""

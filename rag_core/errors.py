@@ -28,6 +28,7 @@
     │   ├── EmbedderMissing        the weights of the model cannot be found
     │   └── EmbedderChanged        the installed weights differ from those that this version needs
     ├── RerankerMissing            no cross-encoder is set, or the model is missing or of another type
+    ├── VerifierMissing            the model that checks statements is missing or of another type
     ├── SparseEncoderMissing       the learned sparse encoder is missing or of another type
     ├── IndexMismatch              a model or setting does not match the index; a re-index is needed
     ├── IndexingStopped            the queue cannot read or change its jobs
@@ -40,6 +41,8 @@
     │   ├── DownloadCancelled      the user stopped the download
     │   └── ChecksumMismatch       the server sent another file
     ├── PackageNotInstalled        an optional package is not installed
+    ├── TokenError                 a token of another program cannot be created or does not exist
+    ├── RequestError               a request of another program is not allowed or not understood
     ├── CallLimit                  a strategy has used all model calls or tokens that the settings allow
     └── GeneratorError             the endpoint gave no answer
         ├── GeneratorAuthError
@@ -121,7 +124,18 @@ class StoreError(RagError):
 
 
 class DataFolderInUse(StoreError):
-    """Another process has the data folder open."""
+    """Another process has the data folder open.
+
+    Parameters
+    ----------
+    message : str
+    address : str
+        The address at which that process serves the application; empty if it serves none.
+    """
+
+    def __init__(self, message: str, address: str = "") -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class DatabaseInUse(StoreError):
@@ -171,6 +185,10 @@ class RerankerMissing(RagError):
     """No cross-encoder is set, its weights cannot be found, or the model is not a cross-encoder."""
 
 
+class VerifierMissing(RagError):
+    """The model that checks statements is not on this machine, or it does not say whether a text supports one."""
+
+
 class SparseEncoderMissing(RagError):
     """The learned sparse encoder is not on this machine, or the model is of another type."""
 
@@ -217,6 +235,25 @@ class ChecksumMismatch(ModelDownloadError):
 
 class PackageNotInstalled(RagError):
     """An optional package is not installed, or pip could not install it."""
+
+
+class TokenError(RagError):
+    """A token for other programs cannot be created, or no token has this name."""
+
+
+class RequestError(RagError):
+    """A request of another program is not allowed, or cannot be understood.
+
+    Parameters
+    ----------
+    status : int
+        The HTTP status of the reply.
+    message : str
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class CallLimit(RagError):

@@ -18,6 +18,7 @@ from rag_core.answering.strategies.comparison import Comparison
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.strategies.summary import SummaryStrategy
 from rag_core.answering.summary import Summarizer
+from rag_core.answering.verifier import Verifier
 from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
@@ -48,6 +49,7 @@ from rag_core.research.themes.theme_building import ThemeBuilder
 from rag_core.research.themes.theme_strategy import ThemeStrategy
 from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.research.themes.themes import Themes
+from rag_core.runtime.access_tokens import AccessTokens
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -87,6 +89,7 @@ class Services:
     models : LanguageModels
     model_downloads : ModelDownloads
     preferences : Preferences
+    tokens : AccessTokens
     strategies : Strategies
     continuations : Continuations
     explanations : Explanations
@@ -112,6 +115,7 @@ class Services:
         self.models = LanguageModels(settings, stores)
         self.model_downloads = ModelDownloads(settings, self.models)
         self.preferences = Preferences(settings, stores, self.models)
+        self.tokens = AccessTokens(stores.tokens)
 
         self._pool = SearchPool()
         self._searcher = Searcher(settings, stores, self._local_models, self._generations, self.preferences, self._pool)
@@ -140,17 +144,18 @@ class Services:
         )
         library = LibraryAnswerer(stores, self._generations)
         extracts = ExtractiveSummarizer(stores, self._generations)
-        answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library)
+        verifier = Verifier(settings, self._local_models)
+        answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library, verifier)
         self.cards = DocumentCards(stores, answerer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)
         self.continuations = Continuations(
-            self.models, self._generations, self.preferences, pages, stores, self.strategies
+            *(self.models, self._generations, self.preferences, pages, stores, self.strategies, verifier)
         )
         self.conversations = Conversations(self.models, stores.conversations, are_kept=not stores.is_read_only)
         self.explanations = Explanations(stores, self._generations, self._searcher)
         self.mixtures = Mixtures(pages, self.models)
         self.closed_book = ClosedBook(self.models, self._follow_ups)
-        self.checker = StatementChecker(settings, self._searcher, self._generations)
+        self.checker = StatementChecker(settings, self._searcher, self._generations, self.models, verifier)
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)

@@ -214,14 +214,17 @@ class Settings(BaseSettings):
         le=4,
         description="Most pictures of pages that a capable model gets beside their text; 0 sends none",
     )
-    price: Annotated[Price | None, NoDecode] = Field(
+    price: Annotated[Price | Path | None, NoDecode] = Field(
         None,
-        description="Prices of a million input and of a million output tokens, such as `0.15/0.60 USD`; default: those "
-        "of the model in `RAG_PRICES`",
+        validation_alias=AliasChoices("RAG_PRICE", "RAG_PRICES", "rag_price"),
+        description="Prices of a million input and of a million output tokens, such as `0.15/0.60 USD`, or a TOML file "
+        "with prices by model, like `rag_core/llm/prices.toml`, which is the default",
     )
-    prices: Path | None = Field(
+    verifier: str | None = Field(
         None,
-        description="TOML file with prices by model, like `rag_core/llm/prices.toml`, which is the default",
+        description="What checks the statements of an answer that no value decides: `model`, the connected language "
+        "model if it is capable, or the sentence-transformers name or path of a CrossEncoder for natural language "
+        "inference or fact-checking; unset: values only",
     )
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")
@@ -229,11 +232,11 @@ class Settings(BaseSettings):
         "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
     )
 
-    @field_validator("data_dir", "gguf", "model_catalogue", "prices")
+    @field_validator("data_dir", "gguf", "model_catalogue", "price")
     @classmethod
-    def _make_absolute(cls, value: Path | None) -> Path | None:
+    def _make_absolute(cls, value: Path | Price | None) -> Path | Price | None:
         try:
-            return value.expanduser().absolute() if value else None
+            return value.expanduser().absolute() if isinstance(value, Path) else value
         except RuntimeError as error:
             raise ValueError(str(error).rstrip(".")) from None
 
@@ -242,9 +245,11 @@ class Settings(BaseSettings):
     def _parse_price(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        if not (match := _PRICE.fullmatch(value.strip())):
-            raise ValueError("write the two prices and the currency, such as 0.15/0.60 USD")
-        return Price(float(match[1]), float(match[2]), match[3])
+        if match := _PRICE.fullmatch(value.strip()):
+            return Price(float(match[1]), float(match[2]), match[3])
+        if value.strip()[:1] in "-0123456789" and not value.endswith(".toml"):
+            raise ValueError("write the two prices and the currency, such as 0.15/0.60 USD, or name a TOML file")
+        return Path(value)
 
     @field_validator("openai_model")
     @classmethod
@@ -276,6 +281,16 @@ class Settings(BaseSettings):
     def model(self) -> str:
         """Name of the language model that writes answers; empty if no model is set."""
         return self.gguf.stem if self.gguf else self.openai_model or ""
+
+    @property
+    def token_price(self) -> Price | None:
+        """The prices of the model; ``None`` if they are in a table."""
+        return self.price if isinstance(self.price, Price) else None
+
+    @property
+    def price_table(self) -> Path | None:
+        """The table of prices; ``None`` for the one that comes with the application."""
+        return self.price if isinstance(self.price, Path) else None
 
     @property
     def generator_name(self) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
+from pages.shared.text import count_pages
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 
 _BUDGET = "context_budget"
 _STEP = 1000
@@ -23,7 +24,7 @@ def show_context_budget(engine: Engine) -> None:
         return
     st.session_state.setdefault(_BUDGET, min(engine.preferences.context_budget, most))
     chosen = st.slider(
-        "Tokens of pages per question",
+        _("Tokens of pages per question"),
         _STEP,
         most,
         step=_STEP,
@@ -31,12 +32,18 @@ def show_context_budget(engine: Engine) -> None:
         format="localized",
         on_change=_save,
         args=[engine],
-        help="A capable model gets the pages that match the question best, up to this many tokens: at most half of its "
-        "context. With more pages, it finds more answers, and each question takes longer and costs more.",
+        help=_(
+            "A capable model gets the pages that match the question best, up to this many tokens: at most half of its "
+            "context. With more pages, it finds more answers, and each question takes longer and costs more."
+        ),
     )
     st.caption(
-        f"About {format_count(chosen // _PAGE_TOKENS, 'page')} of ordinary text. A question costs up to "
-        f"{model.profile.estimate_question(chosen).label}, and more if the model asks for other pages."
+        _(
+            "About {pages} of ordinary text. A question costs up to {cost}, and more if the model asks for other "
+            "pages.",
+            pages=count_pages(chosen // _PAGE_TOKENS),
+            cost=translate_message(model.profile.estimate_question(chosen).label),
+        )
     )
 
 

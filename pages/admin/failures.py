@@ -7,8 +7,8 @@ import streamlit as st
 from pages.shared.jobs import MAX_JOBS
 from pages.shared.jobwords import describe_result
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.jobs import JobState
 
 _SHOWN = 5
@@ -20,11 +20,13 @@ def show_recent_failures(engine: Engine) -> None:
     # A job that was run again for the same document counts with its last result.
     newest = {one.document_id or one.job_id: one for one in reversed(ended)}
     failed = [words for good, words in map(describe_result, reversed(newest.values())) if not good]
-    st.header("Recent failures", anchor=False)
+    st.header(_("Recent failures"), anchor=False)
     if not failed:
-        st.caption("None.")
+        st.caption(_("None."))
         return
     for words in failed[:_SHOWN]:
         st.markdown(f":material/error: {escape_markdown(words)}")
-    more = f"The newest {_SHOWN} of {format_count(len(failed), 'failure')}. " if len(failed) > _SHOWN else ""
-    st.caption(f"{more}On the Documents page, a file can be tried again or removed.")
+    what = _("On the Documents page, a file can be tried again or removed.")
+    if len(failed) > _SHOWN:
+        what = f"{_('The newest {shown} of {number} failures.', shown=_SHOWN, number=len(failed))} {what}"
+    st.caption(what)

@@ -6,19 +6,23 @@ import streamlit as st
 
 from pages.admin.context_budget import reset_context_budget
 from pages.shared.problems import show_errors
-from pages.shared.text import format_threshold
+from pages.shared.text import count_questions, format_threshold
+from pages.shared.translation import _, translate_chart
 from rag_core.engine import Engine
-from rag_core.types.formatting import count_decimals, format_count
+from rag_core.types.formatting import count_decimals
 
 _THRESHOLD, _TOP_K, _WITH_MODEL = "gate_threshold", "gate_top_k", "gate_with_model"
 
 
 def show_answer_settings(engine: Engine) -> None:
     """Let the operator change the threshold, beside the scores of recent questions, and the number of passages."""
-    st.header("When to answer", anchor=False)
+    st.header(_("When to answer"), anchor=False)
     st.caption(
-        "For each question, Footnote estimates the probability that the passages found answer it. Below the threshold, "
-        "it says that it does not know. A higher threshold answers fewer questions, and fewer of the answers are wrong."
+        _(
+            "For each question, Footnote estimates the probability that the passages found answer it. Below "
+            "the threshold, it says that it does not know. A higher threshold answers fewer questions, and "
+            "fewer of the answers are wrong."
+        )
     )
     # There is one threshold with a language model and one without. Show the other one after a model was connected or
     # disconnected. Streamlit forgets the value of the slider when the operator leaves the page.
@@ -38,7 +42,7 @@ def show_answer_settings(engine: Engine) -> None:
 def _show_form(engine: Engine) -> None:
     with st.form("gate"):
         st.slider(
-            "Threshold",
+            _("Threshold"),
             0.0,
             1.0,
             step=0.01,
@@ -46,39 +50,51 @@ def _show_form(engine: Engine) -> None:
             key=_THRESHOLD,
             help=_help(engine),
         )
-        st.number_input("Passages per answer", 1, 100, key=_TOP_K)
+        st.number_input(_("Passages per answer"), 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
-            st.form_submit_button("Save", type="primary", key="save_gate", on_click=_save, args=[engine])
-            st.form_submit_button("Reset to the defaults", key="reset_gate", on_click=_reset, args=[engine])
+            st.form_submit_button(_("Save"), type="primary", key="save_gate", on_click=_save, args=[engine])
+            st.form_submit_button(_("Reset to the defaults"), key="reset_gate", on_click=_reset, args=[engine])
     settings = engine.settings
     st.caption(
-        f"In use: threshold {format_threshold(engine.preferences.threshold)}, {engine.preferences.top_k} passages. "
-        f"By default: threshold {format_threshold(engine.preferences.default_threshold)}, "
-        f"{settings.top_k} passages."
+        _(
+            "In use: threshold {threshold}, {passages} passages. By default: threshold {default}, "
+            "{default_passages} passages.",
+            threshold=format_threshold(engine.preferences.threshold),
+            passages=engine.preferences.top_k,
+            default=format_threshold(engine.preferences.default_threshold),
+            default_passages=settings.top_k,
+        )
     )
 
 
 def _help(engine: Engine) -> str:
-    score = f"the best passage's {engine.preferences.gate} score"
+    score = _("the best passage's {gate} score", gate=engine.preferences.gate)
     if engine.models.current:
-        return f"If {score} is lower, the model is not asked. Applies only while a language model is connected."
-    return f'If {score} is lower, the answer is "I don\'t know". Applies only while no language model is connected.'
+        return _(
+            "If {score} is lower, the model is not asked. Applies only while a language model is connected.",
+            score=score,
+        )
+    return _(
+        'If {score} is lower, the answer is "I don\'t know". Applies only while no language model is connected.',
+        score=score,
+    )
 
 
 def _recent(engine: Engine) -> None:
     """Show the scores of recent questions, which help the operator to choose the threshold."""
     scores = engine.evaluations.recent_gate_scores()
     if not scores:
-        st.caption("The scores of recent questions are shown here as soon as questions are asked in the chat.")
+        st.caption(_("The scores of recent questions are shown here as soon as questions are asked in the chat."))
         return
     above = sum(score >= engine.preferences.threshold for score in scores)
-    words = (
-        f"Best scores of the newest {format_count(len(scores), 'question')} in conversations: {above:,} reached the "
-        "threshold in use (dashed line)."
+    words = _(
+        "Best scores of the newest {questions} in conversations: {above} reached the threshold in use (dashed line).",
+        questions=count_questions(len(scores)),
+        above=above,
     )
     st.caption(words)
     st.vega_lite_chart(
-        spec=dict(engine.evaluations.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words
+        spec=translate_chart(engine.evaluations.gate_scores_plot(scores)), width="stretch", key="gate_scores", alt=words
     )
 
 
@@ -86,7 +102,7 @@ def _save(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_threshold(st.session_state[_THRESHOLD])
         engine.preferences.set_top_k(int(st.session_state[_TOP_K]))
-        st.toast("Saved", icon=":material/check:")
+        st.toast(_("Saved"), icon=":material/check:")
 
 
 def _reset(engine: Engine) -> None:

@@ -10,24 +10,24 @@ import streamlit as st
 from pages.shared.jobs import track_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
-from pages.shared.text import format_duration
+from pages.shared.text import count_documents, format_duration
+from pages.shared.translation import N_, _, ngettext
 from rag_core.engine import Engine
 from rag_core.types.chunks import Fingerprint
-from rag_core.types.formatting import format_count
 from rag_core.types.status import Status
 
 _WORDS = {
-    "embedder": "Embedder",
-    "weights": "Weights (SHA-256)",
-    "dimension": "Dimensions",
-    "token_dimension": "Dimensions of token vectors",
-    "projection": "Projection of token vectors",
-    "chunk_tokens": "Tokens per chunk",
-    "chunk_overlap": "Overlap of chunks",
-    "extractor": "Text extracted with",
-    "prefix": "Prefix of each chunk",
-    "sparse": "Learned sparse encoder",
-    "sparse_weights": "Weights of the sparse encoder (SHA-256)",
+    "embedder": N_("Embedder"),
+    "weights": N_("Weights (SHA-256)"),
+    "dimension": N_("Dimensions"),
+    "token_dimension": N_("Dimensions of token vectors"),
+    "projection": N_("Projection of token vectors"),
+    "chunk_tokens": N_("Tokens per chunk"),
+    "chunk_overlap": N_("Overlap of chunks"),
+    "extractor": N_("Text extracted with"),
+    "prefix": N_("Prefix of each chunk"),
+    "sparse": N_("Learned sparse encoder"),
+    "sparse_weights": N_("Weights of the sparse encoder (SHA-256)"),
 }
 _ALL = ""
 # Fields that change the text of chunks, but not how a vector is computed from a text.
@@ -37,32 +37,36 @@ _SPARSE = {"sparse", "sparse_weights"}
 
 def show_index(engine: Engine, status: Status) -> None:
     """Compare the index with the settings, and let the operator re-index documents."""
-    st.header("Index", anchor=False)
+    st.header(_("Index"), anchor=False)
     st.caption(
-        "Searches read an index of the documents. It was built with the settings of then; if they differ now, build it "
-        "again (re-index) to apply them."
+        _(
+            "Searches read an index of the documents. It was built with the settings of then; if they differ "
+            "now, build it again (re-index) to apply them."
+        )
     )
     with show_errors():
         differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
+        if runtime := engine.describe_embedding():
+            st.caption(f"Texts are embedded by {runtime}.")
         _rebuild(engine, status, set(differing))
 
 
 def _compare(built: Fingerprint | None, configured: Fingerprint | None, differing: set[str]) -> None:
     if built is None and configured is None:
-        st.caption("Nothing is indexed yet.")
+        st.caption(_("Nothing is indexed yet."))
         return
     rows = []
     for field in dataclasses.fields(Fingerprint):
         values = [_short(getattr(one, field.name)) if one else "–" for one in (built, configured)]
-        rows.append((_WORDS.get(field.name, field.name), *values, "differs" if field.name in differing else ""))
-    with st.expander("What the index was built with", expanded=bool(differing), type="compact"):
+        rows.append((_(_WORDS.get(field.name, field.name)), *values, _("differs") if field.name in differing else ""))
+    with st.expander(_("What the index was built with"), expanded=bool(differing), type="compact"):
         st.dataframe(
-            pd.DataFrame(rows, columns=["Property", "Index", "Settings", "Difference"]),
+            pd.DataFrame(rows, columns=[_("Property"), _("Index"), _("Settings"), _("Difference")]),
             hide_index=True,
             height="content",
             key="fingerprint",
-            alt="What the index was built with, compared with the settings",
+            alt=_("What the index was built with, compared with the settings"),
         )
 
 
@@ -77,13 +81,13 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         document_id = st.selectbox(
-            "Re-index",
+            _("Re-index"),
             [_ALL, *names],
-            format_func=lambda one: names[one] if one else f"All documents ({len(names):,})",
+            format_func=lambda one: names[one] if one else _("All documents ({number})", number=len(names)),
             key="reindex_choice",
         )
         st.button(
-            "Re-index",
+            _("Re-index"),
             icon=":material/sync:",
             key="reindex",
             type="primary" if differing else "secondary",
@@ -91,27 +95,33 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
             args=[engine, document_id],
         )
     if document_id:
-        st.caption("The file is read and indexed again. Until that is done, answers use the current version.")
+        st.caption(_("The file is read and indexed again. Until that is done, answers use the current version."))
     else:
-        totals = f"{format_count(len(names), 'document')}, {format_count(status.stores.get('database', 0), 'chunk')}"
+        number = status.stores.get("database", 0)
+        chunks = ngettext("{number} chunk", "{number} chunks", number)
+        totals = f"{count_documents(len(names))}, {chunks}"
         st.caption(f"{totals}. {_plan(differing, engine.index.estimate_seconds())}")
 
 
 def _plan(differing: set[str], seconds: float | None) -> str:
     """Describe what re-indexing all documents will do."""
     if not differing:
-        return (
+        return _(
             "The index matches the settings: documents that are complete in every store stay as they are, the others "
             "are indexed again."
         )
     is_reused = differing <= _TEXT | _SPARSE
-    reused = "vectors of unchanged text are reused" if is_reused else "every vector is computed again"
+    reused = _("vectors of unchanged text are reused") if is_reused else _("every vector is computed again")
     if differing & _SPARSE:
-        reused += ", and the learned sparse index is built anew"
-    most = "at most " if differing <= _TEXT else ""
+        reused += _(", and the learned sparse index is built anew")
+    most = _("at most ") if differing <= _TEXT else ""
     # The estimate is based on the speed of the current embedder; another embedder may be slower or faster.
-    pace = f", {most}about {format_duration(seconds)} at the speed of the current embedder" if seconds else ""
-    return f"Answers use the current index until the new one is complete; {reused}{pace}."
+    pace = (
+        _(", {most}about {duration} at the speed of the current embedder", most=most, duration=format_duration(seconds))
+        if seconds
+        else ""
+    )
+    return _("Answers use the current index until the new one is complete; {reused}{pace}.", reused=reused, pace=pace)
 
 
 def _start(engine: Engine, document_id: str) -> None:

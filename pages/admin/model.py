@@ -12,8 +12,8 @@ from pages.admin.model_options import APIS
 from pages.admin.privacy import show_privacy
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.status import ModelCheck
 
 _CHOSEN, _LISTED, _FOUND = "model_chosen", "models_listed", "model_found"
@@ -26,15 +26,17 @@ _ICONS = {
 
 def show_model(engine: Engine) -> None:
     """Show which model writes the answers; let the operator test it or choose another one."""
-    st.header("Language model", anchor=False)
+    st.header(_("Language model"), anchor=False)
     with show_errors():
         _in_use(engine)
         if engine.models.endpoint:
             show_privacy(engine)
         if engine.models.is_from_environment:
             st.caption(
-                "The environment or `.env` sets this model. To use the form instead, unset `RAG_OPENAI_MODEL`, "
-                "`RAG_OPENAI_BASE_URL`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
+                _(
+                    "The environment or `.env` sets this model. To use the form instead, unset `RAG_OPENAI_MODEL`, "
+                    "`RAG_OPENAI_BASE_URL`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
+                )
             )
             _controls(engine)
         else:
@@ -46,49 +48,68 @@ def _in_use(engine: Engine) -> None:
     settings = engine.models.settings
     if not engine.models.endpoint:
         st.caption(
-            "None: answers are quoted from the documents. Connect a model to have it write them. The chat then also "
-            "offers ways to search with the model's help."
+            _(
+                "None: answers are quoted from the documents. Connect a model to have it write them. The chat "
+                "then also offers ways to search with the model's help."
+            )
         )
         return
     if settings.gguf:
-        st.text(f"{engine.models.endpoint}, run inside this app")
+        st.text(_("{endpoint}, run inside this app", endpoint=engine.models.endpoint))
     else:
-        model, api = engine.models.current or "No model chosen", APIS[settings.openai_api]
-        st.text(f"{model}, at {engine.models.endpoint}, over {api}")
+        model, api = engine.models.current or _("No model chosen"), APIS[settings.openai_api]
+        st.text(_("{model}, at {endpoint}, over {api}", model=model, endpoint=engine.models.endpoint, api=api))
     if problem := engine.models.key_problem:
-        st.error(escape_markdown(problem), icon=":material/key_off:")
+        st.error(escape_markdown(translate_message(problem)), icon=":material/key_off:")
         st.button(
-            "Read the key again", key="read_key", icon=":material/refresh:", on_click=engine.models.read_key_again
+            _("Read the key again"), key="read_key", icon=":material/refresh:", on_click=engine.models.read_key_again
         )
     if not engine.models.current:
-        st.caption("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`.")
+        st.caption(_("Answers are quoted from the documents until you choose a model here or set `RAG_OPENAI_MODEL`."))
     in_use = engine.models.active()
     if in_use:
-        place = "`RAG_MODEL_CAPABILITY`" if engine.models.is_from_environment else "More options"
-        _show_capability(in_use, f"Choose another capability with {place}.")
-    where = "with the settings `RAG_OPENAI_…`"
+        place = "`RAG_MODEL_CAPABILITY`" if engine.models.is_from_environment else _("More options")
+        _show_capability(in_use, _("Choose another capability with {place}.", place=place))
+    where = _("with the settings `RAG_OPENAI_…`")
     if not engine.models.is_from_environment:
-        where = f"{where}, the context also under More options"
+        where = _("{where}, the context also under More options", where=where)
     st.caption(
-        f"{_describe_context(in_use)}Time-out after {settings.openai_timeout_s:g} s without a reply · "
-        f"{settings.openai_retries} retries. Change these {where}."
+        _(
+            "{context}Time-out after {seconds} s without a reply · {retries} retries. Change these {where}.",
+            context=_describe_context(in_use),
+            seconds=f"{settings.openai_timeout_s:g}",
+            retries=settings.openai_retries,
+            where=where,
+        )
     )
 
 
 def _describe_context(model: Any) -> str:
     if model is None:
         return ""
-    return f"Context {model.context_tokens:,} tokens, {model.answer_tokens:,} of them for the answer · "
+    return _(
+        "Context {tokens} tokens, {for_answer} of them for the answer · ",
+        tokens=model.context_tokens,
+        for_answer=model.answer_tokens,
+    )
 
 
 def _show_capability(model: Any, how: str) -> None:
-    found = ", as the test found" if model.profile.is_tested else ""
-    reads = "a few passages, and gets simple rules"
+    found = _(", as the test found") if model.profile.is_tested else ""
+    reads = _("a few passages, and gets simple rules")
     if model.capability == "capable":
-        reads = f"whole pages, up to {model.context_budget:,} tokens per question"
-    st.caption(f"Capability: {model.capability}{found}. The model reads {reads}. {how}")
+        reads = _("whole pages, up to {tokens} tokens per question", tokens=model.context_budget)
+    st.caption(
+        _(
+            "Capability: {capability}{found}. The model reads {reads}. {how}",
+            capability=model.capability,
+            found=found,
+            reads=reads,
+            how=how,
+        )
+    )
     if model.profile.advice:
-        st.warning(escape_markdown(model.profile.advice), icon=":material/info:")
+        st.warning(escape_markdown(translate_message(model.profile.advice)), icon=":material/info:")
 
 
 def _controls(engine: Engine) -> None:
@@ -100,23 +121,23 @@ def _controls(engine: Engine) -> None:
             dict.fromkeys(one for one in (engine.models.current, *listed, st.session_state.get(_CHOSEN)) if one)
         )
         chosen = st.selectbox(
-            "Model",
+            _("Model"),
             options,
             key=_CHOSEN,
             accept_new_options=True,
-            placeholder="Choose or type a name",
-            help="Click List models to load the models of the endpoint, or type a name.",
+            placeholder=_("Choose or type a name"),
+            help=_("Click List models to load the models of the endpoint, or type a name."),
         )
     with st.container(horizontal=True, gap="small"):
-        tested = st.button("Test", icon=":material/network_check:", key="test_model", disabled=not chosen)
+        tested = st.button(_("Test"), icon=":material/network_check:", key="test_model", disabled=not chosen)
         if not engine.settings.gguf:
-            st.button("List models", icon=":material/list:", key="list_models", on_click=_list, args=[engine])
+            st.button(_("List models"), icon=":material/list:", key="list_models", on_click=_list, args=[engine])
             if chosen and chosen != engine.models.current:
-                st.button("Use this model", key="use_model", type="primary", on_click=_use, args=[engine, chosen])
+                st.button(_("Use this model"), key="use_model", type="primary", on_click=_use, args=[engine, chosen])
             if engine.models.current != engine.settings.model:
-                st.button("Reset to the default", key="reset_model", on_click=_use, args=[engine, None])
+                st.button(_("Reset to the default"), key="reset_model", on_click=_use, args=[engine, None])
     if tested and chosen:
-        with st.spinner("Testing the model"):
+        with st.spinner(_("Testing the model")):
             st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))
     name, checks = st.session_state.get(_FOUND, ("", []))
     if checks and name == chosen:
@@ -126,7 +147,10 @@ def _controls(engine: Engine) -> None:
 def _list(engine: Engine) -> None:
     with show_errors():
         st.session_state[_LISTED] = engine.models.list()
-        st.toast(f"{format_count(len(st.session_state[_LISTED]), 'model')} listed", icon=":material/check:")
+        st.toast(
+            ngettext("{number} model listed", "{number} models listed", len(st.session_state[_LISTED])),
+            icon=":material/check:",
+        )
 
 
 def _use(engine: Engine, name: str | None) -> None:
@@ -138,4 +162,5 @@ def _use(engine: Engine, name: str | None) -> None:
 def _results(checks: list[ModelCheck]) -> None:
     with st.container(border=True, gap="xsmall"):
         for check in checks:
-            st.markdown(f"{_ICONS[check.passed]} **{check.name}.** {escape_markdown(check.words)}")
+            words = escape_markdown(translate_message(check.words))
+            st.markdown(f"{_ICONS[check.passed]} **{translate_message(check.name)}.** {words}")

@@ -8,9 +8,9 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, format_bytes
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_size
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.status import ModelCheck
 
@@ -25,11 +25,13 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
     before = engine.model_downloads.current
     _announce(before)
     is_open = not engine.models.endpoint or before is not None
-    with st.expander("Download a model that runs on this machine", icon=":material/download:", expanded=is_open):
+    with st.expander(_("Download a model that runs on this machine"), icon=":material/download:", expanded=is_open):
         st.caption(
-            "No account and no key are needed. Questions and documents stay on this machine. The package `xllamacpp`, "
-            "which runs the model (about 110 MB on disk), is installed too if it is missing. Choose the first model, "
-            "unless its answers take too long."
+            _(
+                "No account and no key are needed. Questions and documents stay on this machine. The package "
+                "`xllamacpp`, which runs the model (about 110 MB on disk), is installed too if it is missing. "
+                "Choose the first model, unless its answers take too long."
+            )
         )
 
         @st.fragment(run_every=1.0 if before and before.step.is_active else None)
@@ -53,7 +55,10 @@ def _announce(setup: ModelSetup | None) -> None:
     st.session_state[_SEEN] = step
     if is_new and setup and setup.step is SetupStep.CONNECTED:
         st.session_state.pop(_FORM_KIND, None)
-        st.toast(f"Connected. All questions use {escape_markdown(setup.name)} from now on.", icon=":material/check:")
+        st.toast(
+            _("Connected. All questions use {name} from now on.", name=escape_markdown(setup.name)),
+            icon=":material/check:",
+        )
 
 
 def _describe_step(setup: ModelSetup | None) -> object:
@@ -62,8 +67,8 @@ def _describe_step(setup: ModelSetup | None) -> object:
 
 def _write_badge(offer: ModelOffer) -> str:
     if offer.in_use:
-        return " :green-badge[In use]"
-    return " :green-badge[Recommended for this machine]" if offer.is_recommended else ""
+        return _(" :green-badge[In use]")
+    return _(" :green-badge[Recommended for this machine]") if offer.is_recommended else ""
 
 
 def _show_offer(
@@ -71,20 +76,26 @@ def _show_offer(
 ) -> None:
     own = setup if setup and setup.name == offer.name else None
     st.markdown(f"**{escape_markdown(offer.name)}**" + _write_badge(offer))
-    where = "to download" if offer.downloaded_bytes < offer.size_bytes else "on this disk"
-    fits = "fits the memory and the disk of this machine" if not offer.problem else "does not fit this machine"
+    where = _("to download") if offer.downloaded_bytes < offer.size_bytes else _("on this disk")
+    fits = _("fits the memory and the disk of this machine") if not offer.problem else _("does not fit this machine")
     st.caption(
-        f"{format_size(offer.size_bytes)} {where} · needs {format_size(offer.memory_bytes)} of memory · {fits} · "
-        f"licence {escape_markdown(offer.licence)}"
+        _(
+            "{size} {where} · needs {memory} of memory · {fits} · licence {licence}",
+            size=format_bytes(offer.size_bytes),
+            where=where,
+            memory=format_bytes(offer.memory_bytes),
+            fits=fits,
+            licence=escape_markdown(offer.licence),
+        )
     )
-    st.caption(offer.benefit)
+    st.caption(translate_message(offer.benefit))
     if offer.problem:
-        st.warning(escape_markdown(offer.problem), icon=":material/error:")
+        st.warning(escape_markdown(translate_message(offer.problem)), icon=":material/error:")
     if own and own.step.is_active:
         _show_progress(engine, own)
         return
     if own and own.problem:
-        st.error(escape_markdown(own.problem), icon=":material/error:")
+        st.error(escape_markdown(translate_message(own.problem)), icon=":material/error:")
         if own.checks:
             show_checks(list(own.checks))
     if not offer.in_use:
@@ -94,19 +105,27 @@ def _show_offer(
 def _show_progress(engine: Engine, setup: ModelSetup) -> None:
     share = setup.done / setup.total
     if setup.step is SetupStep.INSTALLING:
-        st.caption(":material/hourglass_empty: Installing the package xllamacpp")
+        st.caption(_(":material/hourglass_empty: Installing the package xllamacpp"))
     elif setup.step is SetupStep.TESTING:
-        st.caption(":material/hourglass_empty: Loading and testing the model")
+        st.caption(_(":material/hourglass_empty: Loading and testing the model"))
     elif share >= 1:
-        st.progress(1.0, text="Checking the file")
+        st.progress(1.0, text=_("Checking the file"))
     else:
-        words = "Stopping" if setup.is_stopping else "Downloading"
-        st.progress(share, text=f"{words}: {format_size(setup.done)} of {format_size(setup.total)}")
+        words = _("Stopping") if setup.is_stopping else _("Downloading")
+        st.progress(
+            share,
+            text=_(
+                "{words}: {done} of {total}",
+                words=words,
+                done=format_bytes(setup.done),
+                total=format_bytes(setup.total),
+            ),
+        )
     if setup.step is SetupStep.DOWNLOADING:
         with st.container(horizontal=True, gap="small"):
             for label, icon, act in (
-                ("Pause", "pause", engine.model_downloads.pause),
-                ("Cancel", "close", engine.model_downloads.cancel),
+                (_("Pause"), "pause", engine.model_downloads.pause),
+                (_("Cancel"), "close", engine.model_downloads.cancel),
             ):
                 if st.button(label, key=f"{icon}_{setup.name}", icon=f":material/{icon}:", disabled=setup.is_stopping):
                     _act(act)
@@ -116,13 +135,13 @@ def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, 
     downloads, done = engine.model_downloads, offer.downloaded_bytes
     needs_package = own is not None and own.step is SetupStep.PACKAGE_MISSING
     if needs_package:
-        label = "Install and use"
+        label = _("Install and use")
     elif done >= offer.size_bytes:
-        label = "Use"
+        label = _("Use")
     elif done:
-        label = f"Continue ({format_size(done)} are here)"
+        label = _("Continue ({size} are here)", size=format_bytes(done))
     else:
-        label = "Download and use"
+        label = _("Download and use")
     with st.container(horizontal=True, gap="small"):
         if st.button(
             label,
@@ -132,7 +151,7 @@ def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, 
             disabled=bool(offer.problem) or is_busy,
         ):
             _act(lambda: downloads.start(offer.name, install=True))
-        if done and st.button("Remove", key=f"remove_{offer.name}", icon=":material/delete:", disabled=is_busy):
+        if done and st.button(_("Remove"), key=f"remove_{offer.name}", icon=":material/delete:", disabled=is_busy):
             _act(lambda: downloads.remove(offer.name))
     if needs_package:
         st.code(downloads.install_command, language="bash", wrap_lines=True)

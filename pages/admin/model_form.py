@@ -18,17 +18,19 @@ from pages.admin.model_options import (
     show_fields,
 )
 from pages.shared.problems import show_errors, show_errors_next_run, show_stored_error
+from pages.shared.translation import N_, _, ngettext
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.status import ModelCheck, ModelChoice
 
 _CHECKS, _NOTE, _PROBLEM = "connect_checks", "connect_note", "connect_problem"
-NO_LIST = "This endpoint lists no models. Type the name of the model into the field Model."
+NO_LIST = N_("This endpoint lists no models. Type the name of the model into the field Model.")
 _PLACES = {
-    "keyring": "The API key is in this machine's keyring.",
-    "file": "This machine has no usable keyring, so the API key is in the file `model-key` of the data folder, which "
-    "only its owner can read.",
-    "": "No API key is stored.",
+    "keyring": N_("The API key is in this machine's keyring."),
+    "file": N_(
+        "This machine has no usable keyring, so the API key is in the file `model-key` of the data folder, which "
+        "only its owner can read."
+    ),
+    "": N_("No API key is stored."),
 }
 
 
@@ -44,15 +46,15 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         results = st.container()
         with st.container(horizontal=True, gap="small"):
             if not is_file:
-                _button("List models", "connect_find", _find, engine, icon=":material/list:")
-            tested = st.form_submit_button("Test", key="connect_test", icon=":material/network_check:")
-            _button("Connect", "connect_save", _save, engine, type="primary")
+                _button(_("List models"), "connect_find", _find, engine, icon=":material/list:")
+            tested = st.form_submit_button(_("Test"), key="connect_test", icon=":material/network_check:")
+            _button(_("Connect"), "connect_save", _save, engine, type="primary")
             if engine.models.current:
-                _button("Disconnect", "connect_remove", _disconnect, engine)
+                _button(_("Disconnect"), "connect_remove", _disconnect, engine)
     with results:
         _show_results(engine, show_checks, tested=tested)
     if saved and not saved.gguf:
-        st.caption(_PLACES[engine.models.key_place])
+        st.caption(_(_PLACES[engine.models.key_place]))
 
 
 def _show_results(engine: Engine, show_checks: Callable[[list[ModelCheck]], None], *, tested: bool) -> None:
@@ -61,7 +63,7 @@ def _show_results(engine: Engine, show_checks: Callable[[list[ModelCheck]], None
         st.info(note, icon=":material/info:")
     if tested:
         st.session_state.pop(_CHECKS, None)
-        with show_errors(), st.spinner("Testing the model"):
+        with show_errors(), st.spinner(_("Testing the model")):
             choice = read_choice()
             st.session_state[_CHECKS] = choice, list(engine.models.check(choice, read_key()))
     tested_choice, checks = st.session_state.get(_CHECKS, (None, []))
@@ -77,8 +79,12 @@ def _find(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         found, models = engine.models.find_models(read_choice(), read_key())
         set_found(found.base_url, list(models))
-        found_models = f"{format_count(len(models), 'model')} found. Choose one in the field Model."
-        st.session_state[_NOTE] = found_models if models else NO_LIST
+        found_models = ngettext(
+            "{number} model found. Choose one in the field Model.",
+            "{number} models found. Choose one in the field Model.",
+            len(models),
+        )
+        st.session_state[_NOTE] = found_models if models else _(NO_LIST)
 
 
 def _save(engine: Engine) -> None:
@@ -92,7 +98,7 @@ def _save(engine: Engine) -> None:
         saved = engine.models.choice
         if saved:
             fill(saved)
-        st.toast("Connected. All questions use this model from now on.", icon=":material/check:")
+        st.toast(_("Connected. All questions use this model from now on."), icon=":material/check:")
 
 
 def _disconnect(engine: Engine) -> None:

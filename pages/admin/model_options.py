@@ -7,15 +7,19 @@ from typing import Literal
 import streamlit as st
 
 from pages.admin.privacy import show_destination
+from pages.shared.translation import N_, _, ngettext, translate_message
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.status import ModelChoice
 
 _PRESET, _ADDRESS, _KEY, _MODEL = "connect_preset", "connect_address", "connect_key", "connect_model"
 _API, _CONTEXT, _CAPABILITY = "connect_api", "connect_context", "connect_capability"
 _LISTED, _LOCAL = "connect_listed", "connect_local"
 APIS = {"chat": "Chat Completions", "responses": "Responses"}
-_CAPABILITIES: dict[Literal["", "small", "capable"], str] = {"": "Automatic", "small": "Small", "capable": "Capable"}
+_CAPABILITIES: dict[Literal["", "small", "capable"], str] = {
+    "": N_("Automatic"),
+    "small": N_("Small"),
+    "capable": N_("Capable"),
+}
 
 
 def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
@@ -27,14 +31,14 @@ def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
     if _PRESET not in st.session_state:
         fill(saved or ModelChoice("openai", presets["openai"].base_url))
     chosen = st.selectbox(
-        "Kind of model",
+        _("Kind of model"),
         list(presets),
         key=_PRESET,
-        format_func=lambda one: presets[one].name,
+        format_func=lambda one: translate_message(presets[one].name),
         on_change=lambda: fill(ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)),
     )
     preset = presets[chosen]
-    st.text_input("Path of the file" if preset.is_file else "Address", key=_ADDRESS, placeholder=preset.example)
+    st.text_input(_("Path of the file") if preset.is_file else _("Address"), key=_ADDRESS, placeholder=preset.example)
     if not preset.is_file:
         show_destination(engine, st.session_state[_ADDRESS])
     return preset.id
@@ -44,10 +48,10 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
     """Show the fields that are sent with the address: key, model and options; return whether the model is a file."""
     preset = next(preset for preset in engine.models.presets if preset.id == kind)
     if not preset.is_file:
-        kept = " Leave it empty to keep the stored key for the same address." if engine.models.key_place else ""
-        needed = "This kind needs a key." if preset.needs_key else "Most servers on this machine need no key."
+        kept = _(" Leave it empty to keep the stored key for the same address.") if engine.models.key_place else ""
+        needed = _("This kind needs a key.") if preset.needs_key else _("Most servers on this machine need no key.")
         st.text_input(
-            "API key",
+            _("API key"),
             key=_KEY,
             type="password",
             autocomplete="off",
@@ -56,42 +60,46 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
         # The place is kept as in `show_destination`.
         place = st.empty()
         if not kept and engine.models.offers_environment_key(st.session_state[_ADDRESS]):
-            place.caption("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only.")
+            place.caption(_("The key from `OPENAI_API_KEY` is used if the field is empty. It is sent to OpenAI only."))
         listed = [name for name in (st.session_state.get(_MODEL), *st.session_state.get(_LISTED, [])) if name]
         st.selectbox(
-            "Model",
+            _("Model"),
             list(dict.fromkeys(listed)),
             key=_MODEL,
             index=None,
             accept_new_options=True,
-            placeholder="Click List models, or type a name",
+            placeholder=_("Click List models, or type a name"),
         )
     _more_options(saved, is_file=preset.is_file)
     return preset.is_file
 
 
 def _more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
-    with st.expander("More options"):
+    with st.expander(_("More options")):
         if not is_file:
-            st.selectbox("API", list(APIS), key=_API, format_func=APIS.__getitem__, filter_mode=None)
+            st.selectbox(_("API"), list(APIS), key=_API, format_func=APIS.__getitem__, filter_mode=None)
         reported = saved.context_tokens if saved and saved.context_reported else None
         st.number_input(
-            "Context length",
+            _("Context length"),
             *(512, 2_000_000, None, 512),
             key=_CONTEXT,
-            placeholder=f"{reported:,}" if reported else "Automatic",
-            help="Tokens of prompt and answer together. If the field is empty, the number that the endpoint reports "
-            "is used, or else what is known of its host.",
+            placeholder=f"{reported:,}" if reported else _("Automatic"),
+            help=_(
+                "Tokens of prompt and answer together. If the field is empty, the number that the endpoint reports "
+                "is used, or else what is known of its host."
+            ),
         )
         st.selectbox(
-            "Capability",
+            _("Capability"),
             list(_CAPABILITIES),
             key=_CAPABILITY,
-            format_func=_CAPABILITIES.__getitem__,
+            format_func=lambda one: _(_CAPABILITIES[one]),
             filter_mode=None,
-            help="A capable model reads whole pages and cites them. A small one gets a few passages and simple rules. "
-            "Automatic uses the result of the test, or else the context length; a file is small unless the list of "
-            "downloads says otherwise.",
+            help=_(
+                "A capable model reads whole pages and cites them. A small one gets a few passages and simple rules. "
+                "Automatic uses the result of the test, or else the context length; a file is small unless the list of "
+                "downloads says otherwise."
+            ),
         )
 
 
@@ -142,7 +150,12 @@ def offer_local_servers(engine: Engine) -> None:
         st.session_state[_LOCAL] = engine.models.find_local_servers()
     names = {preset.id: preset.name for preset in engine.models.presets}
     for server in st.session_state[_LOCAL]:
-        label = f"Use {names[server.preset]} on this machine ({format_count(len(server.models), 'model')})"
+        label = ngettext(
+            "Use {name} on this machine ({number} model)",
+            "Use {name} on this machine ({number} models)",
+            len(server.models),
+            name=names[server.preset],
+        )
         st.button(
             label,
             key=f"connect_{server.preset}",

@@ -12,14 +12,16 @@ from pages.admin.index import show_index
 from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
 from pages.admin.scroll import scroll_to_linked_part
+from pages.admin.tokens import show_tokens
 from pages.admin.usage import show_usage
 from pages.admin.watches import show_watched_folders
 from pages.shared import keys
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
+from pages.shared.translation import _
 
-back = start_page("admin", "Settings")
-with st.spinner("Checking that everything works"):
+back = start_page("admin", _("Settings"))
+with st.spinner(_("Checking that everything works")):
     status = back.engine.status()
 show_health(status)
 with st.container(key=keys.ADMIN_MODEL):
@@ -32,6 +34,7 @@ show_storage(status)
 show_recent_failures(back.engine)
 show_answer_settings(back.engine)
 show_watched_folders(back.engine)
+show_tokens(back.engine)
 show_usage(back.engine)
 show_installation(status)
 scroll_to_linked_part()

@@ -8,10 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.problems import show_errors
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 
-_PERIODS = {"Last 30 days": timedelta(days=30), "All time": None}
-_COUNTS = ("Requests", "Tokens in", "Tokens out")
+_PERIODS = {N_("Last 30 days"): timedelta(days=30), N_("All time"): None}
+_COUNTS = (N_("Requests"), N_("Tokens in"), N_("Tokens out"))
 
 
 def show_usage(engine: Engine) -> None:
@@ -20,12 +21,12 @@ def show_usage(engine: Engine) -> None:
         if not engine.models.usage_totals():
             return
         period = st.segmented_control(
-            "Tokens and cost", list(_PERIODS), default="All time", required=True, key="usage_period"
+            _("Tokens and cost"), list(_PERIODS), format_func=_, default="All time", required=True, key="usage_period"
         )
         span = _PERIODS[period]
         totals = engine.models.usage_totals(None if span is None else datetime.now(UTC) - span)
         if not totals:
-            st.caption("No model was used in this period.")
+            st.caption(_("No model was used in this period."))
             return
         rows = [
             {
@@ -45,17 +46,23 @@ def show_usage(engine: Engine) -> None:
             table,
             hide_index=True,
             key="usage",
-            column_config={name: st.column_config.NumberColumn(format="localized") for name in _COUNTS}
-            | {"Cost": st.column_config.NumberColumn(format="%.4f")},
-            alt="Tokens and cost by model",
+            column_config={name: st.column_config.NumberColumn(_(name), format="localized") for name in _COUNTS}
+            | {
+                "Model": st.column_config.TextColumn(_("Model")),
+                "Cost": st.column_config.NumberColumn(_("Cost"), format="%.4f"),
+                "Currency": st.column_config.TextColumn(_("Currency")),
+            },
+            alt=_("Tokens and cost by model"),
         )
         notes = []
         if any(one.usage.estimated for one in totals):
-            notes.append("Some token counts are estimates, because the endpoint did not report them.")
+            notes.append(_("Some token counts are estimates, because the endpoint did not report them."))
         if any(one.usage.cost is None for one in totals):
             notes.append(
-                "Requests have no cost if the model ran on this machine, or if its price was unknown at the time. "
-                "Set `RAG_PRICE`, or add the model to a table of prices (`RAG_PRICES`)."
+                _(
+                    "Requests have no cost if the model ran on this machine, or if its price was unknown at the time. "
+                    "Set `RAG_PRICE`, or add the model to a table of prices (`RAG_PRICES`)."
+                )
             )
         if notes:
             st.caption(" ".join(notes))

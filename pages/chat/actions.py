@@ -12,6 +12,7 @@ from pages.shared.backend import Backend
 from pages.shared.conversation_dialogs import show_export_buttons
 from pages.shared.current import get_current_id
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Message
 
@@ -21,11 +22,14 @@ def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, la
     if not answer.rewritten:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f":material/search: Searched for: {escape_markdown(answer.rewritten)}", width="content")
+        st.caption(
+            _(":material/search: Searched for: {rewritten}", rewritten=escape_markdown(answer.rewritten)),
+            width="content",
+        )
         if last:
             _editor(
-                "Edit search",
-                "Search for",
+                _("Edit search"),
+                _("Search for"),
                 answer.rewritten,
                 key=f"search_{message.message_id}",
                 on_ask=lambda text: search_again(back, message, text),
@@ -36,7 +40,7 @@ def show_actions(back: Backend, message: Message) -> None:
     """Show the actions below the newest answer."""
     key = message.message_id
     st.button(
-        "Ask again",
+        _("Ask again"),
         icon=":material/refresh:",
         type="tertiary",
         key=f"again_{key}",
@@ -45,8 +49,8 @@ def show_actions(back: Backend, message: Message) -> None:
     )
     if message.answer:
         _editor(
-            "Edit question",
-            "Question",
+            _("Edit question"),
+            _("Question"),
             message.answer.question,
             key=f"edit_{key}",
             on_ask=lambda text: ask_instead(back, message, text),
@@ -73,7 +77,7 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
     def form() -> None:
         with st.form(f"{key}_form", border=False, enter_to_submit=False):
             st.text_area(field, text, key=f"{key}_text")
-            if st.form_submit_button("Ask", type="primary", key=f"{key}_ask", on_click=submit):
+            if st.form_submit_button(_("Ask"), type="primary", key=f"{key}_ask", on_click=submit):
                 st.rerun()
 
     if st.button(label, icon=":material/edit:", type="tertiary", key=key):
@@ -86,5 +90,5 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
 
 def _export(back: Backend, key: str) -> None:
     conversation = back.engine.conversations.get(str(get_current_id()))
-    with st.popover("Export", icon=":material/download:", type="tertiary", key=f"export_{key}"):
+    with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"export_{key}"):
         show_export_buttons(back.engine, conversation, key)

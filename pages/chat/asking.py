@@ -17,6 +17,7 @@ from pages.shared.readiness import describe_search
 from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.errors import RagError
 from rag_core.types.answers import Stage
 from rag_core.types.conversations import Scope
@@ -44,7 +45,7 @@ def show_input(back: Backend, asked: Scope) -> None:
             scope = add_to_scope(back.engine, asked, jobs)
             question = value.text.strip()
             if question and len(st.session_state.get(keys.CLASHES, {})) > pending_before:
-                return_to_input(question, "the name of an attached file is taken, so the file is not added yet")
+                return_to_input(question, _("the name of an attached file is taken, so the file is not added yet"))
             elif question:
                 try:
                     ask(back, question, scope, [job.job_id for job in jobs])
@@ -53,10 +54,10 @@ def show_input(back: Backend, asked: Scope) -> None:
                     raise
 
     if not back.engine.conversations.are_kept:
-        st.bottom.caption("The data folder cannot be written, so conversations end when Footnote stops.")
+        st.bottom.caption(_("The data folder cannot be written, so conversations end when Footnote stops."))
     # An input at the root would scroll the page to its end after each run, and the question out of view.
     st.bottom.chat_input(
-        f"Ask your documents, or drop {back.engine.formats.plurals} here",
+        _("Ask your documents, or drop files here"),
         key=keys.ASK,
         accept_file="multiple",
         file_type=list(back.engine.formats.suffixes),
@@ -86,13 +87,13 @@ def show_running_answer(back: Backend, run: Run) -> None:
             status = st.status(escape_markdown(_doing(back, progress)), type="compact")
             status.caption("  \n".join(_step(stage) for stage in progress.stages))
             looks = [_step(stage) for stage in progress.stages if stage.name.startswith("search_")]
-            if notes := [*filter(None, [escape_markdown(progress.restarted)]), *looks]:
+            if notes := [*filter(None, [escape_markdown(translate_message(progress.restarted))]), *looks]:
                 st.caption("  \n".join(notes))
             show_richtext(_build_text(back, run, progress.text), key="running_answer")
             if run.stopping.is_set():
-                st.caption(":material/stop_circle: Stopping after the current step")
+                st.caption(_(":material/stop_circle: Stopping after the current step"))
             else:
-                st.button("Stop", icon=":material/stop_circle:", type="tertiary", key="stop", on_click=run.stop)
+                st.button(_("Stop"), icon=":material/stop_circle:", type="tertiary", key="stop", on_click=run.stop)
 
     turn()
 
@@ -105,10 +106,10 @@ def _build_text(back: Backend, run: Run, text: str) -> list[Node]:
 
 def _doing(back: Backend, progress: Progress) -> str:
     if progress.stages:
-        return progress.stages[-1].label
+        return translate_message(progress.stages[-1].label)
     return describe_search(back.engine)
 
 
 def _step(stage: Stage) -> str:
     icon = ":material/check:" if stage.done else ":material/more_horiz:"
-    return f"{icon} {escape_markdown(stage.label)}"
+    return f"{icon} {escape_markdown(translate_message(stage.label))}"

@@ -11,32 +11,45 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.jobs import MAX_JOBS
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_pages, escape_markdown
+from pages.shared.translation import _, translate_language, translate_message
 from rag_core.types.cards import DocumentCard
 from rag_core.types.conversations import Message
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
 
 _SHOWN = 3
 
 
-def show_cards(back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]) -> bool:
-    """Show the card of each document that was added in this conversation, newest first, until the reader closes it.
+def find_added(
+    back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]
+) -> Mapping[int, Sequence[DocumentInfo]]:
+    """Return the documents that were added in this conversation by the number of messages above their cards.
 
-    Return whether there is such a document.
+    They are newest first, without those whose cards the reader has closed.
     """
-    added = _list_added(back, {one.document_id for one in documents})
-    shown = [one for identity in added[:_SHOWN] for one in documents if one.document_id == identity]
+    by_id = {one.document_id: one for one in documents}
+    added: dict[int, list[DocumentInfo]] = {}
+    for identity, place in _list_added(back, by_id, len(messages)).items():
+        added.setdefault(place, []).append(by_id[identity])
+    return {place: shown[:_SHOWN] for place, shown in added.items()}
+
+
+def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[Message], *, is_last: bool) -> None:
+    """Show the cards of added documents until the reader closes them; in one line if messages follow them."""
     cards = back.engine.cards.find([one.document_id for one in shown])
     asked = {one.text for one in messages if one.role == "user"}
-    for document in shown:
-        if card := cards.get(document.document_id):
+    known = [(document, card) for document in shown if (card := cards.get(document.document_id))]
+    if is_last:
+        for document, card in known:
             with st.container(border=True, gap="small", key=f"card_{document.document_id}"):
                 _show_card(back, document, card, asked)
-    waiting = [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]
-    if waiting:
-        _wait_for_cards(back, waiting, cards)
-    return bool(shown)
+        if waiting := [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]:
+            _wait_for_cards(back, waiting, cards)
+    elif known:
+        names = ", ".join(escape_markdown(document.name) for document, _ in known)
+        with st.expander(f"Added: {names}", type="compact", key=f"cards_{known[0][0].document_id}"):
+            for document, card in known:
+                _show_card(back, document, card, asked)
 
 
 def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
@@ -45,29 +58,31 @@ def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCar
     return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
 
 
-def _list_added(back: Backend, searchable: Collection[str]) -> list[str]:
+def _list_added(back: Backend, searchable: Collection[str], messages: int) -> dict[str, int]:
     """Return the documents that were added in the open conversation, newest first, without closed cards.
 
-    A new chat becomes the conversation of its first question.
+    The values are the numbers of messages before. A new chat becomes the conversation of its first question.
     """
     identity = get_current_id()
-    stored_for, stored = st.session_state.get(keys.CARDS, (identity, []))
-    added = stored if stored_for in (None, identity) else []
+    stored_for, stored = st.session_state.get(keys.CARDS, (identity, {}))
+    added: dict[str, int] = stored if stored_for in (None, identity) else {}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if recent:
         jobs = back.engine.jobs.list(limit=MAX_JOBS)
         ready = [job.document_id for job in jobs if job.job_id in recent and job.document_id in searchable]
-        added = list(dict.fromkeys([*ready, *added]))
+        # A file that is ready after a question was added before it or with it.
+        place = messages - messages % 2
+        added = {one: added.get(one, place) for one in dict.fromkeys([*filter(None, ready), *added])}
     st.session_state[keys.CARDS] = identity, added
     closed = st.session_state.get(keys.CLOSED_CARDS, ())
-    return [one for one in added if one in searchable and one not in closed]
+    return {one: place for one, place in added.items() if one in searchable and one not in closed}
 
 
 def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked: Collection[str]) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f":material/description: **{escape_markdown(card.title or document.name)}**", width="stretch")
         st.button(
-            f"Close the card of {escape_markdown(document.name)}",
+            _("Close the card of {name}", name=escape_markdown(document.name)),
             icon=":material/close:",
             type="tertiary",
             key=f"close_card_{document.document_id}",
@@ -76,11 +91,11 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
         )
     about = (
         document.name if card.title else "",
-        card.kind,
+        translate_message(card.kind),
         card.organization,
         card.period,
-        format_count(card.pages, "page"),
-        card.language,
+        count_pages(card.pages),
+        translate_language(card.language),
     )
     st.caption(escape_markdown(" · ".join(filter(None, about))))
     if card.figures:
@@ -89,24 +104,24 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
                 st.metric(
                     escape_markdown(f"{one.label}, {one.column}"),
                     escape_markdown(one.value),
-                    help=escape_markdown(f"{one.unit + '; ' if one.unit else ''}page {one.page_label}"),
+                    help=escape_markdown("; ".join(filter(None, (one.unit, _("page {page}", page=one.page_label))))),
                     width="content",
                 )
         units = dict.fromkeys(one.unit for one in card.figures if one.unit)
         st.caption(escape_markdown("; ".join(units)))
     elif card.contents:
-        listed = " · ".join(f"{title} (p. {label})" for title, label in card.contents)
-        st.caption(escape_markdown(f"Contents: {listed}"))
+        listed = " · ".join(f"{title} ({_('p. {page}', page=label)})" for title, label in card.contents)
+        st.caption(escape_markdown(_("Contents: {listed}", listed=listed)))
     show_questions(back, document, list_questions(back, document, card), asked)
     if problem := back.engine.cards.problems.get(document.document_id):
-        st.warning(escape_markdown(problem), icon=":material/info:")
+        st.warning(escape_markdown(translate_message(problem)), icon=":material/info:")
     if back.engine.models.current and not back.engine.cards.is_requested(document.document_id):
         st.button(
-            "Let the model write questions",
+            _("Let the model write questions"),
             icon=":material/edit_note:",
             type="tertiary",
             key=f"write_questions_{document.document_id}",
-            help="Sends the first pages of the document to the model.",
+            help=_("Sends the first pages of the document to the model."),
             on_click=back.engine.cards.request_questions,
             args=[document.document_id],
         )
@@ -144,7 +159,7 @@ def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, 
         is_over = not any(_is_waiting(back, one, cards) for one in waiting)
         if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
             st.rerun()
-        st.caption(":material/hourglass_empty: Looking for questions that the documents answer")
+        st.caption(_(":material/hourglass_empty: Looking for questions that the documents answer"))
 
     look()
 

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.chat.writer import link_model_form
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
-from rag_core.types.formatting import format_size
+from pages.shared.text import escape_markdown, format_bytes
+from pages.shared.translation import _, translate_message
 from rag_core.types.model_setup import ModelOffer, SetupStep
 
 
@@ -28,24 +28,32 @@ def recommend_model(back: Backend) -> None:
         return
     with st.container(border=True, gap="small", key="recommended_model"):
         st.markdown(
-            f":material/auto_awesome: **Answers in full sentences: {escape_markdown(offer.name)}**  \n"
-            f"{offer.benefit} Without a model, answers are quotes. It runs on this machine; nothing is sent elsewhere."
+            _(
+                ":material/auto_awesome: **Answers in full sentences: {name}**  \n{benefit} Without a model, "
+                "answers are quotes. It runs on this machine; nothing is sent elsewhere.",
+                name=escape_markdown(offer.name),
+                benefit=translate_message(offer.benefit),
+            )
         )
         st.caption(
-            f"{format_size(offer.size_bytes)} to download · needs {format_size(offer.memory_bytes)} of memory, which "
-            f"this machine has · licence {escape_markdown(offer.licence)}"
+            _(
+                "{size} to download · needs {memory} of memory, which this machine has · licence {licence}",
+                size=format_bytes(offer.size_bytes),
+                memory=format_bytes(offer.memory_bytes),
+                licence=escape_markdown(offer.licence),
+            )
         )
         if setup is not None and setup.problem:
-            st.error(escape_markdown(setup.problem), icon=":material/error:")
+            st.error(escape_markdown(translate_message(setup.problem)), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
-                "Download and use",
+                _("Download and use"),
                 icon=":material/download:",
                 key="use_recommended_model",
                 on_click=_start,
                 args=[back, offer],
             )
-            link_model_form("Connect a model")
+            link_model_form(_("Connect a model"))
             _show_dismissal(back)
 
 
@@ -65,8 +73,11 @@ def _show_setup(back: Backend) -> None:
         share = f" {setup.done / setup.total:.0%}" if setup.step is SetupStep.DOWNLOADING and setup.total else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = escape_markdown(setup.name)
-            st.caption(f":material/hourglass_empty: {setup.step.value.capitalize()} {name}{share}", width="content")
-            link_model_form("Details")
+            st.caption(
+                f":material/hourglass_empty: {translate_message(setup.step.value.capitalize())} {name}{share}",
+                width="content",
+            )
+            link_model_form(_("Details"))
 
     look()
 
@@ -76,17 +87,17 @@ def offer_model(back: Backend) -> None:
     if not back.engine.preferences.is_model_offered:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
-        st.caption("A model answers in full sentences; without one, in quotes.", width="content")
-        link_model_form("Connect a model")
+        st.caption(_("A model answers in full sentences; without one, in quotes."), width="content")
+        link_model_form(_("Connect a model"))
         _show_dismissal(back)
 
 
 def _show_dismissal(back: Backend) -> None:
     st.button(
-        "Don't show again",
+        _("Don't show again"),
         type="tertiary",
         key="hide_model_offer",
-        help="Hides this offer for everyone who uses this app. The form stays on the Settings page.",
+        help=_("Hides this offer for everyone who uses this app. The form stays on the Settings page."),
         on_click=_hide,
         args=[back],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -17,19 +17,19 @@ from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.current import get_current_id
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
-from pages.shared.excerpts import build_excerpts
+from pages.shared.excerpts import build_excerpts, load_whole_tables
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
 from pages.shared.richtext import show_richtext
 from pages.shared.source import draw_first_source, open_source
 from pages.shared.tables import build_cited_tables
-from pages.shared.text import escape_markdown, format_duration
+from pages.shared.text import count_pages, escape_markdown, format_duration
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.stages import STAGES
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Message
-from rag_core.types.formatting import format_count
 
 SHOWN = 20
 _SCROLL = st.components.v2.component(
@@ -46,16 +46,20 @@ _MESSAGES = st.components.v2.component(
 )
 
 
-def show_history(back: Backend, messages: Sequence[Message]) -> None:
-    """Show the messages, and draw the first source of the newest answer ahead."""
+def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
+    """Show the messages, and draw the first source of the newest answer ahead.
+
+    ``before`` is called with the place of each message before it is shown.
+    """
     hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
     if hidden:
         st.button(
-            f"Show {format_count(hidden, 'earlier message')}",
+            ngettext("Show {number} earlier message", "Show {number} earlier messages", hidden),
             type="tertiary",
             on_click=lambda: st.session_state.update({keys.EARLIER: True}),
         )
-    for message in messages[hidden:]:
+    for place, message in enumerate(messages[hidden:], hidden):
+        before(place)
         _turn(back, message, last=message is messages[-1])
     _name_messages(messages, hidden)
     if messages and messages[-1].answer:
@@ -74,7 +78,7 @@ def _name_messages(messages: Sequence[Message], hidden: int) -> None:
     """Name the shown messages for screen readers, and announce when an answer is complete."""
     asked = [one.role == "user" for one in messages]
     answer = messages[-1].message_id if messages and not asked[-1] else ""
-    text = f"Answer {sum(asked)} is complete."
+    text = _("Answer {number} is complete.", number=sum(asked))
     _MESSAGES(key="messages", data={"hidden": sum(asked[:hidden]), "answer": answer, "text": text})
 
 
@@ -90,15 +94,15 @@ def _turn(back: Backend, message: Message, *, last: bool) -> None:
 def _body(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
-        st.text(message.text)
+        st.text(translate_message(message.text))
         if last:
             with st.container(horizontal=True, gap="small"):
                 show_actions(back, message)
         return
     if answer.as_of:
-        st.caption(f":material/history: As of {escape_markdown(answer.as_of)}")
+        st.caption(_(":material/history: As of {as_of}", as_of=escape_markdown(answer.as_of)))
     show_rewritten_search(back, message, answer, last=last)
-    _text(message, select_shown_part(message, answer))
+    _text(back.engine, message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
@@ -124,10 +128,12 @@ def _show_evidence(engine: Engine, message: Message, answer: Answer) -> None:
         return
     timings = answer.timings_ms
     total = timings.get("total", sum(timings.values())) / 1000
-    label = _describe_passages(answer) if answer.passages else "Searched"
+    label = _describe_passages(answer) if answer.passages else _("Searched")
     # The part before the colon is the API, which is the same for servers of all kinds.
-    written_by = f"Written by {answer.generator.partition(':')[2]}" if answer.generator != "extractive" else ""
-    how = "" if answer.strategy == "plain" else engine.strategies.find_label(answer.strategy)
+    written_by = (
+        _("Written by {model}", model=answer.generator.partition(":")[2]) if answer.generator != "extractive" else ""
+    )
+    how = "" if answer.strategy == "plain" else translate_message(engine.strategies.find_label(answer.strategy))
     label = " · ".join(filter(None, (f"{label}, {format_duration(total)}", how, escape_markdown(written_by))))
     with st.expander(label, type="compact", key=f"evidence_{message.message_id}"):
         show_passages(
@@ -138,51 +144,68 @@ def _show_evidence(engine: Engine, message: Message, answer: Answer) -> None:
             on_confirm=lambda rank: confirm_passage(engine, message.message_id, rank),
         )
         lines = [
-            f"{stage.ended}: {format_duration(timings[stage.name] / 1000)}"
+            f"{translate_message(stage.ended)}: {format_duration(timings[stage.name] / 1000)}"
             for stage in STAGES
             if stage.ended and stage.name in timings
         ]
-        writer = "quoted from the documents" if answer.generator == "extractive" else answer.generator
-        usage = [answer.usage.label] if answer.usage.calls else []
-        st.text("\n".join([*answer.steps, *lines, f"Answer: {writer}", *usage]))
+        writer = _("quoted from the documents") if answer.generator == "extractive" else answer.generator
+        usage = [translate_message(answer.usage.label)] if answer.usage.calls else []
+        st.text(
+            "\n".join([*map(translate_message, answer.steps), *lines, _("Answer: {writer}", writer=writer), *usage])
+        )
 
 
 def _describe_passages(answer: Answer) -> str:
     # Only the passages of a summary have no scores. They are just the passages that the summary cites; the model has
     # read many more.
-    verb = "Read" if any(passage.scores for passage in answer.passages) else "Cites"
-    read = format_count(len(answer.passages), "page" if consists_of_pages(answer) else "passage")
+    number = len(answer.passages)
+    if consists_of_pages(answer):
+        read = count_pages(number)
+    else:
+        read = ngettext("{number} passage", "{number} passages", number)
     documents = len({passage.document_id for passage in answer.passages})
-    return f"{verb} {read} of {format_count(documents, 'document')}"
+    if any(passage.scores for passage in answer.passages):
+        return ngettext("Read {read} of {number} document", "Read {read} of {number} documents", documents, read=read)
+    return ngettext("Cites {read} of {number} document", "Cites {read} of {number} documents", documents, read=read)
 
 
-def _text(message: Message, answer: Answer) -> None:
-    sources = name_sources(answer)
+def _text(engine: Engine, message: Message, answer: Answer) -> None:
+    sources, tables = name_sources(answer), load_whole_tables(engine, answer)
+    opened: list[int] = st.session_state.get(f"whole_{message.message_id}", [])
+
+    def toggle(number: int) -> None:
+        left = [one for one in opened if one != number]
+        st.session_state[f"whole_{message.message_id}"] = left if number in opened else [*opened, number]
+
     show_richtext(
-        [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],
+        [*build_answer_blocks(answer, sources, tables, opened), *build_cited_tables(answer, sources)],
         key=f"answer_{message.message_id}",
         sources=find_linked_sources(answer),
         on_cite=lambda marker: open_source(message.message_id, marker),
+        on_toggle=toggle,
         copy=format_for_copy(answer),
     )
     if answer.more:
-        with st.expander("More passages", type="compact", key=f"more_{message.message_id}"):
+        with st.expander(_("More passages"), type="compact", key=f"more_{message.message_id}"):
             show_richtext(
-                build_excerpts(answer, answer.more),
+                build_excerpts(answer, answer.more, tables, opened),
                 key=f"more_text_{message.message_id}",
                 sources=sources,
                 on_cite=lambda marker: open_source(message.message_id, marker),
+                on_toggle=toggle,
             )
     if answer.stopped:
-        unchecked = "" if answer.generator == "extractive" else " It was not checked against the sources."
-        st.caption(f":material/stop_circle: Stopped before the end. The text so far is kept.{unchecked}")
+        words = _("Stopped before the end. The text so far is kept.")
+        if answer.generator != "extractive":
+            words += " " + _("It was not checked against the sources.")
+        st.caption(f":material/stop_circle: {words}")
 
 
 def show_missing_answer(back: Backend) -> None:
     """Show why the newest question has no answer, and a button to try again."""
     problem = back.answers.problem(get_current_id() or "")
     if problem:
-        st.error(escape_markdown(problem), icon=":material/error:")
+        st.error(escape_markdown(translate_message(problem)), icon=":material/error:")
     else:
-        st.info("This question has no answer yet.", icon=":material/info:")
-    st.button("Try again", icon=":material/refresh:", key="try_again", on_click=answer_last, args=[back])
+        st.info(_("This question has no answer yet."), icon=":material/info:")
+    st.button(_("Try again"), icon=":material/refresh:", key="try_again", on_click=answer_last, args=[back])

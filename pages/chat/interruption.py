@@ -11,6 +11,7 @@ from pages.chat.questions import continue_answer
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Message
 
@@ -30,17 +31,17 @@ def show_notices(back: Backend, message: Message, answer: Answer, *, last: bool)
     for notice in answer.notices:
         about_interruption = bool(answer.interrupted) and notice.startswith(answer.interrupted)
         words = answer.interrupted if about_interruption and hidden else notice
-        st.warning(escape_markdown(words), icon=":material/info:")
+        st.warning(escape_markdown(translate_message(words)), icon=":material/info:")
     if not answer.interrupted:
         return
     if last and (problem := back.answers.problem(get_current_id() or "")):
-        st.error(escape_markdown(problem), icon=":material/error:")
+        st.error(escape_markdown(translate_message(problem)), icon=":material/error:")
     with st.container(horizontal=True, gap="small"):
         if last and answer.generator != "extractive":
-            _button("Continue", "play_arrow", "continue", message, lambda: continue_answer(back, message))
+            _button(_("Continue"), "play_arrow", "continue", message, lambda: continue_answer(back, message))
         if hidden:
             shown = {_quotes_key(message): True}
-            _button("Show quotes", "format_quote", "quotes", message, lambda: st.session_state.update(shown))
+            _button(_("Show quotes"), "format_quote", "quotes", message, lambda: st.session_state.update(shown))
 
 
 def _has_hidden_quotes(message: Message, answer: Answer) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.chat.asking import show_input, show_running_answer
-from pages.chat.cards import show_cards
+from pages.chat.cards import find_added, show_cards
 from pages.chat.connecting import recommend_model
 from pages.chat.drop import accept_drops
 from pages.chat.history import scroll_to_question, show_history, show_missing_answer
@@ -46,20 +46,26 @@ if not messages:
     show_welcome(back, documents)
 # An answer that is being continued is shown below the other messages, with its text so far.
 continued = run.continued.message_id if run and run.continued else ""
+added = find_added(back, documents, messages)
 history = st.container()
 # The source comes first, so that its page appears before the messages are drawn again.
 show_source(back.engine, {one.message_id: one.answer for one in messages if one.answer})
 with history:
-    show_history(back, [one for one in messages if one.message_id != continued])
+    show_history(
+        back,
+        [one for one in messages if one.message_id != continued],
+        before=lambda place: show_cards(back, added.get(place, ()), messages, is_last=False),
+    )
 if run:
     show_running_answer(back, run)
 elif messages and messages[-1].role == "user":
     show_missing_answer(back)
 ask_about_clashes(back.engine, on_added=lambda jobs: add_to_scope(back.engine, chosen, jobs))
 show_jobs(back.engine)
-has_cards = show_cards(back, documents, messages)
+newest = added.get(len(messages), ())
+show_cards(back, newest, messages, is_last=True)
 if not messages:
-    if not has_cards:
+    if not newest:
         show_examples(back, documents)
     recommend_model(back)
 show_password_fields(

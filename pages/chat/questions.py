@@ -13,6 +13,7 @@ from pages.shared.backend import Backend
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.jobs import untrack_ended_jobs
 from pages.shared.library import remove_missing
+from pages.shared.translation import _
 from rag_core.errors import UnknownConversation
 from rag_core.types.conversations import Message, Scope
 
@@ -39,7 +40,7 @@ def ask(
         st.session_state.pop(f"{keys.AS_OF}_new", None)
     history = _messages(back, identity)
     if back.answers.running(identity):
-        return_to_input(question, "the answer before it is still being written")
+        return_to_input(question, _("the answer before it is still being written"))
         return
     if history is None:
         return_to_input(question)
@@ -119,10 +120,14 @@ def get_scope(back: Backend, identity: str) -> Scope:
     return remove_missing(conversation.scope, back.engine.documents.list())
 
 
-def return_to_input(question: str, why: str = "the conversation has changed in another window") -> None:
-    """Put a question back into the input, and tell the reader why it was not asked."""
+def return_to_input(question: str, why: str = "") -> None:
+    """Put a question back into the input, and tell the reader why; by default, because of another window."""
     st.session_state[keys.ASK] = question
-    st.toast(f"Your question was not asked, because {why}. It is in the input field again.", icon=":material/info:")
+    why = why or _("the conversation has changed in another window")
+    st.toast(
+        _("Your question was not asked, because {why}. It is in the input field again.", why=why),
+        icon=":material/info:",
+    )
 
 
 def _messages(back: Backend, identity: str) -> Sequence[Message] | None:

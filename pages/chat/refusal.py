@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared.backend import Backend
 from pages.shared.library import find_searchable
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.types.answers import Answer
 from rag_core.types.documents import DocumentInfo
 
@@ -19,19 +20,30 @@ _NAME = re.compile(r"“([^”]+)”")
 def show_refusal(back: Backend, answer: Answer) -> None:
     """Show why a question is not answered, and what the reader can do."""
     if not answer.passages and not find_searchable(back.engine.documents.list()):
-        st.caption(f"Drop {back.engine.formats.plurals} on the input field below, then ask again.")
+        st.caption(_("Drop documents on the input field below, then ask again."))
         return
     st.caption(
-        "Rephrase the question with words from the documents, choose other documents beside the input, or add the "
-        "document that contains the answer."
+        _(
+            "Rephrase the question with words from the documents, choose other documents beside the input, or add the "
+            "document that contains the answer."
+        )
     )
     reasons = _find_shared_reasons(answer)
     if reasons:
-        st.caption(f":material/rule: In the closest passages, {escape_markdown('; '.join(reasons))}.")
+        st.caption(
+            _(
+                ":material/rule: In the closest passages, {reasons}.",
+                reasons=escape_markdown("; ".join(map(translate_message, reasons))),
+            )
+        )
     for name, document in _find_named(reasons, back.engine.documents.list()):
         st.caption(
-            f":material/description: {escape_markdown(document)} is named after “{escape_markdown(name)}”. Choose "
-            "that document beside the input and ask again."
+            _(
+                ":material/description: {document} is named after “{name}”. Choose that document beside the "
+                "input and ask again.",
+                document=escape_markdown(document),
+                name=escape_markdown(name),
+            )
         )
 
 

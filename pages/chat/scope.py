@@ -19,10 +19,10 @@ from pages.shared.library import (
 )
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, truncate
+from pages.shared.translation import _, ngettext
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation, Scope
 from rag_core.types.documents import DocumentInfo, DocumentStatus
-from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job
 
 # Most columns of the label of the menu.
@@ -58,11 +58,11 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     label = escape_markdown(truncate(_describe([names[one] for one in chosen]), _MAX_COLUMNS))
     with st.popover(label, icon=":material/library_books:", type="tertiary", key=keys.SCOPE_POPOVER):
         st.multiselect(
-            "Documents to ask",
+            _("Documents to ask"),
             options,
             key=key,
             format_func=lambda one: names.get(one, ""),
-            placeholder=f"All documents ({len(can_be_asked):,})",
+            placeholder=_("All documents ({number})", number=len(can_be_asked)),
             on_change=changed,
         )
         as_of = choose_snapshot(engine, conversation)
@@ -71,8 +71,8 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
 
 def _describe(names: Sequence[str]) -> str:
     if len(names) > 1:
-        return f"{len(names):,} chosen"
-    return names[0] if names else "All documents"
+        return _("{number} chosen", number=len(names))
+    return names[0] if names else _("All documents")
 
 
 def show_scope_notes(
@@ -97,11 +97,18 @@ def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
 
 
 def _tell_gone(stored: Scope, remaining: Scope, *, asks_others: bool) -> None:
-    consequence = "It now searches the others." if asks_others else "It now searches all documents."
+    consequence = _("It now searches the others.") if asks_others else _("It now searches all documents.")
     if gone := len(stored.documents) - len(remaining.documents):
-        was = "was" if gone == 1 else "were"
-        st.caption(f"{format_count(gone, 'document')} this conversation was limited to {was} deleted. {consequence}")
+        words = ngettext(
+            "{number} document this conversation was limited to was deleted.",
+            "{number} documents this conversation was limited to were deleted.",
+            gone,
+        )
+        st.caption(f"{words} {consequence}")
     if gone := len(stored.collections) - len(remaining.collections):
-        verb = "contains" if gone == 1 else "contain"
-        words = f"{format_count(gone, 'collection')} this conversation was limited to {verb} no documents."
+        words = ngettext(
+            "{number} collection this conversation was limited to contains no documents.",
+            "{number} collections this conversation was limited to contain no documents.",
+            gone,
+        )
         st.caption(f"{words} {consequence}")

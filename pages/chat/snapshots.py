@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
@@ -36,13 +37,13 @@ def choose_snapshot(engine: Engine, conversation: Conversation | None) -> str:
                 engine.conversations.set_scope(conversation.conversation_id, replace(scope, as_of=chosen))
 
     chosen = st.selectbox(
-        "As of",
+        _("As of"),
         list(dict.fromkeys([_PRESENT, *labels, st.session_state[key] or _PRESENT])),
         key=key,
-        format_func=lambda one: labels.get(one, one) or "Documents as they are now",
+        format_func=lambda one: labels.get(one, one) or _("Documents as they are now"),
         accept_new_options=True,
         on_change=changed,
-        help="A snapshot, or a date such as 2026-03-31.",
+        help=_("A snapshot, or a date such as 2026-03-31."),
     )
     return chosen or _PRESENT
 
@@ -52,7 +53,10 @@ def tell_snapshot(engine: Engine, as_of: str) -> None:
     if as_of:
         label = next((one.label for one in engine.snapshots.list() if one.name == as_of), as_of)
         st.info(
-            f"As of {escape_markdown(label)}: questions are answered from what the documents said then, and not from "
-            "what they say now.",
+            _(
+                "As of {label}: questions are answered from what the documents said then, and not from what they "
+                "say now.",
+                label=escape_markdown(label),
+            ),
             icon=":material/history:",
         )

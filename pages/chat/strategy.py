@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
 from rag_core.types.strategies import StrategyDescription
 
@@ -17,13 +18,15 @@ def choose_strategy(engine: Engine, model: str, as_of: str) -> None:
     if st.session_state.get(keys.STRATEGY) not in usable:
         st.session_state[keys.STRATEGY] = "plain"
     chosen = st.session_state[keys.STRATEGY]
-    label = "How to search" if chosen == "plain" else f"Search: {usable[chosen].label}"
+    label = (
+        _("How to search") if chosen == "plain" else _("Search: {label}", label=translate_message(usable[chosen].label))
+    )
     with st.popover(label, icon=":material/manage_search:", type="tertiary", key=keys.STRATEGY_POPOVER):
         st.radio(
-            "How the next questions are searched for",
+            _("How the next questions are searched for"),
             list(usable),
-            format_func=lambda name: usable[name].label,
-            captions=[f"{one.description}." for one in usable.values()],
+            format_func=lambda name: translate_message(usable[name].label),
+            captions=[f"{translate_message(one.description)}." for one in usable.values()],
             key=keys.STRATEGY,
             persist_state="session",
         )

@@ -10,11 +10,11 @@ from pages.chat.cards import list_questions, show_questions
 from pages.shared.backend import Backend
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_documents, count_pages, escape_markdown
+from pages.shared.translation import _
 from pages.shared.uploads import show_uploader
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
 
 # Documents of a new chat whose questions are shown.
 _SHOWN = 3
@@ -22,27 +22,32 @@ _SHOWN = 3
 
 def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     """Explain what Footnote does, and what the reader can do first."""
-    st.title("Ask your documents", anchor=False)
+    st.title(_("Ask your documents"), anchor=False)
     if not documents:
         _empty(back)
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
-        f"{format_count(len(documents), 'document')}, {format_count(pages, 'page')}. Each sentence of an answer shows "
-        "the page it comes from. If the documents do not contain the answer, Footnote says so."
+        _(
+            "{documents}, {pages}. Each sentence of an answer shows the page it comes from. If the documents do not "
+            "contain the answer, Footnote says so.",
+            documents=count_documents(len(documents)),
+            pages=count_pages(pages),
+        )
     )
 
 
 def _empty(back: Backend) -> None:
-    formats = back.engine.formats.plurals
     st.markdown(
-        f"Footnote answers questions from your {formats} and shows the page that each sentence comes from. Drop "
-        f"{formats} anywhere on this page."
+        _(
+            "Footnote answers questions from your documents and shows the page that each sentence comes from. Drop "
+            "files anywhere on this page."
+        )
     )
     show_uploader(back.engine)
     st.caption(_place(back.engine))
     st.button(
-        "Try it with the guide",
+        _("Try it with the guide"),
         icon=":material/menu_book:",
         key="add_guide",
         on_click=_add_guide,
@@ -55,8 +60,11 @@ def _place(engine: Engine) -> str:
     """Say where documents are kept, and whether their text is sent elsewhere for answers."""
     host = engine.models.find_host(engine.models.endpoint)
     if host is None or host.is_this_machine:
-        return "They stay on this computer."
-    return f"They are kept on this computer. Passages that answer a question are sent to {escape_markdown(host.name)}."
+        return _("They stay on this computer.")
+    return _(
+        "They are kept on this computer. Passages that answer a question are sent to {name}.",
+        name=escape_markdown(host.name),
+    )
 
 
 def _add_guide(back: Backend) -> None:
@@ -71,5 +79,5 @@ def show_examples(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     for document in newest:
         if questions := list_questions(back, document, cards.get(document.document_id)):
             with st.container(gap="xsmall"):
-                st.caption(escape_markdown(f"{document.name} answers, for example"))
+                st.caption(escape_markdown(_("{name} answers, for example", name=document.name)))
                 show_questions(back, document, questions)

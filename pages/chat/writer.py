@@ -10,11 +10,12 @@ from pages.shared import keys
 from pages.shared.instructions import PLACEHOLDER, SCOPE_OF_INSTRUCTIONS
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown, truncate
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, Conversation
 from rag_core.types.searches import Writer
 
-QUOTES_ONLY = "Quotes only"
+QUOTES_ONLY = N_("Quotes only")
 _MAX_COLUMNS = 28
 # The option for the model in use, which is none of the names of models.
 _IN_USE = "\0"
@@ -33,14 +34,14 @@ def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
     writer = get_writer(conversation)
     name = engine.models.find_name(writer.model)
     icon = ":material/smart_toy:" if name else ":material/format_quote:"
-    label = escape_markdown(truncate(name, _MAX_COLUMNS)) or QUOTES_ONLY
+    label = escape_markdown(truncate(name, _MAX_COLUMNS)) or _(QUOTES_ONLY)
     has_models = bool(engine.models.endpoint)
     with st.popover(label, icon=icon, type="tertiary", key=keys.WRITER_POPOVER):
         if has_models:
             _choose_model(engine, conversation, writer)
         else:
-            st.caption("Answers are quotes from the documents. A language model answers in full sentences.")
-        link_model_form("Model settings" if has_models else "Connect a model")
+            st.caption(_("Answers are quotes from the documents. A language model answers in full sentences."))
+        link_model_form(_("Model settings") if has_models else _("Connect a model"))
     if has_models:
         _edit_instructions(engine, conversation, writer, by_model=bool(name))
     return name
@@ -59,7 +60,7 @@ def link_model_form(label: str) -> None:
 def _choose_model(engine: Engine, conversation: Conversation | None, writer: Writer) -> None:
     current, chosen = engine.models.current, engine.models.find_name(writer.model)
     place = st.container()
-    if not engine.models.settings.gguf and st.button("List models", icon=":material/list:", key="list_chat_models"):
+    if not engine.models.settings.gguf and st.button(_("List models"), icon=":material/list:", key="list_chat_models"):
         _list_models(engine)
     endpoint, listed = st.session_state.get(keys.LISTED_MODELS, ("", []))
     is_listed = endpoint == engine.models.endpoint
@@ -73,9 +74,9 @@ def _choose_model(engine: Engine, conversation: Conversation | None, writer: Wri
         _store_model(engine, conversation, None if model == _IN_USE else model)
 
     def describe(option: str) -> str:
-        return f"{current} (model in use)" if option == _IN_USE else option or QUOTES_ONLY
+        return _("{model} (model in use)", model=current) if option == _IN_USE else option or _(QUOTES_ONLY)
 
-    label = "Next answers in this conversation"
+    label = _("Next answers in this conversation")
     with place:
         if is_listed:
             st.selectbox(label, options, format_func=describe, key=key, accept_new_options=True, on_change=changed)
@@ -98,23 +99,29 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
         if len(st.session_state[key].strip()) <= MAX_INSTRUCTION_CHARS:
             _store_instructions(engine, conversation, st.session_state[key])
 
-    label = "Instructions: on" if writer.instructions else "Instructions"
+    label = _("Instructions: on") if writer.instructions else _("Instructions")
     with st.popover(label, icon=":material/tune:", type="tertiary", key=keys.INSTRUCTIONS_POPOVER):
         st.session_state.setdefault(key, writer.instructions)
         st.text_area(
-            "Instructions for answers in this conversation",
+            _("Instructions for answers in this conversation"),
             key=key,
-            placeholder=PLACEHOLDER,
+            placeholder=_(PLACEHOLDER),
             on_change=changed,
         )
         # Without `max_chars`, because the field then ignores a longer text that is pasted into it.
         if (length := len(st.session_state[key].strip())) > MAX_INSTRUCTION_CHARS:
-            st.error(f"Not saved: {length:,} characters; the limit is {MAX_INSTRUCTION_CHARS:,}. Shorten the text.")
+            st.error(
+                _(
+                    "Not saved: {length} characters; the limit is {limit}. Shorten the text.",
+                    length=length,
+                    limit=MAX_INSTRUCTION_CHARS,
+                )
+            )
         if not by_model:
-            st.caption("Answers are quoted from the documents now, so instructions have no effect.")
+            st.caption(_("Answers are quoted from the documents now, so instructions have no effect."))
         elif engine.preferences.instructions:
-            st.caption("The instructions on the Settings page apply too, before these.")
-        st.caption(SCOPE_OF_INSTRUCTIONS)
+            st.caption(_("The instructions on the Settings page apply too, before these."))
+        st.caption(_(SCOPE_OF_INSTRUCTIONS))
 
 
 def _store_model(engine: Engine, conversation: Conversation | None, model: str | None) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.library import build_scope, name_scope_entries
 from pages.shared.problems import show_errors_next_run, show_stored_error
+from pages.shared.translation import _
 from rag_core.errors import QuestionError
 from rag_core.types.conversations import Scope
 from rag_core.types.documents import DocumentInfo
@@ -22,10 +23,10 @@ def choose_text() -> str:
     """Let the reader paste a text or drop a file; return the text, which is kept while other pages are open."""
     st.session_state.setdefault(_TEXT, st.session_state.get(keys.CHECK_TEXT, ""))
     text = st.text_area(
-        "Text to check", key=_TEXT, height=200, placeholder="Paste a draft, a memo or the answer of another model"
+        _("Text to check"), key=_TEXT, height=200, placeholder=_("Paste a draft, a memo or the answer of another model")
     )
     st.file_uploader(
-        "Or drop a text file here (.txt or .md)",
+        _("Or drop a text file here (.txt or .md)"),
         type=["txt", "md"],
         key=_FILE,
         max_upload_size=_LARGEST_MB,
@@ -56,11 +57,11 @@ def choose_scope(documents: Sequence[DocumentInfo]) -> Scope:
     kept = st.session_state.get(_SCOPE, st.session_state.get(keys.CHECK_SCOPE, []))
     st.session_state[_SCOPE] = [one for one in kept if one in names]
     chosen = st.multiselect(
-        "Documents to check against",
+        _("Documents to check against"),
         list(names),
         key=_SCOPE,
         format_func=lambda one: names.get(one, ""),
-        placeholder=f"All documents ({len(documents):,})",
+        placeholder=_("All documents ({number})", number=len(documents)),
     )
     st.session_state[keys.CHECK_SCOPE] = chosen
     return build_scope(chosen)

@@ -12,22 +12,23 @@ from pages.shared import keys
 from pages.shared.library import find_searchable
 from pages.shared.source import show_source
 from pages.shared.start import start_page
+from pages.shared.translation import _
 
-back = start_page("check", "Check a text")
+back = start_page("check", _("Check a text"))
 documents = find_searchable(back.engine.documents.list())
 if not documents:
     st.info(
-        "The library is empty. Add documents on the Documents page; then a text can be checked against them.",
+        _("The library is empty. Add documents on the Documents page; then a text can be checked against them."),
         icon=":material/info:",
     )
-    st.page_link("documents/page.py", label="Open Documents", icon=":material/library_books:")
+    st.page_link("documents/page.py", label=_("Open Documents"), icon=":material/library_books:")
     st.stop()
-st.caption("Check a draft against your documents: each sentence is looked up, and what the documents say is shown.")
+st.caption(_("Check a draft against your documents: each sentence is looked up, and what the documents say is shown."))
 text = choose_text()
 scope = choose_scope(documents)
 running: TextCheck | None = st.session_state.get(keys.CHECK)
 is_running = running is not None and not running.done
-if st.button("Check", type="primary", icon=":material/fact_check:", key="check_start", disabled=is_running):
+if st.button(_("Check"), type="primary", icon=":material/fact_check:", key="check_start", disabled=is_running):
     st.query_params.pop(keys.SOURCE_PARAM, None)
     st.session_state.pop(keys.CHECK_ONLY, None)
     running = st.session_state[keys.CHECK] = TextCheck(back.engine, text, scope)

@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.check.text_check import TextCheck
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.types.checks import CheckedStatement
-from rag_core.types.formatting import format_count
 
 # Further results after which the page shows them; drawing each of them at once would make a long text slow.
 _BATCH = 20
@@ -21,13 +21,20 @@ def show_progress(running: TextCheck) -> Sequence[CheckedStatement]:
     checked = tuple(running.checked)
     total = len(running.statements)
     if not total:
-        st.info("The text contains no sentence to check. Paste a text above.", icon=":material/info:")
+        st.info(_("The text contains no sentence to check. Paste a text above."), icon=":material/info:")
     elif not is_done:
         _show_running(running, len(checked))
     elif running.problem:
-        st.error(escape_markdown(running.problem), icon=":material/error:")
+        st.error(escape_markdown(translate_message(running.problem)), icon=":material/error:")
     if is_done and len(checked) < total:
-        st.caption(f"Stopped after {len(checked):,} of {format_count(total, 'sentence')}.")
+        st.caption(
+            ngettext(
+                "Stopped after {done} of {number} sentence.",
+                "Stopped after {done} of {number} sentences.",
+                total,
+                done=len(checked),
+            )
+        )
     return checked
 
 
@@ -38,8 +45,10 @@ def _show_running(running: TextCheck, shown: int) -> None:
             st.rerun()
         total = len(running.statements)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = f"{len(running.checked):,} of {format_count(total, 'sentence')}"
+            words = ngettext(
+                "{done} of {number} sentence", "{done} of {number} sentences", total, done=len(running.checked)
+            )
             st.progress(len(running.checked) / total, words, width="stretch")
-            st.button("Stop", icon=":material/stop_circle:", key="check_stop", on_click=running.stop)
+            st.button(_("Stop"), icon=":material/stop_circle:", key="check_stop", on_click=running.stop)
 
     panel()

@@ -13,19 +13,21 @@ from pages.shared import keys
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
-from pages.shared.text import get_reader_zone
+from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.checks import VERDICT_WORDS, CheckedStatement, Verdict
 from rag_core.types.local_time import get_today
 from rag_core.types.retrieval import Gate
+from rag_core.types.usage import Usage
 
 # Signs that differ in form, so that no colour is needed to tell the results apart.
 _SIGNS: dict[Verdict, str] = {"supported": "✓", "contradicted": "≠", "not_supported": "∅", "unsure": "?"}
 _ALL = "all"
 # The sentences of one component: a new result makes the browser draw only the last component again.
 _TOGETHER = 50
-_UNSURE = (
+_UNSURE = N_(
     "Unsure: a source is close, but neither supports the sentence nor differs from it with certainty. In an answer, "
     "such a sentence has no mark."
 )
@@ -34,11 +36,14 @@ _UNSURE = (
 def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
     """Show how many sentences have each result, and the sentences with the chosen one in order."""
     counts = Counter[str](one.verdict for one in checked)
-    labels = {_ALL: f"All {len(checked):,}"}
-    labels |= {verdict: f"{_SIGNS[verdict]} {words} {counts[verdict]:,}" for verdict, words in VERDICT_WORDS.items()}
+    labels = {_ALL: _("All {number}", number=len(checked))}
+    labels |= {
+        verdict: f"{_SIGNS[verdict]} {translate_message(words)} {format_number(counts[verdict])}"
+        for verdict, words in VERDICT_WORDS.items()
+    }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.pills(
-            "Sentences to show",
+            _("Sentences to show"),
             list(labels),
             default=_ALL,
             required=True,
@@ -47,10 +52,15 @@ def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
         )
         _show_export(engine, checked)
     if counts["unsure"]:
-        st.caption(_UNSURE)
+        st.caption(_(_UNSURE))
+    usage = sum((one.usage for one in checked), Usage())
+    if usage.calls:
+        st.caption(_("Judged by the language model: {usage}", usage=usage.label))
+    for notice in dict.fromkeys(notice for one in checked for notice in one.notices):
+        st.warning(escape_markdown(translate_message(notice)), icon=":material/warning:")
     shown = [(number, one) for number, one in enumerate(checked, 1) if chosen in (_ALL, one.verdict)]
     if not shown:
-        st.caption("No sentence has this result.")
+        st.caption(_("No sentence has this result."))
     for part, numbered in enumerate(_batches(shown)):
         show_richtext(
             [node for number, one in numbered for node in _build_nodes(number, one)],
@@ -86,16 +96,24 @@ def _batches(shown: list[tuple[int, CheckedStatement]]) -> Iterator[list[tuple[i
 
 def _build_nodes(number: int, one: CheckedStatement) -> Iterator[Node]:
     """Yield the sentence with its result, and the sentence of the source that it was compared with."""
-    mark = {"t": "verdict", "s": f"{_SIGNS[one.verdict]} {one.words}"}
+    mark = {"t": "verdict", "s": f"{_SIGNS[one.verdict]} {translate_message(one.words)}"}
     yield {"t": "p", "c": [build_text_node(f"{number}. {' '.join(one.statement.split())} "), mark]}
     if one.citation:
         quote = [node for block in build_marked_text(" ".join(one.citation.quote.split()), ()) for node in block["c"]]
-        cite = {"t": "cite", "n": number, "s": f"{one.citation.document}, p. {one.citation.page_label}"}
+        cite = {
+            "t": "cite",
+            "n": number,
+            "s": f"{one.citation.document}, {_('p. {page}', page=one.citation.page_label)}",
+        }
         yield {"t": "quote", "c": [*quote, build_text_node(" "), cite]}
 
 
 def _name_source(one: CheckedStatement) -> str:
-    return f"{one.citation.document}, page {one.citation.page_label}" if one.citation else ""
+    return (
+        _("{document}, page {page}", document=one.citation.document, page=one.citation.page_label)
+        if one.citation
+        else ""
+    )
 
 
 def _identify(number: int) -> str:
@@ -108,9 +126,9 @@ def _open(checked: Sequence[CheckedStatement], number: int) -> None:
 
 
 def _show_export(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
-    name = f"Check of a text {get_today(get_reader_zone()).isoformat()}"
-    with st.popover("Export", icon=":material/download:", key="check_export"):
-        st.caption("All checked sentences with their sources")
+    name = _("Check of a text {date}", date=get_today(get_reader_zone()).isoformat())
+    with st.popover(_("Export"), icon=":material/download:", key="check_export"):
+        st.caption(_("All checked sentences with their sources"))
         for label, create, suffix, mime in (
             ("Markdown", engine.checker.export_markdown, "md", "text/markdown"),
             ("CSV", engine.checker.export_csv, "csv", "text/csv"),

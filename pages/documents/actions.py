@@ -12,11 +12,12 @@ from pages.shared.current import ask_documents
 from pages.shared.jobs import track_jobs
 from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors, show_errors_next_run
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_documents, escape_markdown
+from pages.shared.translation import _, format_number, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo
-from rag_core.types.formatting import format_count
+from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM
 
 _LISTED = 10
 _MOST_ASKED = 200
@@ -31,39 +32,41 @@ def show_actions(
         return
     with st.container(horizontal=True, gap="small"):
         asked = chosen or narrowed
-        named = "this document" if len(asked) == 1 else f"these {len(asked):,} documents"
-        show_ask_button(asked, f"Ask {named}", key="ask_selected")
+        label = ngettext("Ask this document", "Ask these {number} documents", len(asked))
+        show_ask_button(asked, label, key="ask_selected")
         if not chosen:
             return
         if len(chosen) == 1:
             # Streamlit's tables open nothing by keyboard, so a ticked row has this button too.
             st.button(
-                "Open",
+                _("Open"),
                 icon=":material/menu_book:",
                 key="open_selected",
                 on_click=open_preview,
                 args=[chosen[0].document_id],
             )
-        if st.button("Tag", icon=":material/label:", key="tag_selected"):
+        if st.button(_("Tag"), icon=":material/label:", key="tag_selected"):
             _tag(engine, chosen)
-        if st.button("Move to collection", icon=":material/folder:", key="collect_selected"):
+        if st.button(_("Move to collection"), icon=":material/folder:", key="collect_selected"):
             collect(engine, chosen, collections)
         indexed = [one.document_id for one in chosen if one.chunks]
         st.button(
-            "Re-index",
+            _("Re-index"),
             icon=":material/sync:",
             key="reindex_selected",
             on_click=_reindex,
             args=[engine, indexed],
             disabled=not indexed,
         )
-        if st.button(f"Delete {len(chosen):,}", icon=":material/delete:", key="delete_selected"):
+        if st.button(_("Delete {number}", number=len(chosen)), icon=":material/delete:", key="delete_selected"):
             confirm_deletion(engine, chosen)
 
 
 def open_preview(document_id: str) -> None:
     """Show the preview of a document, whose id becomes part of the address."""
     st.query_params[keys.DOCUMENT_PARAM] = document_id
+    for name in (PAGE_PARAM, MARKED_PARAM):
+        st.query_params.pop(name, None)
     for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM):
         st.session_state.pop(name, None)
 
@@ -71,7 +74,10 @@ def open_preview(document_id: str) -> None:
 def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) -> None:
     """Show a button that opens a new chat about the searchable ones of some documents."""
     ids = [one.document_id for one in documents if one.chunks]
-    too_many = f"At most {_MOST_ASKED} documents can be chosen one by one. Move them to a collection, and ask that."
+    too_many = _(
+        "At most {limit} documents can be chosen one by one. Move them to a collection, and ask that.",
+        limit=_MOST_ASKED,
+    )
     if st.button(
         label,
         icon=":material/forum:",
@@ -97,19 +103,29 @@ def show_receipts() -> None:
         return
     left = sum(one.chunks_remaining for one in shown)
     removed = sum(one.chunks_removed for one in shown)
-    title = (
-        f"Deleted {format_count(len(shown), 'document')}: {format_count(removed, 'chunk')} removed, {left} remaining"
+    title = _(
+        "Deleted {documents}: {chunks} removed, {left} remaining",
+        documents=count_documents(len(shown)),
+        chunks=ngettext("{number} chunk", "{number} chunks", removed),
+        left=left,
     )
     with st.container(border=True):
         st.markdown(f"{':material/check:' if not left else ':material/error:'} {title}")
         for one in shown[:_LISTED]:
-            stores = ", ".join(f"{name} {number}" for name, number in one.remaining.items())
+            stores = ", ".join(
+                f"{translate_message(name)} {format_number(number)}" for name, number in one.remaining.items()
+            )
             st.caption(
-                f"{escape_markdown(one.document)}: {one.chunks_removed:,} removed; remaining: {escape_markdown(stores)}"
+                _(
+                    "{document}: {removed} removed; remaining: {remaining}",
+                    document=escape_markdown(one.document),
+                    removed=one.chunks_removed,
+                    remaining=escape_markdown(stores),
+                )
             )
         if len(shown) > _LISTED:
-            st.caption(f"and {len(shown) - _LISTED} more")
-        st.button("Close", key="close_receipt", type="tertiary", on_click=shown.clear)
+            st.caption(_("and {number} more", number=len(shown) - _LISTED))
+        st.button(_("Close"), key="close_receipt", type="tertiary", on_click=shown.clear)
 
 
 def _closed() -> None:
@@ -119,14 +135,13 @@ def _closed() -> None:
 def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     """Ask whether documents are to be deleted, and delete them."""
     st.session_state[keys.DIALOG_OPEN] = True
-    _confirm(engine, chosen)
+    st.dialog(_("Delete documents"), icon=":material/delete:", on_dismiss=_closed)(_confirm)(engine, chosen)
 
 
-@st.dialog("Delete documents", icon=":material/delete:", on_dismiss=_closed)
 def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     _name(chosen)
-    st.caption("This removes all names and versions, and attached documents. Earlier answers keep their quotes.")
-    label = f"Delete {format_count(len(chosen), 'document')}"
+    st.caption(_("This removes all names and versions, and attached documents. Earlier answers keep their quotes."))
+    label = _("Delete {documents}", documents=count_documents(len(chosen)))
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
 
@@ -134,47 +149,48 @@ def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 def _name(chosen: Sequence[DocumentInfo]) -> None:
     st.text("\n".join(one.all_names for one in chosen[:_LISTED]))
     if len(chosen) > _LISTED:
-        st.caption(f"and {len(chosen) - _LISTED:,} more")
+        st.caption(_("and {number} more", number=len(chosen) - _LISTED))
 
 
 def collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Ask for a collection, and move documents to it."""
     st.session_state[keys.DIALOG_OPEN] = True
-    _collect(engine, chosen, collections)
+    dialog = st.dialog(_("Move to a collection"), icon=":material/folder:", on_dismiss=_closed)
+    dialog(_collect)(engine, chosen, collections)
 
 
-@st.dialog("Move to a collection", icon=":material/folder:", on_dismiss=_closed)
 def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     with st.form("collect_form", border=False):
         st.selectbox(
-            "Collection",
+            _("Collection"),
             [*collections, DEFAULT_COLLECTION],
             index=None,
             format_func=format_collection_name,
-            placeholder="Choose one, or type a new name",
+            placeholder=_("Choose one, or type a new name"),
             accept_new_options=True,
             key=_INTO,
         )
-        st.caption("A conversation can be limited to a collection, including documents that you add to it later.")
-        label, ids = f"Move {format_count(len(chosen), 'document')}", [one.document_id for one in chosen]
+        st.caption(_("A conversation can be limited to a collection, including documents that you add to it later."))
+        label, ids = _("Move {documents}", documents=count_documents(len(chosen))), [one.document_id for one in chosen]
         if st.form_submit_button(label, type="primary", key="collect", on_click=_move, args=[engine, ids]):
             st.rerun()
 
 
-@st.dialog("Tag documents", icon=":material/label:", on_dismiss=_closed)
 def _tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     known = sorted({tag for one in engine.documents.list() for tag in one.tags}, key=str.casefold)
     with st.form("tag_form", border=False):
         _name(chosen)
-        st.multiselect("Tags to add", known, key=_TAGS, accept_new_options=True, placeholder="Choose tags, or type one")
-        label = f"Tag {format_count(len(chosen), 'document')}"
+        st.multiselect(
+            _("Tags to add"), known, key=_TAGS, accept_new_options=True, placeholder=_("Choose tags, or type one")
+        )
+        label = _("Tag {documents}", documents=count_documents(len(chosen)))
         if st.form_submit_button(label, type="primary", key="tag", on_click=_add_tags, args=[engine, chosen]):
             st.rerun()
 
 
 def _tag(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     st.session_state[keys.DIALOG_OPEN] = True
-    _tag_dialog(engine, chosen)
+    st.dialog(_("Tag documents"), icon=":material/label:", on_dismiss=_closed)(_tag_dialog)(engine, chosen)
 
 
 def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
@@ -185,15 +201,14 @@ def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 def rename(engine: Engine, document: DocumentInfo) -> None:
     """Ask for another name of a document, and rename it."""
     st.session_state[keys.DIALOG_OPEN] = True
-    _rename_dialog(engine, document)
+    st.dialog(_("Rename the document"), icon=":material/edit:", on_dismiss=_closed)(_rename_dialog)(engine, document)
 
 
-@st.dialog("Rename the document", icon=":material/edit:", on_dismiss=_closed)
 def _rename_dialog(engine: Engine, document: DocumentInfo) -> None:
     with st.form("rename_document", border=False):
-        st.text_input("Name", document.name.rpartition(".")[0] or document.name, key=_NAME)
-        st.caption("The ending of the file stays. Its text is read again, because searches find it by its name.")
-        if st.form_submit_button("Rename", type="primary", key="rename", on_click=_rename, args=[engine, document]):
+        st.text_input(_("Name"), document.name.rpartition(".")[0] or document.name, key=_NAME)
+        st.caption(_("The ending of the file stays. Its text is read again, because searches find it by its name."))
+        if st.form_submit_button(_("Rename"), type="primary", key="rename", on_click=_rename, args=[engine, document]):
             st.rerun()
 
 

@@ -13,12 +13,12 @@ from pages.shared.nodes import build_marked_text
 from pages.shared.richtext import show_richtext
 from pages.shared.tables import build_table_part
 from pages.shared.text import escape_markdown
+from pages.shared.translation import N_, _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo, Page, PageState
-from rag_core.types.formatting import format_count
 
 CHUNKS_SHOWN, _TABLES_SHOWN = 20, 5
-_READ_AS = {PageState.OCR: "image (OCR)", PageState.MIXED: "text and image"}
+_READ_AS = {PageState.OCR: N_("image (OCR)"), PageState.MIXED: N_("text and image")}
 
 
 def show_problems(engine: Engine, document: DocumentInfo) -> None:
@@ -27,24 +27,31 @@ def show_problems(engine: Engine, document: DocumentInfo) -> None:
         st.warning(escape_markdown(describe_status_with_reason(document)), icon=":material/info:")
     pages = engine.documents.pages(document.document_id)
     if not pages:
-        st.caption("No page was read.")
+        st.caption(_("No page was read."))
         return
     noted = [one for one in pages if _note(one) or one.state in (PageState.FAILED, PageState.EMPTY)]
     if noted:
-        st.caption(f"{format_count(len(noted), 'page')} with a problem: see the column Note.")
+        st.caption(
+            ngettext(
+                "{number} page with a problem: see the column Note.",
+                "{number} pages with a problem: see the column Note.",
+                len(noted),
+            )
+        )
     elif not document.reason:
-        st.caption("All pages were read without problems.")
+        st.caption(_("All pages were read without problems."))
     st.dataframe(
         _frame([*noted, *(one for one in pages if one not in noted)]),
         hide_index=True,
         key="document_pages",
-        alt=f"Pages of {document.name}",
+        alt=_("Pages of {name}", name=document.name),
         column_config={
-            "Page": st.column_config.NumberColumn(format="localized", width="small"),
-            "Label": st.column_config.TextColumn(width="small"),
-            "Read as": st.column_config.TextColumn(width="small"),
-            "Confidence": st.column_config.NumberColumn(format="%.2f", width="small"),
-            "Characters": st.column_config.NumberColumn(format="localized", width="small"),
+            "Page": st.column_config.NumberColumn(_("Page"), format="localized", width="small"),
+            "Label": st.column_config.TextColumn(_("Label"), width="small"),
+            "Note": st.column_config.TextColumn(_("Note")),
+            "Read as": st.column_config.TextColumn(_("Read as"), width="small"),
+            "Confidence": st.column_config.NumberColumn(_("Confidence"), format="%.2f", width="small"),
+            "Characters": st.column_config.NumberColumn(_("Characters"), format="localized", width="small"),
         },
     )
 
@@ -59,13 +66,13 @@ def _frame(pages: Sequence[Page]) -> pd.DataFrame:
 
 
 def _read_as(page: Page) -> str:
-    return _READ_AS.get(page.state, page.state.value)
+    return _(_READ_AS.get(page.state, page.state.value))
 
 
 def _note(page: Page) -> str:
     """Return a note with the problem of a page and the invisible text of the page, if there is any."""
-    hidden = f"left out because it is invisible: {page.hidden}" if page.hidden else ""
-    return "; ".join(part for part in (page.reason, hidden) if part)
+    hidden = _("left out because it is invisible: {hidden}", hidden=page.hidden) if page.hidden else ""
+    return "; ".join(part for part in (translate_message(page.reason), hidden) if part)
 
 
 def show_tables(engine: Engine, document: DocumentInfo) -> None:
@@ -73,11 +80,13 @@ def show_tables(engine: Engine, document: DocumentInfo) -> None:
     found = engine.documents.tables([(document.version_id, page_index) for page_index in range(document.pages)])
     tables = [(place[1], table) for place in sorted(found) for table in found[place] if not table.is_list]
     if not tables:
-        st.caption("No tables were found.")
+        st.caption(_("No tables were found."))
         return
     first = _turn(len(tables), _TABLES_SHOWN, f"tables_{document.document_id}")
     for number, (page_index, table) in list(enumerate(tables))[first : first + _TABLES_SHOWN]:
-        st.caption(f"Table {number + 1:,} of {len(tables):,} · page {page_index + 1:,}")
+        st.caption(
+            _("Table {number} of {total} · page {page}", number=number + 1, total=len(tables), page=page_index + 1)
+        )
         blocks = build_table_part(table, 0, round(1e9), lambda _: False)
         show_richtext(blocks, key=f"table_{document.document_id}_{number}", small=True)
 
@@ -86,12 +95,20 @@ def show_chunks(engine: Engine, document: DocumentInfo) -> None:
     """Show the chunks into which the text is divided for searches, a few at a time."""
     chunks = engine.documents.chunks(document.document_id)
     if not chunks:
-        st.caption("There are no chunks.")
+        st.caption(_("There are no chunks."))
         return
     first = _turn(len(chunks), CHUNKS_SHOWN, f"chunks_{document.document_id}")
     for chunk in chunks[first : first + CHUNKS_SHOWN]:
         heading = f" · {escape_markdown(chunk.heading)}" if chunk.heading else ""
-        st.caption(f"Chunk {chunk.ordinal + 1} · page {chunk.page_index + 1}{heading} · {chunk.tokens} tokens")
+        st.caption(
+            _(
+                "Chunk {number} · page {page}{heading} · {tokens} tokens",
+                number=chunk.ordinal + 1,
+                page=chunk.page_index + 1,
+                heading=heading,
+                tokens=chunk.tokens,
+            )
+        )
         show_richtext(
             build_marked_text(chunk.text, []), key=f"chunk_{document.document_id}_{chunk.ordinal}", small=True
         )

@@ -9,16 +9,17 @@ import streamlit as st
 
 from pages.documents.statuses import describe_status
 from pages.shared.library import format_collection_name
+from pages.shared.translation import N_, _
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo
 
 # The values of a document by the name of the filter, which is also the name of a column.
 FILTERS: Mapping[str, Callable[[DocumentInfo], Sequence[str]]] = {
-    "Company": lambda one: [one.company] if one.company else [],
-    "Year": lambda one: [str(one.year)] if one.year else [],
-    "Type": lambda one: [one.kind] if one.kind else [],
-    "Tags": lambda one: one.tags,
-    "Collection": lambda one: [format_collection_name(one.collection)],
-    "Status": lambda one: [describe_status(one)],
+    N_("Company"): lambda one: [one.company] if one.company else [],
+    N_("Year"): lambda one: [str(one.year)] if one.year else [],
+    N_("Type"): lambda one: [one.kind] if one.kind else [],
+    N_("Tags"): lambda one: one.tags,
+    N_("Collection"): lambda one: [format_collection_name(one.collection)],
+    N_("Status"): lambda one: [describe_status(one)],
 }
 
 
@@ -35,8 +36,8 @@ def list_known(documents: Sequence[DocumentInfo]) -> list[str]:
 def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     """Show the search field and the filters; return the documents that match them."""
     query = st.text_input(
-        "Search documents",
-        placeholder="Search by name, company, tag or status",
+        _("Search documents"),
+        placeholder=_("Search by name, company, tag or status"),
         icon=":material/search:",
         label_visibility="collapsed",
         key="document_search",
@@ -54,10 +55,11 @@ def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
         and (not words or _contains(one, words))
     ]
     if not shown:
-        of = " that you have chosen" if any(chosen.values()) else ""
-        st.caption(
-            f"No document{of} has these words in its name, its tags or its status. Change the search or filters."
-        )
+        if any(chosen.values()):
+            missing = _("No document that you have chosen has these words in its name, its tags or its status.")
+        else:
+            missing = _("No document has these words in its name, its tags or its status.")
+        st.caption(f"{missing} {_('Change the search or filters.')}")
     return shown
 
 
@@ -69,10 +71,10 @@ def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
     if len(counts) < 2 and documents in counts.values():
         return []
     return st.multiselect(
-        label,
+        _(label),
         sorted(counts, key=str.casefold),
         format_func=lambda one: f"{one} ({counts.get(one, 0):,})",
-        placeholder=label,
+        placeholder=_(label),
         label_visibility="collapsed",
         key=key,
         # A chosen value needs more room than the name of the filter.

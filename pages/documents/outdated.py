@@ -6,8 +6,9 @@ import streamlit as st
 
 from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
+from pages.shared.text import count_documents
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.status import describe_outdated
 
 
@@ -19,11 +20,14 @@ def offer_reindex(engine: Engine) -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="outdated"):
         st.markdown(
-            f":material/update: {describe_outdated(len(outdated))} Answers use the current text meanwhile.",
+            _(
+                ":material/update: {outdated} Answers use the current text meanwhile.",
+                outdated=translate_message(describe_outdated(len(outdated))),
+            ),
             width="stretch",
         )
         st.button(
-            f"Re-index {format_count(len(outdated), 'document')}",
+            _("Re-index {documents}", documents=count_documents(len(outdated))),
             icon=":material/sync:",
             key="reindex_outdated",
             on_click=_reindex,

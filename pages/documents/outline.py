@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo, OutlineEntry
 
@@ -18,9 +19,9 @@ def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int]
     """Show the sections of a document in order; a click on a row calls ``turn_to`` with the page that it begins on."""
     entries = engine.documents.outline(document.document_id)
     if not entries:
-        st.caption("No headings were found.")
+        st.caption(_("No headings were found."))
         return
-    st.caption("From the outline of the file and the headings on its pages. Tick a row to see its page.")
+    st.caption(_("From the outline of the file and the headings on its pages. Tick a row to see its page."))
     key = f"outline_{document.version_id}"
 
     def ticked() -> None:
@@ -34,10 +35,10 @@ def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int]
         key=key,
         on_select=ticked,
         selection_mode="single-row",
-        alt=f"Outline of {document.name}",
+        alt=_("Outline of {name}", name=document.name),
         column_config={
-            "Pages": st.column_config.TextColumn(width="small"),
-            "Section": st.column_config.TextColumn(width="large"),
+            "Pages": st.column_config.TextColumn(_("Pages"), width="small"),
+            "Section": st.column_config.TextColumn(_("Section"), width="large"),
         },
     )
 

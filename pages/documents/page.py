@@ -14,10 +14,11 @@ from pages.shared.clashes import ask_about_clashes
 from pages.shared.jobs import show_jobs
 from pages.shared.library import split_rejected
 from pages.shared.start import start_page
+from pages.shared.translation import _
 from pages.shared.unlock import find_rejected, show_password_fields
 from pages.shared.uploads import show_uploader
 
-back = start_page("documents", "Documents")
+back = start_page("documents", _("Documents"))
 library = back.engine.documents.list()
 show_uploader(back.engine)
 ask_about_clashes(back.engine)
@@ -28,8 +29,10 @@ show_receipts()
 offer_reindex(back.engine)
 if not library:
     st.info(
-        f"The library is empty. Drop {back.engine.formats.plurals} on the field above; you can ask about them as soon "
-        "as they are indexed.",
+        _(
+            "The library is empty. Drop documents on the field above; you can ask about them as soon as they are "
+            "indexed."
+        ),
         icon=":material/info:",
     )
     st.stop()

@@ -15,20 +15,23 @@ from pages.shared import keys
 from pages.shared.panel import open_panel
 from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.source_page import show_page
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_pages, escape_markdown
+from pages.shared.translation import N_, _, format_number
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
+from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM, find_marked
 
-_RENAME, _MOVE, _READ, _DELETE = "Rename", "Move to a collection", "Read again with OCR", "Delete"
+_RENAME, _MOVE, _READ, _DELETE = N_("Rename"), N_("Move to a collection"), N_("Read again with OCR"), N_("Delete")
 _ICONS = {_RENAME: "edit", _MOVE: "folder", _READ: "document_scanner", _DELETE: "delete"}
 _PAGES, _OUTLINE, _TABLES, _CHUNKS, _PROBLEMS, _VERSIONS = TABS = (
-    *("Pages", "Outline", "Tables", "Chunks"),
-    *("Problems", "Versions"),
+    *(N_("Pages"), N_("Outline"), N_("Tables"), N_("Chunks")),
+    *(N_("Problems"), N_("Versions")),
 )
 _TAB = "preview_tab"
-_TAG_HELP = "Words of your own, by which you can filter the table. Type a new one, or choose one that you have used."
+_TAG_HELP = N_(
+    "Words of your own, by which you can filter the table. Type a new one, or choose one that you have used."
+)
 
 
 def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections: Iterable[str]) -> None:
@@ -39,13 +42,18 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
     library = list(documents)
     document = next((one for one in library if one.document_id == document_id), None)
     if document is None:
-        st.info("The document of this address is no longer in the library.", icon=":material/info:")
+        st.info(_("The document of this address is no longer in the library."), icon=":material/info:")
         return
-    with open_panel(f"Document {document.name}", document_id, _close):
+    with open_panel(_("Document {name}", name=document.name), document_id, _close):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_header"):
             st.markdown(f"**{escape_markdown(document.all_names)}**", width="stretch")
             st.button(
-                "Close", icon=":material/close:", key="preview_close", type="tertiary", on_click=_close, help="Close"
+                _("Close"),
+                icon=":material/close:",
+                key="preview_close",
+                type="tertiary",
+                on_click=_close,
+                help=_("Close"),
             )
         _summarize(engine, document)
         _act(engine, document, collections)
@@ -54,31 +62,32 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
 
 
 def _close() -> None:
-    st.query_params.pop(keys.DOCUMENT_PARAM, None)
+    for name in (keys.DOCUMENT_PARAM, PAGE_PARAM, MARKED_PARAM):
+        st.query_params.pop(name, None)
 
 
 def _summarize(engine: Engine, document: DocumentInfo) -> None:
     kind = " ".join(filter(None, (document.kind, str(document.year or ""))))
     parts = [part for part in (document.company, kind) if part]
-    parts += [describe_status(document), format_count(document.pages, "page")]
+    parts += [describe_status(document), count_pages(document.pages)]
     for number, words in (
-        (document.pages_ocr, "read by OCR"),
-        (document.pages_empty, "without text"),
-        (document.pages_failed, "failed"),
+        (document.pages_ocr, _("read by OCR")),
+        (document.pages_empty, _("without text")),
+        (document.pages_failed, _("failed")),
     ):
         if number:
-            parts.append(f"{number:,} {words}")
+            parts.append(f"{format_number(number)} {words}")
     st.caption(escape_markdown(" · ".join(parts)))
     if document.pages and not document.company and (title := engine.documents.title(document.document_id)):
-        st.caption(f"Title on its first page: {escape_markdown(title)}")
+        st.caption(_("Title on its first page: {title}", title=escape_markdown(title)))
 
 
 def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> None:
     file_format = engine.formats.find_by_name(document.name)
     with st.container(horizontal=True, gap="small"):
-        show_ask_button([document], "Ask this document", key="ask_document")
+        show_ask_button([document], _("Ask this document"), key="ask_document")
         st.download_button(
-            "Download",
+            _("Download"),
             data=lambda: engine.documents.content(document.document_id),
             file_name=document.name.rpartition("/")[2],
             mime=file_format.media_type,
@@ -87,10 +96,10 @@ def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> 
             on_click="ignore",
         )
         choice = st.menu_button(
-            "More",
+            _("More"),
             list(_ICONS),
             key="document_menu",
-            format_func=lambda action: f":material/{_ICONS[action]}: {action}",
+            format_func=lambda action: f":material/{_ICONS[action]}: {_(action)}",
         )
     if choice == _RENAME:
         rename(engine, document)
@@ -112,12 +121,18 @@ def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None
 
     st.session_state[key] = list(document.tags)
     st.multiselect(
-        "Tags", known, key=key, accept_new_options=True, placeholder="Add tags", on_change=changed, help=_TAG_HELP
+        _("Tags"),
+        known,
+        key=key,
+        accept_new_options=True,
+        placeholder=_("Add tags"),
+        on_change=changed,
+        help=_(_TAG_HELP),
     )
 
 
 def _tabs(engine: Engine, document: DocumentInfo) -> None:
-    tabs = st.tabs(TABS, key=_TAB, on_change="rerun")
+    tabs = st.tabs([_(one) for one in TABS], key=_TAB, on_change="rerun")
     for name, tab in zip(TABS, tabs, strict=True):
         if not tab.open:
             continue
@@ -139,15 +154,22 @@ def _tabs(engine: Engine, document: DocumentInfo) -> None:
 def _turn_to(page_index: int) -> None:
     """Show a page in the tab of the pages."""
     st.session_state[keys.SOURCE_PAGE] = page_index
-    st.session_state[_TAB] = _PAGES
+    st.session_state[_TAB] = _(_PAGES)
 
 
 def _show_pages(engine: Engine, document: DocumentInfo) -> None:
     if not document.pages:
-        st.caption("No page was read.")
+        st.caption(_("No page was read."))
         return
-    page = min(st.session_state.setdefault(keys.SOURCE_PAGE, 0), document.pages - 1)
+    address = st.query_params.get(PAGE_PARAM, "")
+    linked = min(int(address) - 1, document.pages - 1) if address.isdecimal() and int(address) else None
+    page = min(st.session_state.setdefault(keys.SOURCE_PAGE, linked or 0), document.pages - 1)
     try:
-        show_page(engine, document, page)
+        marked = None
+        if page == linked and (marks := st.query_params.get(MARKED_PARAM, "")):
+            marked = find_marked(marks, engine.documents.page(document.document_id, page).text)
+            if marked is None:
+                st.caption(_("This page has changed since the link was made, so nothing is highlighted."))
+        show_page(engine, document, page, highlights=[marked] if marked else (), quoted=linked)
     except UnknownDocument:
-        st.caption("This page was not stored.")
+        st.caption(_("This page was not stored."))

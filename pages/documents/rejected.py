@@ -10,11 +10,12 @@ import streamlit as st
 
 from pages.documents.actions import confirm_deletion, track_retry
 from pages.documents.statuses import describe_status_with_reason
-from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.text import count_files, escape_markdown, get_reader_zone
+from pages.shared.translation import _
 from pages.shared.unlock import show_password_fields
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo, DocumentStatus
-from rag_core.types.formatting import escape_formula, format_count
+from rag_core.types.formatting import escape_formula
 from rag_core.types.local_time import to_local_time
 
 _COLUMNS = ("name", "status", "reason", "pages", "pages_empty", "pages_failed", "added_at")
@@ -25,7 +26,7 @@ def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence
     """List the files that were not added, with their reasons; the page has shown the password fields of ``asked``."""
     if not files:
         return
-    with st.expander(f"{format_count(len(files), 'file')} not added", icon=":material/error:", key="rejected"):
+    with st.expander(_("{files} not added", files=count_files(len(files))), icon=":material/error:", key="rejected"):
         for one in files[:_SHOWN]:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(
@@ -33,16 +34,18 @@ def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence
                     width="stretch",
                 )
                 key = one.document_id
-                again = st.button("Try again", icon=":material/refresh:", key=f"retry_{key}", type="tertiary")
+                again = st.button(_("Try again"), icon=":material/refresh:", key=f"retry_{key}", type="tertiary")
                 if again:
                     track_retry(engine, [key])
                     st.rerun()
-                if st.button("Delete", icon=":material/delete:", key=f"delete_{key}", type="tertiary"):
+                if st.button(_("Delete"), icon=":material/delete:", key=f"delete_{key}", type="tertiary"):
                     confirm_deletion(engine, [one])
             show_password_fields(engine, [one] if one not in asked else [])
         if len(files) > _SHOWN:
-            st.caption(f"and {len(files) - _SHOWN:,} more")
-        if st.button(f"Delete {format_count(len(files), 'file')}", icon=":material/delete:", key="delete_rejected"):
+            st.caption(_("and {number} more", number=len(files) - _SHOWN))
+        if st.button(
+            _("Delete {documents}", documents=count_files(len(files))), icon=":material/delete:", key="delete_rejected"
+        ):
             confirm_deletion(engine, files)
 
 
@@ -51,7 +54,7 @@ def show_problems_download(documents: Sequence[DocumentInfo]) -> None:
     known = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
     if problems := [one for one in documents if one.status in known]:
         st.download_button(
-            f"Problems as CSV ({len(problems):,})",
+            _("Problems as CSV ({number})", number=len(problems)),
             data=format_csv(problems).encode(),
             file_name="footnote-problems.csv",
             mime="text/csv",

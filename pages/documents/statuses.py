@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from pages.shared.translation import N_, _, translate_message
 from rag_core.types.documents import DocumentInfo, DocumentStatus
 
 _WORDS = {
-    DocumentStatus.QUEUED: "Waiting",
-    DocumentStatus.INDEXING: "Indexing",
-    DocumentStatus.INDEXED: "Ready",
-    DocumentStatus.PARTIAL: "Ready, in part",
-    DocumentStatus.DUPLICATE: "Duplicate",
-    DocumentStatus.REJECTED: "Not accepted",
-    DocumentStatus.FAILED: "Failed",
-    DocumentStatus.CANCELLED: "Cancelled",
+    DocumentStatus.QUEUED: N_("Waiting"),
+    DocumentStatus.INDEXING: N_("Indexing"),
+    DocumentStatus.INDEXED: N_("Ready"),
+    DocumentStatus.PARTIAL: N_("Ready, in part"),
+    DocumentStatus.DUPLICATE: N_("Duplicate"),
+    DocumentStatus.REJECTED: N_("Not accepted"),
+    DocumentStatus.FAILED: N_("Failed"),
+    DocumentStatus.CANCELLED: N_("Cancelled"),
 }
 # The status of a new document whose chunks are stored, but whose vectors are not computed yet.
-_BY_WORDS = "Searchable by words"
+_BY_WORDS = N_("Searchable by words")
 
 
 def describe_status(document: DocumentInfo) -> str:
     """Return the status of a document."""
     by_words = document.status is DocumentStatus.INDEXING and document.chunks
-    return _BY_WORDS if by_words else _WORDS[document.status]
+    return _(_BY_WORDS if by_words else _WORDS[document.status])
 
 
 def describe_status_with_reason(document: DocumentInfo) -> str:
@@ -30,6 +31,7 @@ def describe_status_with_reason(document: DocumentInfo) -> str:
     if not document.reason:
         return words
     # Most reasons begin with the name of the document, which the table already shows. Replace the name by "it".
-    its = f"{document.name} "
-    reason = f"it {document.reason.removeprefix(its)}" if document.reason.startswith(its) else document.reason
+    its, reason = f"{document.name} ", translate_message(document.reason)
+    if reason.startswith(its):
+        reason = f"{_('it')} {reason.removeprefix(its)}"
     return f"{words}: {reason}"

@@ -16,8 +16,9 @@ from pages.documents.filters import list_known
 from pages.documents.statuses import describe_status
 from pages.shared import keys
 from pages.shared.library import format_collection_name
+from pages.shared.text import count_documents
+from pages.shared.translation import _
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
 
 _COLUMNS = ("Name", "Company", "Year", "Type", "Tags", "Collection", "Status", "Pages", "Added", "Size, kB")
 # Columns that are shown only if a document has a value for them.
@@ -29,9 +30,11 @@ _ROW, _MOST = 35, 460
 def show_summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> None:
     """Say how many documents there are and are shown, and what can be done with them."""
     if shown:
-        of = f"{len(shown):,} of " if len(shown) != len(documents) else ""
-        count = format_count(len(documents), "document")
-        st.caption(f"{of}{count}. Click a name to read a document; tick rows to ask, tag, move or delete documents.")
+        count = count_documents(len(documents))
+        if len(shown) != len(documents):
+            count = _("{number} of {documents}", number=len(shown), documents=count)
+        what = _("Click a name to read a document; tick rows to ask, tag, move or delete documents.")
+        st.caption(f"{count}. {what}")
 
 
 def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> list[DocumentInfo]:
@@ -57,7 +60,7 @@ def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[Document
         column_config=_configure(shown),
         column_order=[one for one in _COLUMNS if one not in _OPTIONAL or one in known],
         height=min(38 + _ROW * len(shown), _MOST),
-        alt="Documents in the library",
+        alt=_("Documents in the library"),
     )
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]
     st.session_state[keys.SELECTED] = [one.document_id for one in chosen]
@@ -91,16 +94,18 @@ def _configure(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
 
     return {
         "Name": st.column_config.ButtonColumn(
-            width=240, pinned=True, alignment="left", type="tertiary", on_click=clicked, key=_CLICKED
+            _("Name"), width=240, pinned=True, alignment="left", type="tertiary", on_click=clicked, key=_CLICKED
         ),
-        "Company": st.column_config.TextColumn(width=130),
-        "Year": st.column_config.NumberColumn(format="%d", width=60),
-        "Type": st.column_config.TextColumn(width=60),
-        "Tags": st.column_config.ListColumn(width=120),
-        "Collection": st.column_config.TextColumn(width=100),
-        "Status": st.column_config.TextColumn(width=110),
-        "Pages": st.column_config.NumberColumn(format="localized", width=60),
-        "Added": st.column_config.DatetimeColumn(format="localized", timezone=st.context.timezone, width=165),
+        "Company": st.column_config.TextColumn(_("Company"), width=130),
+        "Year": st.column_config.NumberColumn(_("Year"), format="%d", width=60),
+        "Type": st.column_config.TextColumn(_("Type"), width=60),
+        "Tags": st.column_config.ListColumn(_("Tags"), width=120),
+        "Collection": st.column_config.TextColumn(_("Collection"), width=100),
+        "Status": st.column_config.TextColumn(_("Status"), width=110),
+        "Pages": st.column_config.NumberColumn(_("Pages"), format="localized", width=60),
+        "Added": st.column_config.DatetimeColumn(
+            _("Added"), format="localized", timezone=st.context.timezone, width=165
+        ),
         # Streamlit's format for bytes depends on the reader's locale. In British English, it shows "2.4mB".
-        "Size, kB": st.column_config.NumberColumn(format="localized", width=70),
+        "Size, kB": st.column_config.NumberColumn(_("Size, kB"), format="localized", width=70),
     }

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, format_time
+from pages.shared.translation import _, format_number
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo, DocumentVersion
 
@@ -16,15 +17,18 @@ from rag_core.types.documents import DocumentInfo, DocumentVersion
 def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[DocumentVersion]) -> None:
     """Show each version with its date; a replaced version can be downloaded, restored and removed."""
     st.caption(
-        "Questions are answered from the version in use. The files of replaced versions are kept until you remove "
-        "them. A version that you remove leaves its snapshots too."
+        _(
+            "Questions are answered from the version in use. The files of replaced versions are kept until you remove "
+            "them. A version that you remove leaves its snapshots too."
+        )
     )
     for version in versions:
         with st.container(horizontal=True, vertical_alignment="center"):
-            state = "replaced" if version.is_replaced else "in use"
-            parts = [format_time(version.added_at), f"{version.size / 1000:,.0f} kB", state]
+            state = _("replaced") if version.is_replaced else _("in use")
+            parts = [format_time(version.added_at), f"{format_number(version.size / 1000)} kB", state]
             if version.snapshots:
-                parts.append(f"in {', '.join(escape_markdown(one) for one in version.snapshots)}")
+                names = ", ".join(map(escape_markdown, version.snapshots))
+                parts.append(_("in {names}", names=names))
             st.markdown(" · ".join(parts))
             if version.is_replaced:
                 _show_buttons(engine, document, version)
@@ -33,7 +37,7 @@ def show_versions(engine: Engine, document: DocumentInfo, versions: Sequence[Doc
 def _show_buttons(engine: Engine, document: DocumentInfo, version: DocumentVersion) -> None:
     key = version.version_id
     st.download_button(
-        "Download",
+        _("Download"),
         data=lambda: engine.documents.content(document.document_id, version_id=key),
         file_name=document.name.rpartition("/")[2],
         mime=engine.formats.find_by_name(document.name).media_type,
@@ -42,9 +46,11 @@ def _show_buttons(engine: Engine, document: DocumentInfo, version: DocumentVersi
         on_click="ignore",
     )
     st.button(
-        "Restore", icon=":material/undo:", key=f"restore_version_{key}", on_click=_restore, args=[engine, version]
+        _("Restore"), icon=":material/undo:", key=f"restore_version_{key}", on_click=_restore, args=[engine, version]
     )
-    st.button("Remove", icon=":material/delete:", key=f"remove_version_{key}", on_click=_remove, args=[engine, version])
+    st.button(
+        _("Remove"), icon=":material/delete:", key=f"remove_version_{key}", on_click=_remove, args=[engine, version]
+    )
 
 
 def _restore(engine: Engine, version: DocumentVersion) -> None:

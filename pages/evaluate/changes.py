@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from pages.evaluate.metric_words import describe_metric, judge_difference
-from pages.shared.text import format_interval, format_time
+from pages.shared.text import count_questions, format_interval, format_time
+from pages.shared.translation import N_, _, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation, QuestionResult
-from rag_core.types.formatting import format_count
 
-_RIGHT = "Right"
+_RIGHT = N_("Right")
 
 
 def show_changes(engine: Engine, evaluation: Evaluation) -> None:
@@ -21,7 +21,7 @@ def show_changes(engine: Engine, evaluation: Evaluation) -> None:
     before = find_last(engine.evaluations.list(), evaluation)
     if before is None:
         return
-    st.header("Since the last run", anchor=False)
+    st.header(_("Since the last run"), anchor=False)
     earlier = {(one.label_id, one.question): one for one in before.outcomes}
     pairs = [
         (found, one) for one in evaluation.outcomes if (found := earlier.get((one.label_id, one.question))) is not None
@@ -32,33 +32,40 @@ def show_changes(engine: Engine, evaluation: Evaluation) -> None:
     comparisons = engine.evaluations.compare(before, evaluation)
     verdicts = {one.metric: judge_difference(one) for one in comparisons}
     st.markdown(
-        f"Compared with {format_time(before.created_at)}: of {format_count(len(pairs), 'question')}, **{better:,} "
-        f"became right, {worse:,} became wrong**, and {len(pairs) - better - worse:,} stayed as they were. "
-        + _conclude([*verdicts.values()])
+        _(
+            "Compared with {time}: of {questions}, **{better} became right, {worse} became wrong**, and {others} "
+            "stayed as they were. {conclusion}",
+            time=format_time(before.created_at),
+            questions=count_questions(len(pairs)),
+            better=better,
+            worse=worse,
+            others=len(pairs) - better - worse,
+            conclusion=_conclude([*verdicts.values()]),
+        )
     )
     if changed:
         st.dataframe(
             pd.DataFrame(
                 [(new.question, describe_outcome(old), describe_outcome(new)) for old, new in changed],
-                columns=["Question", "Last run", "This run"],
+                columns=[_("Question"), _("Last run"), _("This run")],
             ),
             hide_index=True,
             height="content",
             key="changed_questions",
-            alt="Questions with another result than in the last run",
+            alt=_("Questions with another result than in the last run"),
         )
     rows = [
-        (describe_metric(one.metric), format_interval(one.difference, sign="+"), verdicts[one.metric], one.metric)
+        (describe_metric(one.metric), format_interval(one.difference, sign="+"), _(verdicts[one.metric]), one.metric)
         for one in comparisons
         if verdicts[one.metric] != "The same"
     ]
     if rows:
         st.dataframe(
-            pd.DataFrame(rows, columns=["Measured", "Change (95 % interval)", "What it means", "Name"]),
+            pd.DataFrame(rows, columns=[_("Measured"), _("Change (95 % interval)"), _("What it means"), _("Name")]),
             hide_index=True,
             height="content",
             key="changed_metrics",
-            alt="Metrics that changed since the last run, each with its interval",
+            alt=_("Metrics that changed since the last run, each with its interval"),
         )
 
 
@@ -74,14 +81,14 @@ def find_last(kept: Sequence[Evaluation], evaluation: Evaluation) -> Evaluation 
 
 def describe_outcome(outcome: QuestionResult) -> str:
     """Return what is wrong with the result of a question, or that it is right."""
-    return outcome.problem or _RIGHT
+    return translate_message(outcome.problem) or _(_RIGHT)
 
 
 def _conclude(verdicts: Sequence[str]) -> str:
     if all(one == "The same" for one in verdicts):
-        return "No metric changed."
+        return _("No metric changed.")
     if any(one in ("Better", "Worse") for one in verdicts):
-        return (
+        return _(
             "Changes marked as better or worse are larger than chance explains; those that may be chance mean nothing."
         )
-    return "The differences mean nothing: changes of this size happen by chance."
+    return _("The differences mean nothing: changes of this size happen by chance.")

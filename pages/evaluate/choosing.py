@@ -11,26 +11,26 @@ from pages.evaluate.label_format import show_label_format
 from pages.evaluate.pseudo_questions import show_pseudo_questions
 from pages.evaluate.writing import show_label_form
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
+from pages.shared.text import count_questions, escape_markdown
+from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.stages import SCORE_LABELS
 from rag_core.types.evaluation import Baseline, ConfigurationChoice, Label, LabelKind
-from rag_core.types.formatting import format_count
 from rag_core.types.retrieval import RetrievalConfig
 
-_APP, _FILE = "My test set", "From a file"
+_APP, _FILE = N_("My test set"), N_("From a file")
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     """Let the reader choose a source of labelled questions; return the name of the source and the labels."""
-    st.caption("Ask questions whose answers you know, and see how often Footnote finds and answers them.")
+    st.caption(_("Ask questions whose answers you know, and see how often Footnote finds and answers them."))
     app_labels = engine.labels.list()
     source = st.segmented_control(
-        "Questions with known answers",
+        _("Questions with known answers"),
         [_APP, _FILE],
         default=_APP if app_labels else _FILE,
         required=True,
-        format_func=lambda one: f"{one} ({len(app_labels):,})" if one == _APP else one,
+        format_func=lambda one: f"{_(one)} ({format_number(len(app_labels))})" if one == _APP else _(one),
         key="labels_from",
     )
     if source == _APP:
@@ -38,7 +38,9 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
         show_pseudo_questions(engine, app_labels)
         _made_in_app(engine, app_labels)
         return "labels from the app", app_labels
-    file = st.file_uploader("Questions, with their pages or answers", type=["jsonl", "json", "csv"], key="labels_file")
+    file = st.file_uploader(
+        _("Questions, with their pages or answers"), type=["jsonl", "json", "csv"], key="labels_file"
+    )
     if file is None:
         show_label_format()
         return "", []
@@ -52,24 +54,34 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
 def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
     """Let the reader choose one configuration to measure, two to compare, or all methods for one table."""
     if st.toggle(
-        "Compare all ways to search in one table",
+        _("Compare all ways to search in one table"),
         key="all_methods",
-        help="Measures two textbook methods, each kind of search, all of them merged, and the later steps, in turn.",
+        help=_("Measures two textbook methods, each kind of search, all of them merged, and the later steps, in turn."),
     ):
         with st.container(horizontal=True):
-            k = st.number_input("BM25 k", 0.0, 10.0, 1.2, 0.1, key="bm25_k", help="Saturation of the term frequency")
-            b = st.number_input("BM25 b", 0.0, 1.0, 0.75, 0.05, key="bm25_b", help="Length normalization")
+            k = st.number_input(
+                _("BM25 k"), 0.0, 10.0, 1.2, 0.1, key="bm25_k", help=_("Saturation of the term frequency")
+            )
+            b = st.number_input(_("BM25 b"), 0.0, 1.0, 0.75, 0.05, key="bm25_b", help=_("Length normalization"))
         methods = list(engine.evaluations.list_methods(k, b))
-        st.caption(escape_markdown(f"{len(methods)} methods: {'; '.join(one.label for one in methods)}."))
+        st.caption(
+            escape_markdown(
+                _(
+                    "{number} methods: {names}.",
+                    number=len(methods),
+                    names="; ".join(translate_message(one.label) for one in methods),
+                )
+            )
+        )
         return methods
     choices = {_label(one): one.configuration for one in _list_choices(engine)}
     names = st.multiselect(
-        "What to measure",
+        _("What to measure"),
         list(choices),
         default=next(iter(choices)),
         max_selections=2,
-        placeholder="Choose one, or two to compare",
-        help="Themes can be measured as soon as they are built on the Themes page.",
+        placeholder=_("Choose one, or two to compare"),
+        help=_("Themes can be measured as soon as they are built on the Themes page."),
         key="configurations",
     )
     return [choices[name] for name in names]
@@ -87,35 +99,39 @@ def _list_choices(engine: Engine) -> Iterator[ConfigurationChoice]:
 
 def _label(choice: ConfigurationChoice) -> str:
     if choice.stage:
-        label = SCORE_LABELS[choice.stage]
+        label = translate_message(SCORE_LABELS[choice.stage])
         return f"{label[0].upper()}{label[1:]} ({choice.stage})"
     if choice.strategy:
-        return f"{choice.strategy.label} ({'uses the model' if choice.strategy.uses_model else choice.name})"
-    return choice.label
+        how = _("uses the model") if choice.strategy.uses_model else choice.name
+        return f"{translate_message(choice.strategy.label)} ({how})"
+    return translate_message(choice.label)
 
 
 def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
-            "None yet. Write a question above, or choose “Add to my test set” below an answer in the chat.",
+            _("None yet. Write a question above, or choose “Add to my test set” below an answer in the chat."),
             icon=":material/info:",
         )
         return
     with st.expander(_summary(labels), type="compact", key="made_labels"):
         event = st.dataframe(
             pd.DataFrame(
-                [(one.question, _answered_by(one), "made from a document" if one.is_pseudo else "") for one in labels],
-                columns=["Question", "Right answer", "Kind"],
+                [
+                    (one.question, _answered_by(one), _("made from a document") if one.is_pseudo else "")
+                    for one in labels
+                ],
+                columns=[_("Question"), _("Right answer"), _("Kind")],
             ),
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
             key=f"labels_{len(labels)}_{labels[-1].label_id}",
-            alt="My test set",
+            alt=_("My test set"),
         )
         chosen = [labels[row].label_id for row in event.selection.rows if row < len(labels)]
         st.button(
-            f"Remove {format_count(len(chosen), 'question')}" if chosen else "Remove",
+            _("Remove {questions}", questions=count_questions(len(chosen))) if chosen else _("Remove"),
             icon=":material/delete:",
             disabled=not chosen,
             key="remove_labels",
@@ -132,9 +148,11 @@ def _remove(engine: Engine, label_ids: Sequence[str]) -> None:
 
 def _answered_by(label: Label) -> str:
     if label.kind is not LabelKind.ANSWERABLE:
-        return "nothing in the documents"
+        return _("nothing in the documents")
     pages = [
-        f"{one.document}, page {one.page or (one.page_index or 0) + 1}" if not one.quote else one.document
+        _("{document}, page {page}", document=one.document, page=one.page or (one.page_index or 0) + 1)
+        if not one.quote
+        else one.document
         for one in label.evidence
     ]
     return "; ".join([*pages, *label.answers])
@@ -143,7 +161,11 @@ def _answered_by(label: Label) -> str:
 def _summary(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
     pseudo = sum(one.is_pseudo for one in labels)
-    return escape_markdown(
-        f"{format_count(len(labels), 'question')}, {without:,} of them without an answer in the documents"
-        + (f", {pseudo:,} of them pseudo-questions" if pseudo else "")
+    words = _(
+        "{questions}, {without} of them without an answer in the documents",
+        questions=count_questions(len(labels)),
+        without=without,
     )
+    if pseudo:
+        words += _(", {number} of them pseudo-questions", number=pseudo)
+    return escape_markdown(words)

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, format_number, ngettext, translate_message
 from rag_core.types.evaluation import Evaluation
-from rag_core.types.formatting import format_count
 from rag_core.types.judgements import JudgeReport, StatementVerdict
 
 _SHOWN = 20
@@ -19,30 +19,37 @@ def show_judge_reports(evaluations: Sequence[Evaluation]) -> None:
     """Show the judge of each evaluation: its warning and cost, its agreement with others, and the disagreements."""
     for evaluation in evaluations:
         if evaluation.judge_report:
-            title = f"Judge of {evaluation.configuration}" if len(evaluations) > 1 else "Judge"
+            title = (
+                _("Judge of {configuration}", configuration=evaluation.configuration)
+                if len(evaluations) > 1
+                else _("Judge")
+            )
             st.header(escape_markdown(title), anchor=False)
             _show_report(evaluation.judge_report, evaluation.evaluation_id)
 
 
 def _show_report(report: JudgeReport, key: str) -> None:
     if report.warning:
-        st.warning(escape_markdown(report.warning), icon=":material/balance:")
+        st.warning(escape_markdown(translate_message(report.warning)), icon=":material/balance:")
     for note in report.notes:
         if note != report.warning:
-            st.caption(escape_markdown(note))
+            st.caption(escape_markdown(translate_message(note)))
     if report.agreements:
         st.dataframe(
             _agreement_table(report),
             hide_index=True,
             height="content",
-            column_config={"Raters": st.column_config.TextColumn(width="medium", pinned=True)},
+            column_config={_("Raters"): st.column_config.TextColumn(width="medium", pinned=True)},
             key=f"agreement_{key}",
-            alt="Agreement of the judge with the verifier and with the labels",
+            alt=_("Agreement of the judge with the verifier and with the labels"),
         )
         st.caption(
-            "Yes means: a statement is supported; a passage is useful, or on a labelled page; all statements of an "
-            "answer are supported, or it contains the expected answer. Kappa (Cohen) is the agreement beyond chance: 1 "
-            "is full agreement, 0 is chance, and it is undefined if both always say the same."
+            _(
+                "Yes means: a statement is supported; a passage is useful, or on a labelled page; all statements "
+                "of an answer are supported, or it contains the expected answer. Kappa (Cohen) is the agreement "
+                "beyond chance: 1 is full agreement, 0 is chance, and it is undefined if both always say the "
+                "same."
+            )
         )
     _show_disagreements(report.statements)
 
@@ -50,8 +57,8 @@ def _show_report(report: JudgeReport, key: str) -> None:
 def _agreement_table(report: JudgeReport) -> pd.DataFrame:
     rows = [
         (
-            one.raters,
-            "undefined" if one.kappa is None else f"{one.kappa:.2f}",
+            translate_message(one.raters),
+            _("undefined") if one.kappa is None else format_number(one.kappa, 2),
             f"{100 * one.share:.0f} %",
             one.both_positive,
             one.first_only,
@@ -60,7 +67,15 @@ def _agreement_table(report: JudgeReport) -> pd.DataFrame:
         )
         for one in report.agreements
     ]
-    columns = ["Raters", "Kappa", "Agree", "Both yes", "Only the judge", "Only the other", "Both no"]
+    columns = [
+        _("Raters"),
+        _("Kappa"),
+        _("Agree"),
+        _("Both yes"),
+        _("Only the judge"),
+        _("Only the other"),
+        _("Both no"),
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -69,13 +84,24 @@ def _show_disagreements(statements: Sequence[StatementVerdict]) -> None:
     listed = [one for one in statements if one.judge is not one.verifier]
     if not listed:
         return
-    with st.expander(f"{format_count(len(listed), 'statement')} on which judge and verifier differ", type="compact"):
+    label = ngettext(
+        "{number} statement on which judge and verifier differ",
+        "{number} statements on which judge and verifier differ",
+        len(listed),
+    )
+    with st.expander(label, type="compact"):
         for one in listed[:_SHOWN]:
             with st.container(border=True, gap="xsmall"):
                 st.text(one.statement)
-                verdict = {True: "supported", False: "not supported", None: "not judged"}
+                verdict = {True: _("supported"), False: _("not supported"), None: _("not judged")}
                 reason = f" ({one.reason})" if one.reason else ""
-                words = f"Judge: {verdict[one.judge]}{reason} · verifier: {verdict[one.verifier]}  \n{one.question}"
+                words = _(
+                    "Judge: {judge}{reason} · verifier: {verifier}  \n{question}",
+                    judge=verdict[one.judge],
+                    reason=reason,
+                    verifier=verdict[one.verifier],
+                    question=one.question,
+                )
                 st.caption(escape_markdown(words))
         if len(listed) > _SHOWN:
-            st.caption(f"The first {_SHOWN} are shown. A report of the command line (--out) has all.")
+            st.caption(_("The first {shown} are shown. A report of the command line (--out) has all.", shown=_SHOWN))

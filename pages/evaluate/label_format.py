@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shared.translation import _
+
 _EXAMPLE = """\
 {"question": "What was capex in 2022?", "document": "report.pdf", "page": "57", "answers": ["1,749"]}
 {"question": "Who audits the company?", "document": "report.pdf", "quote": "independent auditor"}
@@ -16,11 +18,13 @@ _STALE_EXAMPLE = (
 
 def show_label_format() -> None:
     """Show examples of labelled questions in an expander."""
-    with st.expander("Format of a file of labelled questions", type="compact"):
+    with st.expander(_("Format of a file of labelled questions"), type="compact"):
         st.code(_EXAMPLE, language=None, wrap_lines=True)
         st.caption(
-            "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
-            "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
-            "no longer holds, or that must not be used, has the state stale or inadmissible:"
+            _(
+                "One JSON object per line, or CSV with the same names as columns. Give a page by its printed number "
+                "(page), by its position from 0 (page_index) or by words on it (quote). A page about the question that "
+                "no longer holds, or that must not be used, has the state stale or inadmissible:"
+            )
         )
         st.code(_STALE_EXAMPLE, language=None, wrap_lines=True)

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import escape_markdown, format_duration
+from pages.shared.text import count_questions, escape_markdown, format_bytes, format_duration
+from pages.shared.translation import N_, _, format_number, translate_chart, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow
-from rag_core.types.formatting import format_count, format_size
 
 # Fewer evaluations are compared with the form below the table.
 _MIN_METHODS = 3
 _HEADINGS = {
-    "exact_match": "exact match",
-    "token_f1": "token F1",
+    "exact_match": N_("exact match"),
+    "token_f1": N_("token F1"),
     "mrr@10": "MRR@10",
     "ndcg@10": "nDCG@10",
 }
@@ -27,18 +27,23 @@ def show_methods(engine: Engine) -> None:
     groups = _group(engine.evaluations.list())
     if not groups:
         return
-    st.header("Ways to search, compared", anchor=False)
+    st.header(_("Ways to search, compared"), anchor=False)
     name = next(iter(groups))
     if len(groups) > 1:
-        name = st.selectbox("Questions", list(groups), key="methods_labels")
+        name = st.selectbox(_("Questions"), list(groups), key="methods_labels")
     shown = groups[name]
     rows = engine.evaluations.tabulate(shown)
     reference = next(one.configuration for one in rows if one.is_reference)
     st.caption(
         escape_markdown(
-            f"{format_count(rows[0].questions, 'question')} of {name or 'unnamed'}. Values with 95 % intervals "
-            f"(bootstrap over questions); * differs from {reference} with p < {SIGNIFICANCE_LEVEL:g} (paired "
-            "bootstrap)."
+            _(
+                "{questions} of {name}. Values with 95 % intervals (bootstrap over questions); * differs from "
+                "{reference} with p < {level} (paired bootstrap).",
+                questions=count_questions(rows[0].questions),
+                name=translate_message(name) or _("unnamed"),
+                reference=reference,
+                level=f"{SIGNIFICANCE_LEVEL:g}",
+            )
         )
     )
     right = st.column_config.TextColumn(alignment="right")
@@ -47,19 +52,22 @@ def show_methods(engine: Engine) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Method": st.column_config.TextColumn(width=190, pinned=True)}
+        column_config={_("Method"): st.column_config.TextColumn(width=190, pinned=True)}
         | dict.fromkeys(frame.columns[1:], right),
         key="methods",
-        alt="Retrieval methods, each with its metrics, time and size",
+        alt=_("Retrieval methods, each with its metrics, time and size"),
     )
-    st.caption("Time: to order the passages for one question. Index: the size of all indexes that a method reads.")
+    st.caption(_("Time: to order the passages for one question. Index: the size of all indexes that a method reads."))
     spec = engine.evaluations.plots(shown).get("precision-recall")
     if spec:
         st.caption(
-            "How many of the pages found are right (precision), while more of the right ones are found (recall)."
+            _("How many of the pages found are right (precision), while more of the right ones are found (recall).")
         )
         st.vega_lite_chart(
-            spec=dict(spec), width="stretch", key="chart_methods", alt="Precision and recall of each method"
+            spec=translate_chart(spec),
+            width="stretch",
+            key="chart_methods",
+            alt=_("Precision and recall of each method"),
         )
 
 
@@ -82,16 +90,16 @@ def _frame(rows: Sequence[MethodRow]) -> pd.DataFrame:
     metrics = [name for name in TABLE_METRICS if any(name in one.metrics for one in rows)]
     cells = [
         [
-            f"{one.configuration} (default)" if one.is_reference else one.configuration,
+            _("{name} (default)", name=one.configuration) if one.is_reference else one.configuration,
             *(_cell(one, name) for name in metrics),
             _time(one.median_ms),
             _time(one.p95_ms),
-            "–" if one.index_bytes is None else format_size(one.index_bytes),
+            "–" if one.index_bytes is None else format_bytes(one.index_bytes),
         ]
         for one in rows
     ]
-    headings = [_HEADINGS.get(name, name) for name in metrics]
-    return pd.DataFrame(cells, columns=["Method", *headings, "Median time", "p95", "Index"])
+    headings = [_(_HEADINGS.get(name, name)) for name in metrics]
+    return pd.DataFrame(cells, columns=[_("Method"), *headings, _("Median time"), "p95", _("Index")])
 
 
 def _cell(row: MethodRow, name: str) -> str:
@@ -99,10 +107,11 @@ def _cell(row: MethodRow, name: str) -> str:
         return "–"
     interval = row.metrics[name].interval
     star = " *" if row.is_significant(name) else ""
-    return f"{interval.value:.3f} ({interval.low:.2f}–{interval.high:.2f}){star}"
+    low, high = format_number(interval.low, 2), format_number(interval.high, 2)
+    return f"{format_number(interval.value, 3)} ({low}–{high}){star}"
 
 
 def _time(milliseconds: float | None) -> str:
     if milliseconds is None:
         return "–"
-    return "< 1 ms" if milliseconds < 1 else format_duration(milliseconds / 1000)
+    return _("< 1 ms") if milliseconds < 1 else format_duration(milliseconds / 1000)

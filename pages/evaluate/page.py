@@ -8,8 +8,9 @@ from pages.evaluate.results import show_results
 from pages.evaluate.running import show_progress, show_run_button
 from pages.evaluate.training import show_training
 from pages.shared.start import start_page
+from pages.shared.translation import _
 
-back = start_page("evaluate", "Evaluate")
+back = start_page("evaluate", _("Evaluate"))
 name, labels = choose_labels(back.engine)
 show_run_button(back.engine, name, labels, choose_configurations(back.engine))
 show_progress(back.engine)

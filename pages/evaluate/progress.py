@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.types.jobs import RunState
 
 
@@ -20,7 +21,7 @@ def show_background_run(get_state: Callable[[], RunState | None], cancel: Callab
         return
     if not state.running:
         if state.problem:
-            st.warning(escape_markdown(state.problem), icon=":material/error:")
+            st.warning(escape_markdown(translate_message(state.problem)), icon=":material/error:")
         return
 
     @st.fragment(run_every=1.0)
@@ -29,8 +30,13 @@ def show_background_run(get_state: Callable[[], RunState | None], cancel: Callab
         if now is None or not now.running:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
-            text = f"{escape_markdown(now.stage)}: {now.done:,} of {now.total:,}"
+            text = _(
+                "{stage}: {done} of {total}",
+                stage=escape_markdown(translate_message(now.stage)),
+                done=now.done,
+                total=now.total,
+            )
             st.progress(now.done / now.total if now.total else 0.0, text=text)
-            st.button("Cancel", key=key, type="tertiary", on_click=cancel)
+            st.button(_("Cancel"), key=key, type="tertiary", on_click=cancel)
 
     progress()

@@ -8,30 +8,33 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
+from pages.shared.translation import _, ngettext
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Label
-from rag_core.types.formatting import format_count
 
 
 def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
     """Let the reader make and remove pseudo-questions."""
     stored = sum(one.is_pseudo for one in labels)
-    with st.expander("Make questions from the documents", icon=":material/science:", key="pseudo_questions"):
+    with st.expander(_("Make questions from the documents"), icon=":material/science:", key="pseudo_questions"):
         st.caption(
-            "A sentence of a document becomes a question: a question word replaces one of its names or figures. Such "
-            "pseudo-questions are closer to the text than real ones; use them while you have no others."
+            _(
+                "A sentence of a document becomes a question: a question word replaces one of its names or "
+                "figures. Such pseudo-questions are closer to the text than real ones; use them while you have "
+                "no others."
+            )
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            count = st.number_input("Number", 10, 1000, 100, step=10, key="pseudo_count", width=140)
+            count = st.number_input(_("Number"), 10, 1000, 100, step=10, key="pseudo_count", width=140)
             st.button(
-                "Replace them" if stored else "Make them",
+                _("Replace them") if stored else _("Make them"),
                 icon=":material/science:",
                 key="make_pseudo",
                 on_click=_make,
                 args=[engine, count],
             )
             st.button(
-                f"Remove {format_count(stored, 'pseudo-question')}",
+                ngettext("Remove {number} pseudo-question", "Remove {number} pseudo-questions", stored),
                 icon=":material/delete:",
                 type="tertiary",
                 disabled=not stored,
@@ -44,4 +47,6 @@ def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
 def _make(engine: Engine, count: int) -> None:
     with show_errors_next_run(keys.PSEUDO_PROBLEM):
         made = engine.learning.add_pseudo_questions(count)
-        st.toast(f"{format_count(made, 'pseudo-question')} made", icon=":material/check:")
+        st.toast(
+            ngettext("{number} pseudo-question made", "{number} pseudo-questions made", made), icon=":material/check:"
+        )

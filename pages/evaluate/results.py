@@ -12,23 +12,23 @@ from pages.evaluate.judged import show_judge_reports
 from pages.evaluate.metric_words import describe_metric, judge_difference
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import escape_markdown, format_duration, format_interval, format_time
+from pages.shared.text import count_questions, escape_markdown, format_duration, format_interval, format_time
+from pages.shared.translation import N_, _, format_number, ngettext, translate_chart, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation, ReleaseCheck
-from rag_core.types.formatting import format_count
 
 _NOTHING = ""
 _CHARTS = {
     "precision-recall": (
-        "Precision and recall",
-        "How many of the pages found are right (precision), while more of the right ones are found (recall).",
+        N_("Precision and recall"),
+        N_("How many of the pages found are right (precision), while more of the right ones are found (recall)."),
     ),
     "risk-coverage": (
-        "Risk and coverage",
-        "A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold.",
+        N_("Risk and coverage"),
+        N_("A lower threshold answers more questions, and more of the answers are wrong. Each point is a threshold."),
     ),
-    "scores": ("Scores", "Questions right of the dashed line, which is the threshold in use, are answered."),
-    "figures": ("Metrics", "Each metric with its 95 % interval."),
+    "scores": (N_("Scores"), N_("Questions right of the dashed line, which is the threshold in use, are answered.")),
+    "figures": (N_("Metrics"), N_("Each metric with its 95 % interval.")),
 }
 
 
@@ -38,21 +38,33 @@ def show_results(engine: Engine) -> None:
     if not kept:
         state = engine.evaluations.state()
         if not (state and state.running):
-            st.caption("No evaluation has been run yet. Choose questions above and run one.")
+            st.caption(_("No evaluation has been run yet. Choose questions above and run one."))
         return
     first, second = _chosen(engine, kept)
     shown = [first, second] if second else [first]
-    words = [format_count(len(one.outcomes), "question") + f" in {format_duration(one.seconds)}" for one in shown]
-    st.caption(" · ".join([*words, "values with 95 % intervals (bootstrap over questions)"]))
+    words = [
+        _(
+            "{questions} in {duration}",
+            questions=count_questions(len(one.outcomes)),
+            duration=format_duration(one.seconds),
+        )
+        for one in shown
+    ]
+    st.caption(" · ".join([*words, _("values with 95 % intervals (bootstrap over questions)")]))
     if first.pseudo_questions:
         st.caption(
-            f":material/science: {format_count(first.pseudo_questions, 'pseudo-question')} among them, made from "
-            "sentences of the documents. They are closer to the text than real questions, so the metrics are too high."
+            ngettext(
+                ":material/science: {number} pseudo-question among them, made from sentences of the documents. They "
+                "are closer to the text than real questions, so the metrics are too high.",
+                ":material/science: {number} pseudo-questions among them, made from sentences of the documents. They "
+                "are closer to the text than real questions, so the metrics are too high.",
+                first.pseudo_questions,
+            )
         )
     show_wrong_answers(first)
     if second is None:
         show_changes(engine, first)
-    st.header("Figures", anchor=False, help="The last column has the usual names of the metrics.")
+    st.header(_("Figures"), anchor=False, help=_("The last column has the usual names of the metrics."))
     _table(_compared(engine, first, second) if second else _figures(engine, first))
     _show_context(engine, first)
     if second:
@@ -72,23 +84,27 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
     turn = pair[-1] if pair else "kept"
     default = pair[0] if 0 < len(pair) <= 2 and pair[0] in kept else ids[0]
     first = left.selectbox(
-        "Evaluation", ids, index=ids.index(default), format_func=lambda one: _title(kept[one]), key=f"evaluation_{turn}"
+        _("Evaluation"),
+        ids,
+        index=ids.index(default),
+        format_func=lambda one: _title(kept[one]),
+        key=f"evaluation_{turn}",
     )
     others = [_NOTHING, *(one for one in ids if one != first)]
     partner = pair[1] if len(pair) == 2 and first == pair[0] and pair[1] in others else _NOTHING
     second = right.selectbox(
-        "Compared with",
+        _("Compared with"),
         others,
         index=others.index(partner),
-        format_func=lambda one: _title(kept[one]) if one else "Nothing",
+        format_func=lambda one: _title(kept[one]) if one else _("Nothing"),
         key=f"compared_with_{turn}",
     )
     side.button(
-        "Remove",
+        _("Remove"),
         icon=":material/delete:",
         type="tertiary",
         key="remove_evaluation",
-        help="Remove this run; its questions stay.",
+        help=_("Remove this run; its questions stay."),
         on_click=engine.evaluations.remove,
         args=[first],
     )
@@ -96,7 +112,8 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
 
 
 def _title(evaluation: Evaluation) -> str:
-    return f"{evaluation.configuration} · {evaluation.name or 'unnamed'} · {format_time(evaluation.created_at)}"
+    name = translate_message(evaluation.name) or _("unnamed")
+    return f"{evaluation.configuration} · {name} · {format_time(evaluation.created_at)}"
 
 
 def _table(frame: pd.DataFrame) -> None:
@@ -105,9 +122,10 @@ def _table(frame: pd.DataFrame) -> None:
         frame,
         hide_index=True,
         height="content",
-        column_config={"Measured": st.column_config.TextColumn(width=330)} | dict.fromkeys(frame.columns[1:-1], right),
+        column_config={_("Measured"): st.column_config.TextColumn(width=330)}
+        | dict.fromkeys(frame.columns[1:-1], right),
         key="figures",
-        alt="Metrics of the evaluation, each with its interval",
+        alt=_("Metrics of the evaluation, each with its interval"),
     )
 
 
@@ -115,8 +133,10 @@ def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
     """Return the metrics without those that have a table of their own."""
     others = [one.share for one in engine.evaluations.summarize_context(evaluation)]
     shown = [one for one in evaluation.figures if one not in others]
-    rows = [(describe_metric(one.metric), format_interval(one.interval), f"{one.n:,}", one.metric) for one in shown]
-    return pd.DataFrame(rows, columns=["Measured", evaluation.configuration, "Questions", "Metric"])
+    rows = [
+        (describe_metric(one.metric), format_interval(one.interval), format_number(one.n), one.metric) for one in shown
+    ]
+    return pd.DataFrame(rows, columns=[_("Measured"), evaluation.configuration, _("Questions"), _("Metric")])
 
 
 def _show_context(engine: Engine, evaluation: Evaluation) -> None:
@@ -124,21 +144,23 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return
-    st.header("What a model would read", anchor=False, help="Value in context.")
+    st.header(_("What a model would read"), anchor=False, help=_("Value in context."))
     st.caption(
-        "A capable model gets the best pages, up to a number of tokens that Settings limits. This is the share of "
-        "questions whose answer, or else whose right page, is among them. No model was asked for it."
+        _(
+            "A capable model gets the best pages, up to a number of tokens that Settings limits. This is the share of "
+            "questions whose answer, or else whose right page, is among them. No model was asked for it."
+        )
     )
     model = engine.models.active()
     usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]
     columns = {
-        "Tokens of pages, at most": [f"{one.budget:,}" for one in found],
-        "Value in context": [format_interval(one.share.interval) for one in found],
-        "Tokens, median": [f"{one.median_tokens:,}" for one in found],
+        _("Tokens of pages, at most"): [format_number(one.budget) for one in found],
+        _("Value in context"): [format_interval(one.share.interval) for one in found],
+        _("Tokens, median"): [format_number(one.median_tokens) for one in found],
     }
     costs = [usage.cost_label for usage in usages if usage and usage.cost is not None]
     if costs:
-        columns["Cost of a question, up to"] = costs
+        columns[_("Cost of a question, up to")] = costs
     frame = pd.DataFrame(columns)
     right = st.column_config.TextColumn(alignment="right")
     st.dataframe(
@@ -147,7 +169,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
         height="content",
         column_config=dict.fromkeys(frame.columns, right),
         key="context_values",
-        alt="Share of questions whose answer is in the pages for a model, by budget",
+        alt=_("Share of questions whose answer is in the pages for a model, by budget"),
     )
 
 
@@ -161,7 +183,7 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
         change = (
             [
                 format_interval(comparison.difference, sign="+"),
-                judge_difference(comparison),
+                _(judge_difference(comparison)),
                 _p_value(comparison.p_value),
             ]
             if comparison
@@ -170,12 +192,13 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
         rows.append([describe_metric(metric), *values, *change, metric])
     names = [one.configuration for one in (first, second)]
     if names[0] == names[1]:
-        names = [f"{names[0]} (first)", f"{names[1]} (second)"]
-    return pd.DataFrame(rows, columns=["Measured", *names, "Second minus first", "What it means", "p", "Metric"])
+        names = [_("{name} (first)", name=names[0]), _("{name} (second)", name=names[1])]
+    columns = [_("Measured"), *names, _("Second minus first"), _("What it means"), "p", _("Metric")]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _show_release_check(check: ReleaseCheck) -> None:
-    text = escape_markdown(check.reason)
+    text = escape_markdown(translate_message(check.reason))
     if check.verdict == "refused":
         st.error(text, icon=":material/block:")
     elif check.verdict == "uncertain":
@@ -185,15 +208,17 @@ def _show_release_check(check: ReleaseCheck) -> None:
 
 
 def _p_value(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+    return format_number(value, 3) if value >= 0.001 else f"< {format_number(0.001, 3)}"
 
 
 def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
     drawn = engine.evaluations.plots(shown)
     columns = st.columns(2)
     for position, name in enumerate(name for name in _CHARTS if name in drawn):
-        title, words = _CHARTS[name]
+        title, words = map(_, _CHARTS[name])
         with columns[position % 2]:
             st.subheader(title, anchor=False)
             st.caption(words)
-            st.vega_lite_chart(spec=dict(drawn[name]), width="stretch", key=f"chart_{name}", alt=f"{title}. {words}")
+            st.vega_lite_chart(
+                spec=translate_chart(drawn[name]), width="stretch", key=f"chart_{name}", alt=f"{title}. {words}"
+            )

@@ -10,6 +10,7 @@ from pages.evaluate.progress import show_background_run
 from pages.shared import keys
 from pages.shared.problems import show_errors_next_run, show_stored_error
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Baseline, Label
 from rag_core.types.judgements import JudgeConfig
@@ -23,7 +24,7 @@ def show_run_button(
     state = engine.evaluations.state()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Run",
+            _("Run"),
             type="primary",
             icon=":material/play_arrow:",
             disabled=not labels or not configurations or bool(state and state.running),
@@ -32,23 +33,25 @@ def show_run_button(
             args=[engine, name, labels, configurations],
         )
         st.toggle(
-            "Answer the questions too",
+            _("Answer the questions too"),
             value=True,
             key="with_answers",
-            help="If off, only the ranking of the passages is measured, which is much faster.",
+            help=_("If off, only the ranking of the passages is measured, which is much faster."),
         )
         if engine.models.current and st.session_state["with_answers"]:
             st.toggle(
-                "Judge the answers",
+                _("Judge the answers"),
                 key="with_judge",
-                help="A model checks each statement and passage, as in RAGAS: about four calls for a question.",
+                help=_("A model checks each statement and passage, as in RAGAS: about four calls for a question."),
             )
     show_stored_error(keys.EVALUATION_PROBLEM)
     if engine.models.current and st.session_state["with_answers"]:
         _choose_judge(engine)
         st.caption(
-            f"{escape_markdown(engine.models.current)} answers every question, "
-            "also those that the threshold then refuses."
+            _(
+                "{model} answers every question, also those that the threshold then refuses.",
+                model=escape_markdown(engine.models.current),
+            )
         )
 
 
@@ -56,10 +59,10 @@ def _choose_judge(engine: Engine) -> None:
     """Let the reader name the model that judges; a GGUF file is the only model of its connection."""
     if st.session_state["with_judge"] and not engine.models.settings.gguf:
         st.text_input(
-            "Model that judges",
+            _("Model that judges"),
             placeholder=engine.models.current,
             key="judge_model",
-            help="Another model of the same endpoint. A model that judges its own answers rates them too high.",
+            help=_("Another model of the same endpoint. A model that judges its own answers rates them too high."),
         )
 
 

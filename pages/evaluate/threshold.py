@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared.problems import show_errors
 from pages.shared.text import format_threshold
+from pages.shared.translation import _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation
 
@@ -17,13 +18,15 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     if not evaluation.risk_coverage:
         return
     st.header(
-        "When to answer",
+        _("When to answer"),
         anchor=False,
-        help="The threshold: below it, Footnote says that it does not know. A higher one answers fewer questions, and "
-        "fewer of the answers are wrong.",
+        help=_(
+            "The threshold: below it, Footnote says that it does not know. A higher one answers fewer questions, and "
+            "fewer of the answers are wrong."
+        ),
     )
     most = st.select_slider(
-        "Of the questions without an answer, at most this share may be answered",
+        _("Of the questions without an answer, at most this share may be answered"),
         _SHARES,
         value=5,
         format_func=lambda share: f"{share} %",
@@ -33,8 +36,12 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     in_use = format_threshold(engine.preferences.threshold)
     if advice is None:
         st.caption(
-            f"In use: {in_use}. No threshold can be advised. That needs questions with and without an answer in the "
-            "documents, and a threshold up to 1 that keeps this limit and still answers some questions."
+            _(
+                "In use: {in_use}. No threshold can be advised. That needs questions with and without an answer "
+                "in the documents, and a threshold up to 1 that keeps this limit and still answers some "
+                "questions.",
+                in_use=in_use,
+            )
         )
         return
     advised = format_threshold(advice.threshold)
@@ -43,13 +50,18 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
     is_other_gate = (evaluation.generator == "extractive") == bool(engine.models.current)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{advised}** is the lowest threshold that keeps this limit: it answers "
-            f"{100 * advice.answerable_answered:.0f} % of the answerable and "
-            f"{100 * advice.unanswerable_answered:.0f} % of the unanswerable questions. In use: {in_use}.",
+            _(
+                "**{advised}** is the lowest threshold that keeps this limit: it answers {answerable} % of the "
+                "answerable and {unanswerable} % of the unanswerable questions. In use: {in_use}.",
+                advised=advised,
+                answerable=format_number(100 * advice.answerable_answered, 0),
+                unanswerable=format_number(100 * advice.unanswerable_answered, 0),
+                in_use=in_use,
+            ),
             width="stretch",
         )
         st.button(
-            f"Use {advised}",
+            _("Use {advised}", advised=advised),
             icon=":material/tune:",
             key="use_threshold",
             disabled=advised == in_use or is_other_gate,
@@ -57,16 +69,16 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
             on_click=_use,
             args=[engine, advice.threshold],
         )
-    st.caption(advice.confidence_text)
+    st.caption(translate_message(advice.confidence_text))
 
 
 def _explain_other_gate(evaluation: Evaluation) -> str:
     if evaluation.generator == "extractive":
-        return "This evaluation ran without a language model, and the app now uses one. Run it again first."
-    return "This evaluation ran with a language model, and the app now uses none. Run it again first."
+        return _("This evaluation ran without a language model, and the app now uses one. Run it again first.")
+    return _("This evaluation ran with a language model, and the app now uses none. Run it again first.")
 
 
 def _use(engine: Engine, value: float) -> None:
     with show_errors():
         engine.preferences.set_threshold(value)
-        st.toast(f"Threshold {format_threshold(value)} is in use", icon=":material/check:")
+        st.toast(_("Threshold {threshold} is in use", threshold=format_threshold(value)), icon=":material/check:")

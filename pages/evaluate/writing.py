@@ -6,45 +6,48 @@ import streamlit as st
 
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.evaluation import LabelKind, LabelledPage
 from rag_core.types.searches import MAX_QUESTION_CHARS
 
 _TYPED = ("question", "page", "quote", "stale_page", "answer")
-_ANSWERED, _UNANSWERED = "Yes", "No"
+_ANSWERED, _UNANSWERED = N_("Yes"), N_("No")
 
 
 def show_label_form(engine: Engine) -> None:
     """Show the form for a question and the page that answers it; a question without an answer needs no page."""
     names = list(dict.fromkeys(one.name for one in find_searchable(engine.documents.list())))
     with (
-        st.expander("Write a question", icon=":material/edit_note:", key="write_label"),
+        st.expander(_("Write a question"), icon=":material/edit_note:", key="write_label"),
         st.form("label", border=False),
     ):
-        st.text_input("Question", max_chars=MAX_QUESTION_CHARS, key="label_question")
-        st.radio("Do the documents answer it?", [_ANSWERED, _UNANSWERED], horizontal=True, key="label_kind")
+        st.text_input(_("Question"), max_chars=MAX_QUESTION_CHARS, key="label_question")
+        st.radio(
+            _("Do the documents answer it?"), [_ANSWERED, _UNANSWERED], format_func=_, horizontal=True, key="label_kind"
+        )
         st.selectbox(
-            "Document",
+            _("Document"),
             names,
             index=None,
-            placeholder="The document that answers it",
+            placeholder=_("The document that answers it"),
             key="label_document",
         )
         with st.container(horizontal=True):
-            st.text_input("Page number, as printed", key="label_page")
-            st.text_input("Or words on the page", key="label_quote")
+            st.text_input(_("Page number, as printed"), key="label_page")
+            st.text_input(_("Or words on the page"), key="label_quote")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.selectbox(
-                "Outdated document (optional)",
+                _("Outdated document (optional)"),
                 names,
                 index=None,
-                placeholder="Its answer no longer holds",
+                placeholder=_("Its answer no longer holds"),
                 key="label_stale_document",
-                help="Evaluate then says whether this page outweighs the one that answers the question.",
+                help=_("Evaluate then says whether this page outweighs the one that answers the question."),
             )
-            st.text_input("Its page number", key="label_stale_page")
-        st.text_input("Answer (optional): words that a right answer contains", key="label_answer")
-        st.form_submit_button("Save question", type="primary", key="label_keep", on_click=_keep, args=[engine])
+            st.text_input(_("Its page number"), key="label_stale_page")
+        st.text_input(_("Answer (optional): words that a right answer contains"), key="label_answer")
+        st.form_submit_button(_("Save question"), type="primary", key="label_keep", on_click=_keep, args=[engine])
 
 
 def _keep(engine: Engine) -> None:

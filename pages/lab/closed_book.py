@@ -11,6 +11,7 @@ from pages.lab.strategies import show_plain_answer
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
 from rag_core.types.closed_book import ClosedBookAnswer
 from rag_core.types.conversations import Scope
@@ -19,17 +20,20 @@ from rag_core.types.documents import DocumentInfo
 
 def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
     """Let the model answer from memory, beside the answer from passages."""
-    st.header("With and without your documents", anchor=False)
+    st.header(_("With and without your documents"), anchor=False)
     model = engine.models.find_name(None)
     if not model:
         st.caption(
-            "Connect a language model on the Settings page to see what it answers from memory, without your documents."
+            _(
+                "Connect a language model on the Settings page to see what it answers from memory, without your "
+                "documents."
+            )
         )
         return
-    st.caption("What the model answers from memory has no source. Compare both to see what your documents add.")
+    st.caption(_("What the model answers from memory has no source. Compare both to see what your documents add."))
     signature = (question, scope, model, list_conditions(engine, documents))
-    if st.button("Ask with and without documents", icon=":material/menu_book:", key="lab_ask_closed_book"):
-        with st.spinner(f"{escape_markdown(model)} answers twice"), show_errors():
+    if st.button(_("Ask with and without documents"), icon=":material/menu_book:", key="lab_ask_closed_book"):
+        with st.spinner(_("{model} answers twice", model=escape_markdown(model))), show_errors():
             answer = engine.closed_book.answer(question, documents=scope.documents, collections=scope.collections)
             st.session_state[keys.LAB_CLOSED_BOOK] = (signature, answer)
     kept = st.session_state.get(keys.LAB_CLOSED_BOOK)
@@ -40,10 +44,10 @@ def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question
 def _show(answer: ClosedBookAnswer) -> None:
     closed, grounded = st.columns(2)
     with closed.container(border=True):
-        st.markdown(":material/psychology: **Without documents**")
-        st.warning("Unsupported: from the model's memory, without any source.", icon=":material/gpp_maybe:")
-        st.text(answer.text or "The model wrote nothing.")
-        st.caption(escape_markdown(answer.usage.label))
+        st.markdown(_(":material/psychology: **Without documents**"))
+        st.warning(_("Unsupported: from the model's memory, without any source."), icon=":material/gpp_maybe:")
+        st.text(answer.text or _("The model wrote nothing."))
+        st.caption(escape_markdown(translate_message(answer.usage.label)))
     with grounded.container(border=True):
-        st.markdown(":material/menu_book: **From your documents**")
+        st.markdown(_(":material/menu_book: **From your documents**"))
         show_plain_answer(answer.grounded)

@@ -10,6 +10,7 @@ from pages.lab.labels import find_labelled_passage
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.conversations import Scope
 from rag_core.types.documents import DocumentInfo
@@ -26,21 +27,23 @@ def get_explanation(
     """
     if not documents:
         st.info(
-            f"The library is empty. Add {engine.formats.plurals} on the Documents page, then ask here.",
+            _("The library is empty. Add documents on the Documents page, then ask here."),
             icon=":material/info:",
         )
         return None
     if not question:
         st.markdown(
-            "Ask something to see its answer and how it came about: which passages each step of the search found, "
-            "which words match, and how much each passage counts in the answer."
+            _(
+                "Ask something to see its answer and how it came about: which passages each step of the search found, "
+                "which words match, and how much each passage counts in the answer."
+            )
         )
         return None
     signature = (question, scope, list_conditions(engine, documents))
     kept = st.session_state.get(keys.LAB_EXPLANATION)
     if kept is None or kept[0] != signature:
         explanation = None
-        with st.spinner("Searching, step by step"), show_errors():
+        with st.spinner(_("Searching, step by step")), show_errors():
             explanation = engine.explain(question, documents=scope.documents, collections=scope.collections)
         if explanation is None:
             return None
@@ -52,7 +55,7 @@ def get_explanation(
     for notice in shown.notices:
         st.caption(escape_markdown(notice))
     if not shown.passages:
-        st.info("Nothing was found. Use other words, or other documents.", icon=":material/info:")
+        st.info(_("Nothing was found. Use other words, or other documents."), icon=":material/info:")
         return None
     return shown
 

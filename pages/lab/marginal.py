@@ -12,14 +12,15 @@ from pages.lab.token_chart import show_token_chart
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import N_, _, format_number
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage
 from rag_core.types.marginalization import Decoding, MarginalAnswer, Marginalization
 
 _METHODS: dict[str, tuple[Marginalization, Decoding]] = {
-    "RAG-Sequence, thorough": ("rag-sequence", "thorough"),
-    "RAG-Sequence, fast": ("rag-sequence", "fast"),
-    "RAG-Token": ("rag-token", "thorough"),
+    N_("RAG-Sequence, thorough"): ("rag-sequence", "thorough"),
+    N_("RAG-Sequence, fast"): ("rag-sequence", "fast"),
+    N_("RAG-Token"): ("rag-token", "thorough"),
 }
 
 
@@ -28,24 +29,33 @@ def show_marginal_answers(
 ) -> None:
     """Let the reader generate a short answer over the passages that have a weight, and show its tokens."""
     st.header(
-        "Which passage wrote which word",
+        _("Which passage wrote which word"),
         anchor=False,
-        help="RAG-Sequence weighs whole answers, each written from one passage. RAG-Token mixes the passages anew for "
-        "each token, a piece of a word, so that an answer can begin with one passage and continue with another.",
+        help=_(
+            "RAG-Sequence weighs whole answers, each written from one passage. RAG-Token mixes the passages anew for "
+            "each token, a piece of a word, so that an answer can begin with one passage and continue with another."
+        ),
     )
-    st.caption("A short answer, with the part that each passage has in each of its words.")
+    st.caption(_("A short answer, with the part that each passage has in each of its words."))
     if not engine.models.predicts_tokens:
         st.info(
-            "This needs a language model in a GGUF file, because only that gives the probabilities of single tokens. "
-            "Connect one on the Settings page, or set RAG_GGUF.",
+            _(
+                "This needs a language model in a GGUF file, because only that gives the probabilities of single "
+                "tokens. Connect one on the Settings page, or set RAG_GGUF."
+            ),
             icon=":material/info:",
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
-            "Method", list(_METHODS), index=list(_METHODS).index("RAG-Token"), key="lab_method", width=240
+            _("Method"),
+            list(_METHODS),
+            format_func=_,
+            index=list(_METHODS).index("RAG-Token"),
+            key="lab_method",
+            width=240,
         )
-        pressed = st.button("Generate", icon=":material/play_arrow:", key="lab_generate")
+        pressed = st.button(_("Generate"), icon=":material/play_arrow:", key="lab_generate")
     read = [one for one in weighted if one.weight > 0]
     model = engine.models.find_name(None)
     signature = (explanation.question, model, name, tuple((one.candidate.chunk_id, one.weight) for one in read))
@@ -73,7 +83,7 @@ def _generate(
         done = 0
         while True:
             # Each call of Streamlit lets the reader stop the work by leaving the page.
-            place.caption(f"Generating over {len(passages)} passages, step {done}")
+            place.caption(_("Generating over {number} passages, step {done}", number=len(passages), done=done))
             try:
                 next(steps)
             except StopIteration as end:
@@ -85,19 +95,30 @@ def _generate(
 
 
 def _show_answer(answer: MarginalAnswer, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
-    st.markdown(f"**{escape_markdown(answer.text)}** with probability {answer.probability:.3f}")
-    others = "; ".join(f"“{text}” {probability:.3f}" for text, probability in answer.candidates[1:])
-    where = {one.chunk_id: f"{one.document}, p. {one.page_label}" for one in explanation.passages}
+    st.markdown(
+        _(
+            "**{answer}** with probability {probability}",
+            answer=escape_markdown(answer.text),
+            probability=format_number(answer.probability, 3),
+        )
+    )
+    others = "; ".join(f"“{text}” {format_number(probability, 3)}" for text, probability in answer.candidates[1:])
+    where = {one.chunk_id: f"{one.document}, {_('p. {page}', page=one.page_label)}" for one in explanation.passages}
     names = [f"{marks[one].letter} · {where[one]}" if one in marks else where[one] for one in answer.chunk_ids]
     show_token_chart(answer, names)
     means = (
-        "how probable each passage is after this piece of a word"
+        _("how probable each passage is after this piece of a word")
         if answer.method == "rag-sequence"
-        else ("the share of each passage in this piece of a word")
+        else (_("the share of each passage in this piece of a word"))
     )
     st.caption(
         escape_markdown(
-            f"Each column sums to 100 %: {means}. {answer.predictions:,} tokens predicted in {answer.seconds:.0f} s."
-            + (f" Further answers: {others}." if others else "")
+            _(
+                "Each column sums to 100 %: {means}. {predictions} tokens predicted in {seconds} s.",
+                means=means,
+                predictions=answer.predictions,
+                seconds=format_number(answer.seconds, 0),
+            )
+            + (_(" Further answers: {others}.", others=others) if others else "")
         )
     )

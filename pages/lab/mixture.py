@@ -11,12 +11,13 @@ from pages.lab.mixture_chart import show_answer_chart, show_mixture_report
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import truncate
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage
 from rag_core.types.mixtures import UNKNOWN
 from rag_core.types.retrieval import Passage
 
-_READER, _MODEL = "Reading model", "Language model"
+_READER, _MODEL = N_("Reading model"), N_("Language model")
 
 
 def show_mixture(
@@ -28,11 +29,11 @@ def show_mixture(
 ) -> None:
     """Show the answers of the passages with a weight, mixed by these weights."""
     st.header(
-        "What the passages answer together",
+        _("What the passages answer together"),
         anchor=False,
-        help="The mixture p(y|x) = Σ p(d|x) p(y|x, d) of the answers y that each passage d gives to the question x.",
+        help=_("The mixture p(y|x) = Σ p(d|x) p(y|x, d) of the answers y that each passage d gives to the question x."),
     )
-    st.caption("Each passage gives its own answers, which are weighted by the weight of the passage.")
+    st.caption(_("Each passage gives its own answers, which are weighted by the weight of the passage."))
     by_id = {one.chunk_id: one for one in explanation.passages}
     read = [by_id[one.candidate.chunk_id] for one in weighted if one.weight > 0]
     probabilities = _probabilities(engine, explanation.question, read)
@@ -42,12 +43,12 @@ def show_mixture(
     labelled = engine.labels.answers_for(explanation.question)
     matching = (at for at, one in enumerate(answers) if any(text.casefold() in one.casefold() for text in labelled))
     expected = st.selectbox(
-        "Which answer is right?",
+        _("Which answer is right?"),
         answers,
         index=next(matching, None),
         key=f"lab_expected_{hash((explanation.question, *answers))}",
         format_func=lambda one: truncate(one, 80),
-        placeholder="Choose the right answer",
+        placeholder=_("Choose the right answer"),
     )
     outdated = engine.labels.pages_for(explanation.question, current=False)
     mixture = engine.mixtures.mix(
@@ -60,7 +61,7 @@ def show_mixture(
     names = {
         one.chunk_id: (marks[one.chunk_id].letter, marks[one.chunk_id].colour)
         if one.chunk_id in marks
-        else (f"{one.document}, p. {one.page_label}", OTHERS)
+        else (f"{one.document}, {_('p. {page}', page=one.page_label)}", OTHERS)
         for one in read
     }
     show_mixture_report(mixture, names[mixture.cited][0])
@@ -78,23 +79,30 @@ def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> di
             kept[_READER] = engine.mixtures.read_answers(question, read)
         if not engine.models.predicts_tokens:
             st.caption(
-                "How probable an answer is, given one passage, says the small model that reads passages in this app."
+                _("How probable an answer is, given one passage, says the small model that reads passages in this app.")
             )
             return dict(kept[_READER])
         source = st.segmented_control(
-            "Probabilities from", [_READER, _MODEL], default=_READER, required=True, key="lab_answers_from"
+            _("Probabilities from"),
+            [_READER, _MODEL],
+            format_func=_,
+            default=_READER,
+            required=True,
+            key="lab_answers_from",
         )
         if source == _READER:
             st.caption(
-                "How probable an answer is, given one passage, says the small model that reads passages in this app."
+                _("How probable an answer is, given one passage, says the small model that reads passages in this app.")
             )
             return dict(kept[_READER])
-        st.caption("How likely the language model is to write each of these answers, given one passage.")
+        st.caption(_("How likely the language model is to write each of these answers, given one passage."))
         if _MODEL not in kept:
-            if not st.button("Ask the language model", key="lab_likelihoods", help="A few seconds for each passage"):
+            if not st.button(
+                _("Ask the language model"), key="lab_likelihoods", help=_("A few seconds for each passage")
+            ):
                 return None
             answers = list(dict.fromkeys(answer for one in kept[_READER].values() for answer in one))
-            with st.spinner("Reading the passages with the language model"):
+            with st.spinner(_("Reading the passages with the language model")):
                 kept[_MODEL] = engine.mixtures.score_answers(question, read, answers)
         return dict(kept[_MODEL])
     return None

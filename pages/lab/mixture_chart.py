@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.lab.verdicts import describe_mixture, format_percent
 from pages.shared.text import escape_markdown, truncate
+from pages.shared.translation import _
 from rag_core.types.explanations import WeightedPassage
 from rag_core.types.mixtures import AnswerProbabilities, EvidenceMixture
 
@@ -24,20 +25,31 @@ def show_mixture_report(mixture: EvidenceMixture, cited: str) -> None:
     correct, support = st.columns(2)
     known = mixture.correct_probability is not None
     correct.metric(
-        "Is the answer right?",
-        {None: "not known", True: "right", False: "wrong"}[mixture.is_correct],
-        help="Correctness: the most probable answer is the right one.",
+        _("Is the answer right?"),
+        {None: _("not known"), True: _("right"), False: _("wrong")}[mixture.is_correct],
+        help=_("Correctness: the most probable answer is the right one."),
     )
     support.metric(
-        "Does its source say so?",
-        "yes" if mixture.is_supported else "no",
-        help="Source support: the cited passage alone gives the same answer; an outdated one can support a wrong one.",
+        _("Does its source say so?"),
+        _("yes") if mixture.is_supported else _("no"),
+        help=_(
+            "Source support: the cited passage alone gives the same answer; an outdated one can support a wrong one."
+        ),
     )
-    probability = f" The right answer has {format_percent(mixture.correct_probability or 0.0)}." if known else ""
+    probability = (
+        _(" The right answer has {percent}.", percent=format_percent(mixture.correct_probability or 0.0))
+        if known
+        else ""
+    )
     st.markdown(
         escape_markdown(
-            f"Most probable answer: “{truncate(mixture.answer, 120)}” with {format_percent(mixture.answers[0][1])}, "
-            f"cited from {cited}.{probability}"
+            _(
+                "Most probable answer: “{answer}” with {percent}, cited from {cited}.{probability}",
+                answer=truncate(mixture.answer, 120),
+                percent=format_percent(mixture.answers[0][1]),
+                cited=cited,
+                probability=probability,
+            )
         )
     )
     if verdict := describe_mixture(mixture, cited):
@@ -71,7 +83,11 @@ def show_answer_chart(
         for one in weighted
         if one.weight > 0
     ]
-    titles = {"passage": "Passage", "weight": "Weight of the passage", "given": "Probability given the passage"}
+    titles = {
+        "passage": _("Passage"),
+        "weight": _("Weight of the passage"),
+        "given": _("Probability given the passage"),
+    }
     st.vega_lite_chart(
         pd.DataFrame(rows),
         {
@@ -89,7 +105,7 @@ def show_answer_chart(
                     "field": "part",
                     "type": "quantitative",
                     "stack": True,
-                    "title": "Probability of the answer",
+                    "title": _("Probability of the answer"),
                     "scale": {"domain": [0, 1]},
                     "axis": {"format": ".0%", "tickCount": 5},
                 },
@@ -99,5 +115,5 @@ def show_answer_chart(
             },
         },
         key=key,
-        alt="Probability of each answer, divided among the passages that contribute to it",
+        alt=_("Probability of each answer, divided among the passages that contribute to it"),
     )

@@ -19,8 +19,9 @@ from pages.lab.weighing import get_right_passage, show_weights
 from pages.shared.library import find_searchable
 from pages.shared.source import show_source
 from pages.shared.start import start_page
+from pages.shared.translation import _
 
-back = start_page("lab", "Lab")
+back = start_page("lab", _("Lab"))
 documents = find_searchable(back.engine.documents.list())
 question, scope = choose_question(documents)
 explanation = get_explanation(back.engine, documents, question, scope)

@@ -14,6 +14,7 @@ from pages.shared.evidence import build_score_bars
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, format_number
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, TokenMatches
 
@@ -25,28 +26,30 @@ def open_passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping
     mark = marks.get(st.session_state.pop(keys.LAB_OPEN, ""))
     if mark is not None:
         st.session_state[keys.DIALOG_OPEN] = True
-        drawer = st.dialog(f"Passage {mark.letter}", width=_WIDTH, position="right", icon=":material/search_insights:")
+        drawer = st.dialog(
+            _("Passage {letter}", letter=mark.letter), width=_WIDTH, position="right", icon=":material/search_insights:"
+        )
         drawer(_drawer)(engine, explanation, mark)
 
 
 def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
     passage = mark.passage
-    st.markdown(f"**{escape_markdown(passage.document)}** · p. {escape_markdown(passage.page_label)}")
+    st.markdown(f"**{escape_markdown(passage.document)}** · {_('p. {page}', page=escape_markdown(passage.page_label))}")
     ranks = [
         f"{stage.name} {stage.ranks[int(passage.chunk_id)]}"
         for stage in explanation.stages
         if int(passage.chunk_id) in stage.ranks
     ]
-    st.caption(f"Rank in {', '.join(ranks)}")
+    st.caption(_("Rank in {ranks}", ranks=", ".join(ranks)))
     is_labelled = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
     st.button(
-        "Mark as right",
+        _("Mark as right"),
         icon=":material/check:",
         key="lab_right_passage",
         disabled=is_labelled,
-        help="The question is in your test set with this page."
+        help=_("The question is in your test set with this page.")
         if is_labelled
-        else "Add the question with this page to your test set (Evaluate).",
+        else _("Add the question with this page to your test set (Evaluate)."),
         on_click=save_label,
         args=[engine, explanation, passage],
     )
@@ -63,12 +66,16 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
 
 def _words(matches: TokenMatches) -> None:
     if not matches.matches:
-        st.info("This passage cannot be compared word by word.", icon=":material/info:")
+        st.info(_("This passage cannot be compared word by word."), icon=":material/info:")
         return
     st.caption(
-        "Each word of the question is compared with the most similar word of the passage; rare words weigh more. The "
-        f"sum of weight times similarity is {matches.whole:.2f}. Together with the best sentence of the passage, at "
-        f"half the weight, the score is {matches.score:.2f}. The document's name, the heading and the table header are "
-        "compared too."
+        _(
+            "Each word of the question is compared with the most similar word of the passage; rare words "
+            "weigh more. The sum of weight times similarity is {whole}. Together with the best sentence of "
+            "the passage, at half the weight, the score is {score}. The document's name, the heading and the "
+            "table header are compared too.",
+            whole=format_number(matches.whole, 2),
+            score=format_number(matches.score, 2),
+        )
     )
     show_token_matches(matches, key="lab_matches")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.library import count_by_collection
+from pages.shared.translation import _
 from rag_core.types.conversations import Scope
 from rag_core.types.documents import DocumentInfo
 
@@ -20,27 +21,27 @@ def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
     left, right = st.columns([2, 1])
     with left:
         question = st.text_input(
-            "Question",
+            _("Question"),
             key=keys.LAB_QUESTION,
             bind="query-params",
-            placeholder="A question about your documents",
+            placeholder=_("A question about your documents"),
             icon=":material/search:",
         )
     with right:
         limited = st.session_state.get(keys.LAB_COLLECTIONS, st.query_params.get_all(keys.LAB_COLLECTION_PARAM))
         chosen = _chosen(
-            "Documents to ask",
+            _("Documents to ask"),
             [one.name for one in documents],
             keys.LAB_DOCUMENTS,
             keys.LAB_DOCUMENT_PARAM,
-            "Only those of the collections" if limited else f"All documents ({len(documents):,})",
+            _("Only those of the collections") if limited else _("All documents ({number})", number=len(documents)),
         )
         of = _chosen(
-            "Collections to ask",
+            _("Collections to ask"),
             count_by_collection(documents),
             keys.LAB_COLLECTIONS,
             keys.LAB_COLLECTION_PARAM,
-            "None",
+            _("None"),
         )
     return (question or "").strip(), Scope(tuple(chosen), tuple(of))
 

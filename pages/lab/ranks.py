@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, SHOWN, Mark
 from pages.shared.text import format_score
+from pages.shared.translation import _
 from rag_core.types.explanations import Explanation
 
 _BELOW = SHOWN + 1
@@ -17,12 +18,14 @@ _BELOW = SHOWN + 1
 
 def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Draw how the ranks of the marked passages change from stage to stage."""
-    st.header("How their order changed", anchor=False, help="The rank of each passage in each stage, the best on top.")
+    st.header(
+        _("How their order changed"), anchor=False, help=_("The rank of each passage in each stage, the best on top.")
+    )
     st.vega_lite_chart(
         build_rank_table(explanation, marks),
         _spec([stage.name for stage in explanation.stages], marks),
         key="lab_ranks",
-        alt="Rank of each passage in each stage, as listed above",
+        alt=_("Rank of each passage in each stage, as listed above"),
     )
 
 
@@ -47,6 +50,7 @@ def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
         "domain": [one.letter for one in marks.values()],
         "range": [one.colour for one in marks.values()],
     }
+    lower = _("lower")
     within = [{"filter": f"datum.rank <= {SHOWN}"}]
     faded = {"condition": {"param": "pointed", "value": 1, "empty": True}, "value": 0.15}
     return {
@@ -56,18 +60,25 @@ def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
             "y": {
                 "field": "place",
                 "type": "quantitative",
-                "title": "Rank",
+                "title": _("Rank"),
                 "scale": {"domain": [0.5, _BELOW + 0.2], "reverse": True, "nice": False},
                 "axis": {
                     "values": list(range(1, _BELOW + 1)),
-                    "labelExpr": f"datum.value > {SHOWN} ? 'lower' : datum.value",
+                    "labelExpr": f"datum.value > {SHOWN} ? '{lower}' : datum.value",
                     "grid": False,
                 },
             },
             "color": {"field": "passage", "type": "nominal", "scale": colours, "legend": None},
             "opacity": faded,
             "tooltip": [
-                {"field": name, "title": name.capitalize()} for name in ("passage", "where", "stage", "rank", "score")
+                {"field": name, "title": title}
+                for name, title in (
+                    ("passage", _("Passage")),
+                    ("where", _("Where")),
+                    ("stage", _("Stage")),
+                    ("rank", _("Rank")),
+                    ("score", _("Score")),
+                )
             ],
         },
         "layer": [

@@ -12,7 +12,7 @@ function row(one, stage, context) {
   button.dataset.id = one.id;
   button.title = one.preview;
   button.setAttribute("aria-label",
-    `${stage.name} rank ${one.rank}: passage ${one.letter}, ${one.document}, ${one.page}, score ${one.score}`);
+    `${stage.name} ${one.label}, ${one.document}, ${one.page}, score ${one.score}`);
   const badge = element("span", "badge", one.letter);
   badge.style.background = one.colour;
   button.append(element("span", "rank", String(one.rank)), badge, element("span", "document", one.document),
@@ -34,7 +34,7 @@ function column(stage, context) {
     element("span", "words", stage.words ? stage.name : ""));
   const list = element("ol", "rows");
   for (const one of stage.rows) list.append(row(one, stage, context));
-  made.append(head, list, element("div", "note", `of ${stage.note}`));
+  made.append(head, list, element("div", "note", stage.note));
   return made;
 }
 

@@ -11,9 +11,9 @@ import streamlit as st
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
 from pages.shared.text import format_score, truncate
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.stages import SCORE_LABELS
 from rag_core.types.explanations import Explanation, StageRanking
-from rag_core.types.formatting import format_count
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -28,13 +28,16 @@ _PREVIEW = 200
 def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the first passages of every stage; a click on a passage opens its drawer."""
     st.header(
-        "How the passages were found",
+        _("How the passages were found"),
         anchor=False,
-        help="The stages of the search. The name in grey is that of the score by which a stage orders passages.",
+        help=_("The stages of the search. The name in grey is that of the score by which a stage orders passages."),
     )
     st.caption(
-        "Footnote searches in several ways, merges the results and puts the best passages first. Each column is one "
-        "step. A passage keeps its letter and colour: point at it to follow it, click it to see which words match."
+        _(
+            "Footnote searches in several ways, merges the results and puts the best passages first. Each "
+            "column is one step. A passage keeps its letter and colour: point at it to follow it, click it "
+            "to see which words match."
+        )
     )
 
     def clicked() -> None:
@@ -61,14 +64,16 @@ def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
                 "letter": mark.letter,
                 "colour": mark.colour,
                 "document": mark.passage.document,
-                "page": f"p. {mark.passage.page_label}",
+                "page": _("p. {page}", page=mark.passage.page_label),
                 "score": format_score(stage.name, hit.score),
+                "label": _("rank {rank}: passage {letter}", rank=rank, letter=mark.letter),
                 "preview": truncate(" ".join(mark.passage.text.split()), _PREVIEW),
             }
         )
+    words = translate_message(SCORE_LABELS.get(stage.name, ""))
     return {
         "name": stage.name,
-        "words": SCORE_LABELS.get(stage.name, "").capitalize(),
-        "note": format_count(len(stage.hits), "passage"),
+        "words": words[:1].upper() + words[1:],
+        "note": ngettext("of {number} passage", "of {number} passages", len(stage.hits)),
         "rows": rows,
     }

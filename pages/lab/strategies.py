@@ -17,6 +17,7 @@ from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Scope
@@ -32,25 +33,25 @@ def show_strategies(
     The chat offers only some of the strategies. Without a model, the answer is written at once; a model is asked only
     when the reader asks for it.
     """
-    st.header("Answer", anchor=False)
+    st.header(_("Answer"), anchor=False)
     model = engine.models.find_name(None)
     usable = {one.name: one for one in engine.strategies.list_usable(model, scope.as_of)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "Way to search",
+            _("Way to search"),
             list(usable),
-            format_func=lambda name: usable[name].label,
+            format_func=lambda name: translate_message(usable[name].label),
             key="lab_strategy",
             filter_mode=None,
             width=240,
         )
-        asked = st.button("Answer", icon=":material/chat:", key="lab_answer")
-    st.caption(usable[chosen].description)
+        asked = st.button(_("Answer"), icon=":material/chat:", key="lab_answer")
+    st.caption(translate_message(usable[chosen].description))
     signature = (question, scope, model, chosen, list_conditions(engine, documents))
     kept = st.session_state.get(keys.LAB_ANSWER)
     is_shown = kept and kept[0] == signature
     if asked or not (is_shown or model):
-        with st.spinner("Answering"), show_errors():
+        with st.spinner(_("Answering")), show_errors():
             answer = engine.answer(
                 question,
                 documents=scope.documents,
@@ -85,17 +86,17 @@ def _show_answer(answer: Answer, answer_id: str) -> None:
 
 def show_plain_answer(answer: Answer) -> None:
     """Show the text and the cited pages of an answer, the steps, and the tokens that the model used."""
-    st.text(answer.text)
+    st.text(translate_message(answer.text))
     for one in answer.citations:
-        st.caption(escape_markdown(f"[{one.marker}] {one.document} · p. {one.page_label}"))
+        st.caption(escape_markdown(f"[{one.marker}] {one.document} · {_('p. {page}', page=one.page_label)}"))
     show_steps(answer)
 
 
 def show_steps(answer: Answer) -> None:
     """Show the steps of an answer, its notices, and the tokens that the model used."""
     for step in answer.steps:
-        st.caption(f":material/check: {escape_markdown(step)}")
+        st.caption(f":material/check: {escape_markdown(translate_message(step))}")
     for notice in answer.notices:
-        st.caption(f":material/info: {escape_markdown(notice)}")
+        st.caption(f":material/info: {escape_markdown(translate_message(notice))}")
     if answer.usage.calls:
-        st.caption(escape_markdown(answer.usage.label))
+        st.caption(escape_markdown(translate_message(answer.usage.label)))

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.verdicts import format_percent
+from pages.shared.translation import _
 from rag_core.types.marginalization import MarginalAnswer
 
 _END = "(end)"
@@ -19,7 +20,8 @@ _ZERO_WIDTH = "\u200b"
 def show_token_chart(answer: MarginalAnswer, names: Sequence[str]) -> None:
     """Draw the share of each passage in each token; ``names`` are the names of the passages."""
     table = build_token_table(answer, names)
-    tooltip = [{"field": name, "title": name.capitalize()} for name in ("token", "passage", "percent")]
+    titles = {"token": _("Token"), "passage": _("Passage"), "percent": _("Percent")}
+    tooltip = [{"field": name, "title": title} for name, title in titles.items()]
     colour = {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1], "scheme": "blues"}, "legend": None}
     st.vega_lite_chart(
         table,
@@ -53,7 +55,7 @@ def show_token_chart(answer: MarginalAnswer, names: Sequence[str]) -> None:
             ],
         },
         key="lab_tokens",
-        alt="Share of each passage in each token of the answer",
+        alt=_("Share of each passage in each token of the answer"),
     )
 
 

@@ -17,6 +17,7 @@ from pages.lab.verdicts import describe_case, show_share
 from pages.lab.weight_chart import show_weight_chart
 from pages.shared import keys
 from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage, WeightingConfig
 from rag_core.types.local_time import compute_start_of_day, to_local_time
@@ -27,13 +28,16 @@ NOT_HERE = "none"
 def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     """Show the weights of the passages, with sliders. Moving a slider reruns only this part of the page."""
     st.header(
-        "How much each passage counts",
+        _("How much each passage counts"),
         anchor=False,
-        help="The weight p(d|x) of each passage d for the question x: a softmax of the scores.",
+        help=_("The weight p(d|x) of each passage d for the question x: a softmax of the scores."),
     )
     st.caption(
-        "A model reads the first passages together, and those with a higher score count more. So the right passage can "
-        "be found and still have little effect on the answer. Say which passage is right to see how much it counts."
+        _(
+            "A model reads the first passages together, and those with a higher score count more. So the "
+            "right passage can be found and still have little effect on the answer. Say which passage is "
+            "right to see how much it counts."
+        )
     )
     _part(engine, explanation, marks)
 
@@ -61,7 +65,7 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
         weighed = engine.explanations.weight_passages(dated, weighting)
         if not weighed:
             st.info(
-                "No passage was compared with the question word by word (rerank), so none has a weight.",
+                _("No passage was compared with the question word by word (rerank), so none has a weight."),
                 icon=":material/info:",
             )
             return
@@ -81,15 +85,18 @@ def _dates(explanation: Explanation) -> Explanation:
         columns=["Date", "Document"],
         index=list(explanation.added_at),
     )
-    with st.expander("Dates of the documents"):
-        st.caption("The day each was added. Change a date to see what it changes; nothing is stored.")
+    with st.expander(_("Dates of the documents")):
+        st.caption(_("The day each was added. Change a date to see what it changes; nothing is stored."))
         dates = st.data_editor(
             given,
             hide_index=True,
             key="lab_dates",
             disabled=["Document"],
-            column_config={"Date": st.column_config.DateColumn(required=True, width="small")},
-            alt="Dates of the documents",
+            column_config={
+                "Date": st.column_config.DateColumn(_("Date"), required=True, width="small"),
+                "Document": st.column_config.TextColumn(_("Document")),
+            },
+            alt=_("Dates of the documents"),
         )
     return replace_dates(explanation, {str(identity): date for identity, date in dates["Date"].items()})
 
@@ -107,18 +114,20 @@ def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explan
 
 def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks: Mapping[str, Mark]) -> None:
     right = st.selectbox(
-        "Which passage is right?",
+        _("Which passage is right?"),
         [*marks, NOT_HERE],
         index=None,
         key=keys.LAB_RIGHT,
-        format_func=lambda one: f"{marks[one].letter} · {marks[one].where}" if one in marks else "None of these",
-        placeholder="Choose the passage that answers the question",
+        format_func=lambda one: f"{marks[one].letter} · {marks[one].where}" if one in marks else _("None of these"),
+        placeholder=_("Choose the passage that answers the question"),
     )
     if right is None:
         return
     evidence = engine.explanations.evidence_mass(weighed, k, None if right == NOT_HERE else right)
     rival = next((one for one in weighed if one.candidate.chunk_id == evidence.rival), None)
-    name = marks[evidence.rival].letter if evidence.rival is not None and evidence.rival in marks else "another passage"
-    place = "" if evidence.rank is None else f", rank {evidence.rank}"
-    show_share(f"read{place}" if evidence.covered else f"not read{place}", evidence.mass)
+    name = (
+        marks[evidence.rival].letter if evidence.rival is not None and evidence.rival in marks else _("another passage")
+    )
+    place = "" if evidence.rank is None else _(", rank {rank}", rank=evidence.rank)
+    show_share(_("read{place}", place=place) if evidence.covered else _("not read{place}", place=place), evidence.mass)
     st.markdown(escape_markdown(describe_case(evidence, k, name, rival.weight if rival else 0.0)))

@@ -9,12 +9,21 @@ import streamlit as st
 
 from pages.lab.marks import OTHERS, Mark
 from pages.lab.verdicts import format_percent
+from pages.shared.translation import _, format_number
 from rag_core.types.explanations import WeightedPassage
 
 
 def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Mark]) -> None:
     """Draw the weights as bars, with the first rank on top."""
-    tooltip = ("passage", "where", "rank", "weight", "score", "freshness", "adjusted")
+    tooltip = {
+        "passage": _("Passage"),
+        "where": _("Where"),
+        "rank": _("Rank"),
+        "weight": _("Weight"),
+        "score": _("Score"),
+        "freshness": _("Freshness"),
+        "adjusted": _("Adjusted"),
+    }
     st.vega_lite_chart(
         build_weight_table(weighed, marks),
         {
@@ -25,16 +34,16 @@ def show_weight_chart(weighed: Sequence[WeightedPassage], marks: Mapping[str, Ma
                 "x": {
                     "field": "share",
                     "type": "quantitative",
-                    "title": "Weight",
+                    "title": _("Weight"),
                     "scale": {"domain": [0, 1]},
                     "axis": {"format": ".0%", "tickCount": 5},
                 },
                 "color": {"field": "colour", "type": "nominal", "scale": None},
-                "tooltip": [{"field": name, "title": name.capitalize()} for name in tooltip],
+                "tooltip": [{"field": name, "title": title} for name, title in tooltip.items()],
             },
         },
         key="lab_weights",
-        alt="Weight of each passage, the first rank on top",
+        alt=_("Weight of each passage, the first rank on top"),
     )
 
 
@@ -43,7 +52,7 @@ def build_weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, M
     rows = []
     for one in weighed:
         mark = marks.get(one.candidate.chunk_id)
-        name = mark.letter if mark else f"rank {one.rank}"
+        name = mark.letter if mark else _("rank {rank}", rank=one.rank)
         rows.append(
             {
                 "label": f"{name} · {format_percent(one.weight)}",
@@ -53,9 +62,9 @@ def build_weight_table(weighed: Sequence[WeightedPassage], marks: Mapping[str, M
                 "rank": one.rank,
                 "share": one.weight,
                 "weight": format_percent(one.weight),
-                "score": f"{one.candidate.score:.2f}",
-                "freshness": f"{one.freshness:.2f}",
-                "adjusted": f"{one.adjusted:.2f}",
+                "score": format_number(one.candidate.score, 2),
+                "freshness": format_number(one.freshness, 2),
+                "adjusted": format_number(one.adjusted, 2),
             }
         )
     return pd.DataFrame(rows)

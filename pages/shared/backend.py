@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit import config
@@ -11,6 +12,7 @@ from streamlit import config
 from pages.shared import keys
 from pages.shared.answers import Answers
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, load_languages, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
@@ -43,8 +45,36 @@ def _open() -> Backend:
 
 def open_backend() -> None:
     """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
+    load_languages()
     with suppress(RagError):
-        _open()
+        engine = _open().engine
+        host = find_host()
+        name = "localhost" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 - nothing is bound here
+        # A program that uses the data folder finds the application at this address.
+        if not config.get_option("server.sslCertFile"):
+            engine.announce(f"http://{name}:{config.get_option('server.port')}")
+
+
+def open_engine() -> Engine:
+    """Return the engine; open it if it could not be opened before. May raise `RagError`."""
+    return _open().engine
+
+
+def find_host() -> str:
+    """Return the address at which the server listens; empty for every address."""
+    return config.get_option("server.address") or ""
+
+
+def find_base_path() -> str:
+    """Return the path of the app at its address; empty, or with a slash at its beginning."""
+    path = (config.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def find_application() -> str:
+    """Return the address by which the reader reached the app, for links; empty if it is unknown."""
+    address = urlsplit(st.context.url or "")
+    return f"{address.scheme}://{address.netloc}{find_base_path()}" if address.netloc else ""
 
 
 def close_backend() -> None:
@@ -57,8 +87,10 @@ def get_backend() -> Backend:
     try:
         return _open()
     except RagError as error:
-        st.error(escape_markdown(str(error)), title="Footnote cannot start", icon=":material/error:")
-        st.button("Try again", icon=":material/refresh:")
+        st.error(
+            escape_markdown(translate_message(str(error))), title=_("Footnote cannot start"), icon=":material/error:"
+        )
+        st.button(_("Try again"), icon=":material/refresh:")
         st.stop()
 
 

@@ -9,9 +9,11 @@ from itertools import groupby
 from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node, build_cited_text, build_text_node
+from pages.shared.page_text import Tables
 from pages.shared.tables import align_figures
+from pages.shared.translation import translate_message
 from rag_core.types.answer_text import Run, TextTable, parse_answer_text
-from rag_core.types.answers import Answer, Claim
+from rag_core.types.answers import Answer, AnswerState, Claim
 
 # Stand for an opening bracket in a quote, and for a bar at the beginning of a line. They are Unicode noncharacters,
 # which do not occur in text.
@@ -19,16 +21,22 @@ _BRACKET, _BAR = "\ufdd0", "\ufdd2"
 _RESTORED = str.maketrans({_BRACKET: "[", _BAR: "|"})
 
 
-def build_answer_blocks(answer: Answer, markers: Collection[int]) -> list[Node]:
+def build_answer_blocks(
+    answer: Answer, markers: Collection[int], tables: Tables | None = None, opened: Collection[int] = ()
+) -> list[Node]:
     """Return the blocks of an answer, with its citations and with the verification marks of its statements.
 
-    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized.
+    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized. ``tables``
+    and ``opened`` are those of `build_excerpts`.
     """
     if answer.consists_of_excerpts:
-        introduction = answer.text.partition("\n\n")[0]
-        return [{"t": "p", "c": [build_text_node(introduction)]}, *build_excerpts(answer, answer.citations)]
+        introduction = translate_message(answer.text.partition("\n\n")[0])
+        excerpts = build_excerpts(answer, answer.citations, tables, opened)
+        return [{"t": "p", "c": [build_text_node(introduction)]}, *excerpts]
     if answer.gate.score_name == "library":
         return _build_listing(answer.text)
+    if answer.state is AnswerState.ABSTAINED:
+        return build_quoted_text(translate_message(answer.text), markers)
     cited = [answer.short, *(one.quote for one in answer.citations)]
     if answer.generator == "extractive":
         blocks = build_quoted_text(answer.text, markers, answer.statements, cited)
@@ -47,7 +55,7 @@ def _build_listing(text: str) -> list[Node]:
     """Return paragraphs, and the lines that begin with a hyphen as a list; names of documents are no Markdown."""
     nodes: list[Node] = []
     for is_item, lines in groupby(filter(None, text.splitlines()), key=lambda line: line.startswith("- ")):
-        texts = [build_text_node(line.removeprefix("- ") if is_item else line) for line in lines]
+        texts = [build_text_node(translate_message(line.removeprefix("- ") if is_item else line)) for line in lines]
         if is_item:
             nodes.append({"t": "ul", "c": [{"t": "li", "c": [one]} for one in texts]})
         else:

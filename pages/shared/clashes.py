@@ -9,26 +9,30 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobs import submit_file
 from pages.shared.text import escape_markdown
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.documents import SameName
 from rag_core.types.jobs import Job
 
 OnAdded = Callable[[Sequence[Job]], object]
-_CHOICES: dict[str, SameName | None] = {"Replace": "replace", "Keep both": "keep", "Skip this file": None}
+_CHOICES: dict[str, SameName | None] = {N_("Replace"): "replace", N_("Keep both"): "keep", N_("Skip this file"): None}
 
 
 def ask_about_clashes(engine: Engine, on_added: OnAdded | None = None) -> None:
     """Ask about each file that waits for a decision; call ``on_added`` with the job of each file that is added."""
-    for number, (name, *_) in st.session_state.get(keys.CLASHES, {}).items():
+    for number, (name, *_rest) in st.session_state.get(keys.CLASHES, {}).items():
         with st.container(border=True):
             st.markdown(
-                f":material/content_copy: The library has a document **{escape_markdown(name)}** "
-                "with other content. Replace it or keep both?"
+                _(
+                    ":material/content_copy: The library has a document **{name}** with other content. Replace it or "
+                    "keep both?",
+                    name=escape_markdown(name),
+                )
             )
             with st.container(horizontal=True, gap="small"):
                 for label, choice in _CHOICES.items():
                     st.button(
-                        label,
+                        _(label),
                         key=f"clash_{choice or 'drop'}_{number}",
                         on_click=_resolve_clash,
                         args=[engine, number, choice, on_added],

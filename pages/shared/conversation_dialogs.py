@@ -7,13 +7,15 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.backend import find_application
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, format_day, name_file
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
-RENAME, TAG, EXPORT, DELETE = "Rename", "Tag", "Export", "Delete"
+RENAME, TAG, EXPORT, DELETE = N_("Rename"), N_("Tag"), N_("Export"), N_("Delete")
 
 
 def open_conversation_dialog(engine: Engine) -> None:
@@ -22,15 +24,21 @@ def open_conversation_dialog(engine: Engine) -> None:
     Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons, for
     example when an answer is complete.
     """
-    dialogs = {RENAME: _rename, TAG: _tag, EXPORT: _export, DELETE: _delete}
+    dialogs = {
+        RENAME: (_("Rename conversation"), "edit", _rename),
+        TAG: (_("Tag conversation"), "sell", _tag),
+        EXPORT: (_("Export conversation"), "download", _export),
+        DELETE: (_("Delete conversation"), "delete", _delete),
+    }
     menu, one = st.session_state.get(keys.MENU, ("", None))
     if menu in dialogs:
-        dialogs[menu](engine, one)
+        title, icon, show = dialogs[menu]
+        st.dialog(title, icon=f":material/{icon}:", on_dismiss=_closed)(show)(engine, one)
 
 
 def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
     """Show a button for each format in which a conversation can be exported."""
-    st.caption("The whole conversation with its sources")
+    st.caption(_("The whole conversation with its sources"))
     name, conversations = f"{name_file(one.title)} {format_day(one.updated_at)}", engine.conversations
     for label, create, suffix, mime in (
         ("Markdown", conversations.export_markdown, "md", "text/markdown"),
@@ -45,7 +53,7 @@ def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
         st.download_button(
             label,
             # Pass a function, so that the file is created only when the reader clicks the button.
-            data=partial(create, one.conversation_id),
+            data=partial(create, one.conversation_id, find_application()),
             file_name=f"{name}.{suffix}",
             mime=mime,
             key=f"{suffix}_{key}",
@@ -60,7 +68,6 @@ def _closed() -> None:
 # Callbacks make the changes, because Streamlit calls them even if the next run does not draw the dialog.
 
 
-@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_closed)
 def _rename(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
         _closed()
@@ -68,12 +75,11 @@ def _rename(engine: Engine, one: Conversation) -> None:
             engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
 
     with st.form("rename", border=False):
-        st.text_input("Title", one.title, max_chars=200, key="new_title")
-        if st.form_submit_button("Rename", type="primary", on_click=rename, key="confirm_rename"):
+        st.text_input(_("Title"), one.title, max_chars=200, key="new_title")
+        if st.form_submit_button(_("Rename"), type="primary", on_click=rename, key="confirm_rename"):
             st.rerun()
 
 
-@st.dialog("Tag conversation", icon=":material/sell:", on_dismiss=_closed)
 def _tag(engine: Engine, one: Conversation) -> None:
     def tag() -> None:
         _closed()
@@ -83,24 +89,22 @@ def _tag(engine: Engine, one: Conversation) -> None:
     used = {name for other in engine.conversations.list() for name in other.tags}
     with st.form("tag", border=False):
         st.multiselect(
-            "Tags",
+            _("Tags"),
             sorted(used | {*one.tags}, key=str.casefold),
             list(one.tags),
             format_func=escape_markdown,
             accept_new_options=True,
-            placeholder="Type a tag, or choose one",
+            placeholder=_("Type a tag, or choose one"),
             key="new_tags",
         )
-        if st.form_submit_button("Save", type="primary", on_click=tag, key="confirm_tags"):
+        if st.form_submit_button(_("Save"), type="primary", on_click=tag, key="confirm_tags"):
             st.rerun()
 
 
-@st.dialog("Export conversation", icon=":material/download:", on_dismiss=_closed)
 def _export(engine: Engine, one: Conversation) -> None:
     show_export_buttons(engine, one, one.conversation_id)
 
 
-@st.dialog("Delete conversation", icon=":material/delete:", on_dismiss=_closed)
 def _delete(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
         _closed()
@@ -109,6 +113,6 @@ def _delete(engine: Engine, one: Conversation) -> None:
         if one.conversation_id == get_current_id():
             choose_conversation(None)
 
-    st.text(f"This deletes “{one.title}” and its answers. The documents stay.")
-    if st.button("Delete", type="primary", key="confirm_delete_conversation", on_click=delete):
+    st.text(_("This deletes “{title}” and its answers. The documents stay.", title=one.title))
+    if st.button(_("Delete"), type="primary", key="confirm_delete_conversation", on_click=delete):
         st.rerun()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.errors import UnknownConversation
 from rag_core.types.conversations import Conversation, Message
@@ -47,7 +48,7 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
         return engine.conversations.get(conversation_id), engine.conversations.messages(conversation_id)
     except UnknownConversation:
         choose_conversation(None)
-        st.info("That conversation is no longer stored. Here is a new chat.", icon=":material/info:")
+        st.info(_("That conversation is no longer stored. Here is a new chat."), icon=":material/info:")
         return None, []
 
 

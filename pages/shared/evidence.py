@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
+from pages.shared.translation import _, format_number, translate_message
 from rag_core.stages import SCORES
 from rag_core.types.answer_text import remove_formatting
 from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
@@ -21,8 +22,13 @@ _BOUNDED = frozenset(one.name for one in SCORES if one.is_bounded)
 
 def name_sources(answer: Answer) -> dict[int, str]:
     """Return a source such as ``report.pdf, page 57`` for each ``n`` that can occur in the answer as ``[n]``."""
-    names = {passage.rank: f"{passage.document}, page {passage.page_label}" for passage in answer.passages}
-    cited = {one.marker: f"{one.document}, page {one.page_label}" for one in answer.citations}
+    names = {
+        passage.rank: _("{document}, page {page}", document=passage.document, page=passage.page_label)
+        for passage in answer.passages
+    }
+    cited = {
+        one.marker: _("{document}, page {page}", document=one.document, page=one.page_label) for one in answer.citations
+    }
     return names | cited
 
 
@@ -30,11 +36,13 @@ def format_for_copy(answer: Answer) -> str:
     """Return an answer with its cited sources as plain text; an empty string for a refusal."""
     if answer.state is AnswerState.ABSTAINED:
         return ""
+    text = answer.marked_text
+    if answer.consists_of_excerpts:
+        introduction, gap, excerpts = text.partition("\n\n")
+        text = translate_message(introduction) + gap + excerpts
     listed = "\n".join(f"[{rank}] {name}" for rank, name in name_sources(answer).items() if f"[{rank}]" in answer.text)
     return "\n\n".join(
-        part
-        for part in ("" if answer.opens_with_short else answer.short, remove_formatting(answer.marked_text), listed)
-        if part
+        part for part in ("" if answer.opens_with_short else answer.short, remove_formatting(text), listed) if part
     )
 
 
@@ -129,7 +137,9 @@ def format_quotes(answer: Answer, passage: Passage) -> str:
     quotes = [(one.quote, one.page_label) for one in find_citations(answer, passage)]
     if not quotes and not consists_of_pages(answer):
         quotes = [(passage.first_page_text, passage.page_label)]
-    return "\n".join(f"“{' '.join(quote.split())}” ({passage.document}, p. {label})" for quote, label in quotes)
+    return "\n".join(
+        f"“{' '.join(quote.split())}” ({passage.document}, {_('p. {page}', page=label)})" for quote, label in quotes
+    )
 
 
 def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
@@ -139,9 +149,10 @@ def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) 
         best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)
         scale = 1.0 if name in _BOUNDED else best
         decides = name == gate.score_name
-        note = f"threshold {gate.threshold:.{gate.decimals}f}" if decides else "of 1"
+        threshold = _("threshold {value}", value=format_number(gate.threshold, gate.decimals))
+        note = threshold if decides else _("of 1")
         if name not in _BOUNDED:
-            note = f"best here {format_score(name, best)}"
+            note = _("best here {score}", score=format_score(name, best))
         rows.append(
             {
                 "name": name,

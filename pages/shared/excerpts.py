@@ -2,36 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pages.shared.nodes import Node, build_marked_text, build_text_node
-from pages.shared.tables import build_cited_table
+from pages.shared.page_text import Tables, find_surroundings
+from pages.shared.tables import build_cited_table, build_table_part
 from pages.shared.text import truncate
+from pages.shared.translation import _, ngettext
+from rag_core.engine import Engine
 from rag_core.types.answers import Answer, Citation
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Table, TableRow
 
-# Widest heading of a section, in columns.
-_HEADING_WIDTH = 70
+# Widest heading of a section, in columns, and most characters of a quote that is shown whole at first.
+_HEADING_WIDTH, _LONGEST_QUOTE = 70, 600
+_GAP = " … "
+# Height of the rows of a table that are shown at first, of a line and of the space around it, in pixels, and the width
+# of a table and of its narrowest column, in characters.
+_TABLE_HEIGHT, _LINE, _PADDING, _TABLE_WIDTH, _NARROWEST = 250, 22, 10, 80, 12
 
 
-def build_excerpts(answer: Answer, citations: Sequence[Citation]) -> list[Node]:
-    """Return each excerpt below its document, page and section: marked sentences in a quote, or rows of a table."""
+def load_whole_tables(engine: Engine, answer: Answer) -> Tables:
+    """Return the stored tables of the pages from which the excerpts of an answer show rows."""
+    pages: set[PageKey] = {(one.version_id, one.page_index) for one in answer.tables}
+    return engine.documents.tables(pages) if pages and answer.consists_of_excerpts else {}
+
+
+def build_excerpts(
+    answer: Answer, citations: Sequence[Citation], tables: Tables | None = None, opened: Collection[int] = ()
+) -> list[Node]:
+    """Return each excerpt below its document, page and section: marked sentences in a quote, or rows of a table.
+
+    Parameters
+    ----------
+    answer : Answer
+    citations : sequence of Citation
+    tables : mapping, optional
+        The result of `load_whole_tables`. A table of which the answer shows only some rows gets a button.
+    opened : collection of int
+        Places in ``answer.tables`` of the tables that the reader wants to see whole.
+    """
     headings = {one.chunk_id: one.heading for one in answer.passages}
     nodes: list[Node] = []
     shown: list[CitedTable] = []
     for citation in citations:
-        table = next(iter(answer.find_cited_tables(citation)), None)
-        if table in shown:
+        table = _find_table(answer, citation)
+        if table in shown or _states_unit_of_table(answer, citation):
             continue
         section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
-        source = " · ".join(filter(None, (citation.document, f"page {citation.page_label}", section)))
+        unit = table.table.unit_line if table else ""
+        page = _("page {page}", page=citation.page_label)
+        source = " · ".join(filter(None, (citation.document, page, section, unit)))
         nodes.append({"t": "caption", "c": [build_text_node(f"{source} "), {"t": "cite", "n": citation.marker}]})
         if table is None:
-            # The lines of a page end elsewhere than those of the screen.
-            text = citation.quote.replace("\n", " ")
-            marks = [(start - citation.start, end - citation.start) for start, end in citation.marks]
-            nodes.append({"t": "quote", "c": build_marked_text(text, marks)})
+            nodes.append(_build_quote(citation))
         else:
             shown.append(table)
-            nodes.append(build_cited_table(table, f"{citation.document}, page {citation.page_label}"))
+            number = answer.tables.index(table)
+            whole = _find_whole(table, tables or {})
+            if whole and number in opened:
+                nodes += build_table_part(whole, whole.start, whole.end, table.is_cited)
+            else:
+                rows = _keep_near_rows(table) if whole else table
+                name = _("{document}, page {page}", document=citation.document, page=citation.page_label)
+                nodes.append(build_cited_table(rows, name))
+            if whole:
+                many = ngettext(
+                    "Show the whole table ({number} row)", "Show the whole table ({number} rows)", len(whole.body)
+                )
+                label = _("Show fewer rows") if number in opened else many
+                nodes.append({"t": "toggle", "n": number, "s": label})
     return nodes
+
+
+def _find_table(answer: Answer, citation: Citation) -> CitedTable | None:
+    """Return the table of a citation: the one with a row that the quote begins with, or else the first one."""
+    found = answer.find_cited_tables(citation)
+    begins = (one for one in found if any(cell.start == citation.start for row in one.table.body for cell in row.cells))
+    return next(begins, found[0] if found else None)
+
+
+def _states_unit_of_table(answer: Answer, citation: Citation) -> bool:
+    """Return whether a quote is the line that states the unit of a table of the answer; the table shows it itself."""
+    words = citation.quote.split()
+    # The unit of a table over several pages stands on the first of them.
+    tables = (one.table for one in answer.tables if one.version_id == citation.version_id)
+    return any(one.unit_line.split() == words for one in tables)
+
+
+def _find_whole(cited: CitedTable, tables: Tables) -> Table | None:
+    """Return the stored table of some rows; ``None`` if there is none, or if it has no other rows."""
+    on_page = tables.get((cited.version_id, cited.page_index), ())
+    found = (one for one in on_page if one.columns == cited.table.columns and set(cited.table.rows) <= set(one.rows))
+    return next((one for one in found if len(one.rows) > len(cited.table.rows)), None)
+
+
+def _keep_near_rows(cited: CitedTable) -> CitedTable:
+    """Return the row with marked cells and the rows beside it, as many as are seen at once; all if none is marked."""
+    body, table = cited.table.body, cited.table
+    marked = [number for number, row in enumerate(body) if any(map(cited.is_cited, row.cells))]
+    if not marked:
+        return cited
+    room = _TABLE_HEIGHT - sum(_estimate_height(table, row) for row in table.headers)
+    kept: set[int] = set()
+    for number in sorted(range(len(body)), key=lambda one: min(abs(one - other) for other in marked)):
+        room -= _estimate_height(table, body[number])
+        if kept and room < 0:
+            break
+        kept.add(number)
+    return replace(cited, table=replace(table, rows=(*table.headers, *(body[one] for one in sorted(kept)))))
+
+
+def _estimate_height(table: Table, row: TableRow) -> int:
+    """Return about how many pixels high a row is on a wide screen, where columns are about equally wide."""
+    width = max(_NARROWEST, _TABLE_WIDTH // len(table.columns))
+    texts = [table.row_label(row), *(cell.text for cell in row.cells if cell.column_span == 1)]
+    return _PADDING + _LINE * max(-(-len(text) // width) for text in texts)
+
+
+def _build_quote(citation: Citation) -> Node:
+    """Return a quote with its marks; of a long one, what is around the marks, and the rest on demand."""
+    # The lines of a page end elsewhere than those of the screen.
+    text = citation.quote.replace("\n", " ")
+    marks = [(start - citation.start, end - citation.start) for start, end in citation.marks]
+    whole: Node = {"t": "quote", "c": build_marked_text(text, marks)}
+    if len(text) <= _LONGEST_QUOTE:
+        return whole
+    # Places are looked for in the quote with its lines, of which blank ones separate paragraphs.
+    (low, high), *_ = find_surroundings(citation.quote, marks[:1])
+    high = min(high, low + _LONGEST_QUOTE)
+    before, after = _GAP.lstrip() if low else "", _GAP.rstrip() if high < len(text) else ""
+    moved = [(start - low + len(before), min(end, high) - low + len(before)) for start, end in marks if start < high]
+    short: Node = {"t": "quote", "c": build_marked_text(f"{before}{text[low:high]}{after}", moved)}
+    return {"t": "fold", "s": "Show the whole excerpt", "c": [short, whole]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
+from pages.shared.translation import _
 from rag_core.engine import Engine
 
 _BAD, _GOOD = 0, 1
@@ -20,9 +21,9 @@ def show_feedback(engine: Engine, message_id: str) -> None:
     rating = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
     if rating is None:
         return
-    with st.popover("Note", icon=":material/edit_note:", type="tertiary", key=f"note_open_{message_id}"):
+    with st.popover(_("Note"), icon=":material/edit_note:", type="tertiary", key=f"note_open_{message_id}"):
         st.text_area(
-            "What is right or wrong with this answer?",
+            _("What is right or wrong with this answer?"),
             key=note,
             max_chars=2000,
             on_change=_keep,
@@ -34,7 +35,7 @@ def confirm_passage(engine: Engine, message_id: str, rank: int) -> None:
     """Save a label that says that the passage's pages answer the question."""
     with show_errors():
         engine.labels.confirm_passage(message_id, rank)
-        st.toast("Added to your test set (Evaluate)", icon=":material/check:")
+        st.toast(_("Added to your test set (Evaluate)"), icon=":material/check:")
 
 
 def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:

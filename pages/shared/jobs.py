@@ -11,10 +11,10 @@ from pages.shared import keys
 from pages.shared.jobwords import describe_files, describe_job, describe_result, estimate_progress, is_embedding
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DEFAULT_COLLECTION, SameName
-from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
@@ -78,7 +78,7 @@ def show_jobs(engine: Engine) -> None:
     def panel() -> None:
         running = engine.jobs.list(active=True, limit=MAX_JOBS)
         if engine.jobs.problem:
-            st.error(escape_markdown(engine.jobs.problem))
+            st.error(escape_markdown(translate_message(engine.jobs.problem)))
         # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
@@ -111,7 +111,7 @@ def _summarize(running: Sequence[Job], ended: Sequence[Job]) -> bool:
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         st.caption(f":material/hourglass_top: {escape_markdown(describe_files(running, ended))}", width="stretch")
-        st.button("Hide files" if is_open else "Show files", key="jobs_toggle", type="tertiary", on_click=toggle)
+        st.button(_("Hide files") if is_open else _("Show files"), key="jobs_toggle", type="tertiary", on_click=toggle)
     return is_open
 
 
@@ -123,10 +123,10 @@ def _list(engine: Engine, running: Sequence[Job]) -> None:
         _line(engine, job, running)
     # Fill the other places: Streamlit would show the line of an ended job until the script ends, beside a second
     # line of a job that has moved up.
-    for _ in range(_SHOWN - len(shown)):
+    for _number in range(_SHOWN - len(shown)):
         st.empty()
     if len(running) > _SHOWN:
-        st.caption(f"{len(running) - _SHOWN:,} more waiting.")
+        st.caption(_("{number} more waiting.", number=len(running) - _SHOWN))
 
 
 def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
@@ -137,7 +137,7 @@ def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
         else:
             st.progress(estimate_progress(job), text=words)
         st.button(
-            "Cancel",
+            _("Cancel"),
             key=f"cancel_{job.job_id}",
             on_click=_cancel,
             args=[engine, job],
@@ -155,15 +155,21 @@ def _outcomes(engine: Engine, ended: Sequence[Job]) -> None:
     results = [describe_result(job) for job in ended]
     good = [words for fine, words in results if fine]
     if len(good) > _LISTED:
-        good = [f"{len(good)} documents are ready."]
+        good = [_("{number} documents are ready.", number=len(good))]
     for words in good:
         st.caption(f":material/check: {escape_markdown(words)}")
     bad = [words for fine, words in results if not fine]
     for words in bad[:_LISTED]:
         st.warning(escape_markdown(words), icon=":material/error:")
     if len(bad) > _LISTED:
-        st.caption(f"{format_count(len(bad) - _LISTED, 'more file')} not added: the Documents page has the reasons.")
-    if bad and st.button("Close messages", key="close_outcomes", type="tertiary"):
+        st.caption(
+            ngettext(
+                "{number} more file not added: the Documents page has the reasons.",
+                "{number} more files not added: the Documents page has the reasons.",
+                len(bad) - _LISTED,
+            )
+        )
+    if bad and st.button(_("Close messages"), key="close_outcomes", type="tertiary"):
         untrack_ended_jobs(engine)
         # Elements outside this fragment depend on the messages, so rerun the whole page.
         st.rerun()

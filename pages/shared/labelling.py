@@ -7,23 +7,24 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.evaluation import LabelledPage
 
-_TITLE = "Add to my test set"
-_STATED, _NOT_STATED = "On these pages", "Not stated in the documents"
+_TITLE = N_("Add to my test set")
+_STATED, _NOT_STATED = N_("On these pages"), N_("Not stated in the documents")
 
 
 def offer_label(engine: Engine, message_id: str, answer: Answer) -> None:
     """Show a button that opens a form for the label of an answer's question."""
     key = f"label_{message_id}"
-    if st.button(_TITLE, icon=":material/playlist_add:", type="tertiary", key=key):
+    if st.button(_(_TITLE), icon=":material/playlist_add:", type="tertiary", key=key):
         st.session_state[keys.EDITOR] = key
     # Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons.
     if st.session_state.get(keys.EDITOR) == key:
         st.session_state[keys.DIALOG_OPEN] = True
-        st.dialog(_TITLE, icon=":material/playlist_add:", on_dismiss=_close)(_show_form)(engine, message_id, answer)
+        st.dialog(_(_TITLE), icon=":material/playlist_add:", on_dismiss=_close)(_show_form)(engine, message_id, answer)
 
 
 def _close() -> None:
@@ -34,33 +35,42 @@ def _close() -> None:
 def _show_form(engine: Engine, message_id: str, answer: Answer) -> None:
     st.text(answer.question)
     cited = [(one.document, one.page_index) for one in answer.citations]
-    names = {(one.document, one.page_index): f"{one.document}, p. {one.page_label}" for one in answer.passages}
-    names |= {(one.document, one.page_index): f"{one.document}, p. {one.page_label}" for one in answer.citations}
+    names = {
+        (one.document, one.page_index): f"{one.document}, {_('p. {page}', page=one.page_label)}"
+        for one in answer.passages
+    }
+    names |= {
+        (one.document, one.page_index): f"{one.document}, {_('p. {page}', page=one.page_label)}"
+        for one in answer.citations
+    }
     is_stated = st.radio(
-        "Where is the right answer?",
+        _("Where is the right answer?"),
         [_STATED, _NOT_STATED],
+        format_func=_,
         index=int(answer.state is AnswerState.ABSTAINED),
         key=f"label_kind_{message_id}",
     )
     pages: list[tuple[str, int]] = []
     if is_stated == _STATED:
         pages = st.multiselect(
-            "Pages with the right answer",
+            _("Pages with the right answer"),
             list(names),
             # Excerpts come from different places and make no claim, so only the first one is suggested.
             default=list(dict.fromkeys(cited[:1] if answer.consists_of_excerpts else cited)),
             format_func=lambda one: names[one],
-            placeholder="Choose the pages",
+            placeholder=_("Choose the pages"),
             key=f"label_pages_{message_id}",
         )
-    st.caption("Evaluate asks the questions of your test set, and says which are answered right.")
+    st.caption(_("Evaluate asks the questions of your test set, and says which are answered right."))
 
     def save() -> None:
         with show_errors():
             engine.labels.label_answer(message_id, [LabelledPage(*one) for one in pages])
             _close()
-            st.toast(f"In your test set: {escape_markdown(answer.question)}", icon=":material/check:")
+            st.toast(
+                _("In your test set: {question}", question=escape_markdown(answer.question)), icon=":material/check:"
+            )
 
     can_save = bool(pages) or is_stated == _NOT_STATED
-    if st.button("Add", type="primary", key=f"label_save_{message_id}", disabled=not can_save, on_click=save):
+    if st.button(_("Add"), type="primary", key=f"label_save_{message_id}", disabled=not can_save, on_click=save):
         st.rerun()

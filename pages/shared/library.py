@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pages.shared.translation import _
 from rag_core.types.conversations import Scope
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo, DocumentStatus
 
@@ -41,13 +42,16 @@ def count_by_collection(documents: Iterable[DocumentInfo]) -> dict[str, int]:
 
 def format_collection_name(name: str) -> str:
     """Return the display name of a collection."""
-    return "No collection" if name == DEFAULT_COLLECTION else name
+    return _("No collection") if name == DEFAULT_COLLECTION else name
 
 
 def name_scope_entries(documents: Sequence[DocumentInfo]) -> dict[str, str]:
     """Return the display name of each entry of which a scope can consist: collections, then documents."""
     collections = count_by_collection(documents).items()
-    names = {f"{_COLLECTION}{name}": f"Collection {name} ({number:,})" for name, number in collections}
+    names = {
+        f"{_COLLECTION}{name}": _("Collection {name} ({number})", name=name, number=number)
+        for name, number in collections
+    }
     return names | {one.document_id: one.all_names for one in documents}
 
 

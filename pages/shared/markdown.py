@@ -11,6 +11,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.tables import align_figures
+from pages.shared.translation import translate_message
 from rag_core.types.answers import Claim
 
 # These characters enclose a statement while the Markdown is parsed. They are punctuation, so that the parser still
@@ -75,7 +76,7 @@ def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[boo
                 within.clear()
                 if statements:
                     statement = statements.pop(0)
-                    yield {"t": "verdict", "s": statement.mark_text, "n": statement.compared_rank}
+                    yield {"t": "verdict", "s": translate_message(statement.mark_text), "n": statement.compared_rank}
             elif piece and plain:
                 yield {"t": "doubt" if within else "text", "s": piece}
 

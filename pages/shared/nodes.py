@@ -4,11 +4,11 @@ Text of a document or of a model cannot become markup. There are no nodes for HT
 browser shows such markup as plain characters.
 
 A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr caption table row th
-td scores``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its children
-under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name, and
-``s`` of a citation what its button shows instead of ``[n]``. A cell may have
-the number of its columns under ``span``, its level of indentation under ``indent``, and the flags ``right`` and
-``marked``.
+td scores fold toggle``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its
+children under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name, and
+``s`` of a citation what its button shows instead of ``[n]``. A cell may have the number of its columns under ``span``,
+its level of indentation under ``indent``, and the flags ``right`` and ``marked``. A ``fold`` shows the first of its two
+children until the reader asks for the second, and a ``toggle`` is a button that tells the page its number.
 """
 
 from __future__ import annotations

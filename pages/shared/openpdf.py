@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit import runtime
 
 from pages.shared import keys
+from pages.shared.translation import _
 from rag_core.types.formats import FormatDescription
 
 _HERE = Path(__file__).parent
@@ -39,5 +40,7 @@ def show_open_button(file_format: FormatDescription, read: Callable[[], bytes], 
         path = manager.add(read(), file_format.media_type, coordinates=key)
         address = f"{'/' + base if base else ''}{path}#page={page}"
     _COMPONENT(
-        key=key, data={"label": f"Open {file_format.noun} at page {page:,}", "address": address}, on_open_change=clicked
+        key=key,
+        data={"label": _("Open {noun} at page {page}", noun=file_format.noun, page=page), "address": address},
+        on_open_change=clicked,
     )

@@ -20,9 +20,9 @@ from pages.shared.nodes import Node, build_text_node
 from pages.shared.page_text import Tables, build_excerpts, build_passage, load_tables
 from pages.shared.richtext import show_richtext
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
-from rag_core.types.formatting import format_count
 from rag_core.types.retrieval import Passage
 
 # Maximum number of copies of a passage that are listed.
@@ -50,12 +50,22 @@ def show_passages(
             with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
                 _passage(answer, passage, tables, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
         if others:
-            what = "page" if consists_of_pages(answer) else "passage"
-            count = format_count(len(others), f"more {what}" if listed else what)
-            label = f"{count} {'was' if len(others) == 1 else 'were'} read"
-            with st.expander(label, type="compact", key=f"{key}_more"):
+            with st.expander(
+                _describe_others(answer, len(others), is_more=bool(listed)), type="compact", key=f"{key}_more"
+            ):
                 blocks, sources = _list_others(others), name_sources(answer)
                 show_richtext(blocks, key=f"{key}_others", sources=sources, on_cite=on_open, small=True)
+
+
+def _describe_others(answer: Answer, number: int, *, is_more: bool) -> str:
+    """Return how many passages or pages were read beyond those that are listed."""
+    if consists_of_pages(answer):
+        if is_more:
+            return ngettext("{number} more page was read", "{number} more pages were read", number)
+        return ngettext("{number} page was read", "{number} pages were read", number)
+    if is_more:
+        return ngettext("{number} more passage was read", "{number} more passages were read", number)
+    return ngettext("{number} passage was read", "{number} passages were read", number)
 
 
 def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) -> None:
@@ -66,11 +76,14 @@ def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) ->
     passages = [] if answer.consists_of_excerpts else list_first_passages(answer)
     if not passages:
         return
-    nodes: list[Node] = [build_text_node("Closest:" if answer.state is AnswerState.ABSTAINED else "Sources:")]
+    nodes: list[Node] = [build_text_node(_("Closest:") if answer.state is AnswerState.ABSTAINED else _("Sources:"))]
     for one in passages[:_LINKED]:
-        nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": f"{one.document} · p. {one.page_label}"}]
+        nodes += [
+            build_text_node(" "),
+            {"t": "cite", "n": one.rank, "s": f"{one.document} · {_('p. {page}', page=one.page_label)}"},
+        ]
     if len(passages) > _LINKED:
-        nodes.append(build_text_node(f" and {len(passages) - _LINKED:,} more below"))
+        nodes.append(build_text_node(_(" and {number} more below", number=len(passages) - _LINKED)))
     show_richtext([{"t": "p", "c": nodes}], key=key, sources=name_sources(answer), on_cite=on_open, small=True)
 
 
@@ -80,7 +93,7 @@ def _list_others(passages: Sequence[Passage]) -> list[Node]:
     for document, group in groupby(passages, key=lambda one: one.document):
         nodes: list[Node] = [build_text_node(document)]
         for one in group:
-            nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": f"p. {one.page_label}"}]
+            nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": _("p. {page}", page=one.page_label)}]
         lines.append({"t": "li", "c": nodes})
     return [{"t": "ul", "c": lines}]
 
@@ -111,18 +124,18 @@ def _passage(
     )
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Open source",
+            _("Open source"),
             icon=":material/description:",
             key=f"{key}_open",
             on_click=on_open,
             args=[passage.rank],
         )
         st.button(
-            "Mark as right",
+            _("Mark as right"),
             icon=":material/check:",
             type="tertiary",
             key=f"{key}_right",
-            help="Add the question with this page to your test set (Evaluate).",
+            help=_("Add the question with this page to your test set (Evaluate)."),
             on_click=on_confirm,
             args=[passage.rank],
         )
@@ -131,10 +144,13 @@ def _passage(
 def show_injection_warning(passage: Passage) -> None:
     """Show a warning if a passage contains text that reads like instructions to a model."""
     if passage.instructions:
-        which = "This passage or text hidden on its page" if passage.hidden else "This passage"
+        which = _("This passage or text hidden on its page") if passage.hidden else _("This passage")
         st.warning(
-            f"{which} contains text that reads like instructions to a model. It is shown unchanged, and is not sent "
-            "to models.",
+            _(
+                "{which} contains text that reads like instructions to a model. It is shown unchanged, and is "
+                "not sent to models.",
+                which=which,
+            ),
             icon=":material/gpp_maybe:",
         )
 
@@ -144,31 +160,40 @@ def show_hidden_text(passage: Passage) -> None:
     if passage.hidden:
         shown = f"{passage.hidden[:_HIDDEN_SHOWN]}…" if len(passage.hidden) > _HIDDEN_SHOWN else passage.hidden
         st.caption(
-            ":material/visibility_off: Its page also contains text that a reader cannot see. Search and answers leave "
-            f"it out: “{escape_markdown(shown)}”"
+            _(
+                ":material/visibility_off: Its page also contains text that a reader cannot see. Search and "
+                "answers leave it out: “{shown}”",
+                shown=escape_markdown(shown),
+            )
         )
 
 
 def show_duplicates(passage: Passage) -> None:
     """List the pages of near-duplicate passages, which the search left out of its result."""
     if passage.duplicates:
-        places = [f"{one.document} p. {one.page_label}" for one in passage.duplicates]
-        left = len(places) - _LISTED_COPIES
-        more = f" and {format_count(left, 'more place')}" if left > 0 else ""
-        st.caption(escape_markdown(f"Also in {', '.join(places[:_LISTED_COPIES])}{more}"))
+        places = [f"{one.document} {_('p. {page}', page=one.page_label)}" for one in passage.duplicates]
+        words = _("Also in {places}", places=", ".join(places[:_LISTED_COPIES]))
+        if (left := len(places) - _LISTED_COPIES) > 0:
+            words += " " + ngettext("and {number} more place", "and {number} more places", left)
+        st.caption(escape_markdown(words))
 
 
 def show_unmet(passage: Passage) -> None:
     """Show which assumptions of the question the passage does not support, if there are any."""
     if passage.unmet:
-        st.caption(f":material/rule: Does not match the question: {escape_markdown('; '.join(passage.unmet))}.")
+        st.caption(
+            _(
+                ":material/rule: Does not match the question: {unmet}.",
+                unmet=escape_markdown("; ".join(map(translate_message, passage.unmet))),
+            )
+        )
 
 
 def _label(answer: Answer, passage: Passage) -> str:
     parts = [
         f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
-        f"p. {escape_markdown(passage.page_label)}",
+        _("p. {page}", page=escape_markdown(passage.page_label)),
     ]
     if answer.state is AnswerState.ANSWERED and not answer.stopped and not has_many_passages(answer):
-        parts.append("cited" if find_citations(answer, passage) else "not cited")
+        parts.append(_("cited") if find_citations(answer, passage) else _("not cited"))
     return " · ".join(parts)

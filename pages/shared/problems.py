@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.text import escape_markdown
+from pages.shared.translation import translate_message
 from rag_core.errors import RagError
 
 _log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ def show_errors() -> Iterator[None]:
     try:
         yield
     except RagError as error:
-        st.error(escape_markdown(str(error)), icon=":material/error:")
+        st.error(escape_markdown(translate_message(str(error))), icon=":material/error:")
 
 
 @contextmanager
@@ -54,4 +55,4 @@ def show_stored_error(key: str = keys.PROBLEM) -> None:
     """
     place = st.empty()
     if words := st.session_state.pop(key, ""):
-        place.error(escape_markdown(words), icon=":material/error:")
+        place.error(escape_markdown(translate_message(words)), icon=":material/error:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
 
 
@@ -12,7 +13,7 @@ def show_load_error(engine: Engine) -> None:
     """Show why the models cannot be loaded, if so; the place is kept as in `show_stored_error`."""
     place = st.empty()
     if error := engine.readiness().error:
-        place.error(escape_markdown(error), icon=":material/error:")
+        place.error(escape_markdown(translate_message(error)), icon=":material/error:")
 
 
 def show_loading(engine: Engine) -> None:
@@ -22,7 +23,10 @@ def show_loading(engine: Engine) -> None:
     def show_line() -> None:
         if not _is_settled(engine):
             st.caption(
-                ":material/hourglass_empty: Waiting for the search models to load. You can already type your question."
+                _(
+                    ":material/hourglass_empty: Waiting for the search models to load. You can already type your "
+                    "question."
+                )
             )
 
     with st.bottom:
@@ -31,7 +35,7 @@ def show_loading(engine: Engine) -> None:
 
 def describe_search(engine: Engine) -> str:
     """Return what an answer without a first stage does."""
-    return "Searching" if _is_settled(engine) else "Waiting for the search models to load"
+    return _("Searching") if _is_settled(engine) else _("Waiting for the search models to load")
 
 
 def _is_settled(engine: Engine) -> bool:

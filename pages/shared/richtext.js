@@ -19,11 +19,13 @@ function build(node, context) {
   if (node.t === "doubt") return element("span", "doubt", node.s);
   if (node.t === "verdict") return verdict(node, context);
   if (node.t === "scores") return scores(node.rows);
+  if (node.t === "fold") return fold(node, context);
+  if (node.t === "toggle") return toggle(node, context);
   if (node.t === "table") {
     const frame = element("div", "table");
     frame.tabIndex = 0;
     frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", node.s || "Table");
+    frame.setAttribute("aria-label", node.s || context.words.table);
     const table = frame.appendChild(element("table"));
     for (const row of node.c) table.append(build(row, context));
     return frame;
@@ -35,6 +37,32 @@ function build(node, context) {
   for (const child of node.c || []) made.append(build(child, context));
   if (node.t === "td") made.classList.toggle("long", made.textContent.length > LONG_CELL);
   return made;
+}
+
+function textButton(text, onClick) {
+  const button = element("button", "copy", text);
+  button.type = "button";
+  button.onclick = onClick;
+  return button;
+}
+
+function fold(node, context) {
+  const [short, whole] = node.c.map((child) => build(child, context));
+  const frame = element("div", "fold");
+  const button = textButton(node.s, () => {
+    short.replaceWith(whole);
+    button.remove();
+    whole.tabIndex = -1;
+    whole.focus();
+  });
+  frame.append(short, button);
+  return frame;
+}
+
+function toggle(node, context) {
+  const button = textButton(node.s, () => context.toggle(node.n));
+  button.dataset.toggle = node.n;
+  return button;
 }
 
 function shapeCell(cell, node) {
@@ -82,16 +110,16 @@ function awaitReturn() {
   watch.observe(document.body, { childList: true, subtree: true });
 }
 
-function cite(node, { sources, open }) {
+function cite(node, { sources, open, words }) {
   const source = sources[node.n];
-  return sourceButton("cite", node.s || `[${node.n}]`, `Source ${node.n}: ${source}`, node.n, source, open);
+  return sourceButton("cite", node.s || `[${node.n}]`, `${words.source} ${node.n}: ${source}`, node.n, source, open);
 }
 
 // Shows the result of checking a statement. A click opens the passage that the statement was compared with.
-function verdict(node, { sources, open }) {
+function verdict(node, { sources, open, words }) {
   const source = sources[node.n];
   if (!source) return element("span", "verdict", node.s);
-  const tip = `Compared with ${source}`;
+  const tip = `${words.compared} ${source}`;
   return sourceButton("verdict", node.s, `${node.s}. ${tip}`, node.n, tip, open);
 }
 
@@ -150,18 +178,16 @@ function scores(rows) {
   return grid;
 }
 
-function copyButton(text, label) {
-  const button = element("button", "copy", label);
-  button.type = "button";
-  button.onclick = async () => {
+function copyButton(text, label, words) {
+  const button = textButton(label, async () => {
     try {
       await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
+      button.textContent = words.copied;
     } catch {
-      button.textContent = "The browser did not allow copying";
+      button.textContent = words.noCopy;
     }
     setTimeout(() => { button.textContent = label; }, 2000);
-  };
+  });
   return button;
 }
 
@@ -170,23 +196,27 @@ export default function (component) {
   const drawn = JSON.stringify(data);
   const old = parentElement.querySelector(".root");
   const open = (number) => setTriggerValue("cite", number);
+  const toggleTable = (number) => setTriggerValue("toggle", number);
   // A rerun calls this function again with the same data. Rebuilding the elements would take the focus from a button.
   if (old && old.drawn === drawn) {
-    old.context.open = open;
+    Object.assign(old.context, { open, toggle: toggleTable });
     return;
   }
   const root = element("div", data.small ? "root small" : "root");
   root.drawn = drawn;
-  root.context = { sources: data.sources || {}, open };
-  const context = { sources: root.context.sources, open: (number) => root.context.open(number) };
+  root.context = { sources: data.sources || {}, open, toggle: toggleTable };
+  const context = { sources: root.context.sources, words: data.words, open: (number) => root.context.open(number),
+    toggle: (number) => root.context.toggle(number) };
   for (const node of data.blocks) root.append(build(node, context));
-  if (data.copy) root.append(copyButton(data.copy, data.copyLabel));
+  if (data.copy) root.append(copyButton(data.copy, data.copyLabel, data.words));
   // If the text that contains the remembered button was drawn again, remember the new button in its place.
   if (left?.root.drawn === drawn) {
     left.root = root;
     left.button = citesOf(root)[left.place];
   }
+  const focused = old?.querySelector("button:focus")?.dataset.toggle;
   if (old) old.replaceWith(root);
   else parentElement.append(root);
+  if (focused) root.querySelector(`[data-toggle="${focused}"]`)?.focus();
   root.querySelectorAll(".table").forEach(scrollToMarks);
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared.nodes import Node
+from pages.shared.translation import _
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -24,8 +25,9 @@ def show_richtext(
     key: str,
     sources: Mapping[int, str] | None = None,
     on_cite: Callable[[int], None] | None = None,
+    on_toggle: Callable[[int], None] | None = None,
     copy: str = "",
-    copy_label: str = "Copy answer",
+    copy_label: str = "",
     small: bool = False,
 ) -> None:
     """Show trees of nodes, which `pages.shared.nodes` describes.
@@ -39,24 +41,39 @@ def show_richtext(
         Maps n to the source of ``[n]``, which the tooltip and the accessible name of the button contain.
     on_cite : callable
         Called with n when the reader clicks ``[n]``.
+    on_toggle : callable
+        Called with the number of a ``toggle`` when the reader clicks it.
     copy : str
         Text that a button copies to the clipboard; if it is empty, there is no button.
     copy_label : str
+        The label of that button; if it is empty, that of a whole answer.
     small : bool
         Whether to use the font size of captions.
     """
 
-    def clicked() -> None:
+    def handle(event: str, act: Callable[[int], None] | None) -> None:
         state = st.session_state.get(key)
-        number = state.get("cite") if state else None
-        if on_cite and isinstance(number, int):
-            on_cite(number)
+        number = state.get(event) if state else None
+        if act and isinstance(number, int):
+            act(number)
 
     data = {
         "blocks": list(blocks),
         "sources": dict(sources or {}),
         "copy": copy,
-        "copyLabel": copy_label,
+        "copyLabel": copy_label or _("Copy answer"),
+        "words": {
+            "copied": _("Copied"),
+            "noCopy": _("The browser did not allow copying"),
+            "source": _("Source"),
+            "compared": _("Compared with"),
+            "table": _("Table"),
+        },
         "small": small,
     }
-    _COMPONENT(key=key, data=data, on_cite_change=clicked)
+    _COMPONENT(
+        key=key,
+        data=data,
+        on_cite_change=lambda: handle("cite", on_cite),
+        on_toggle_change=lambda: handle("toggle", on_toggle),
+    )

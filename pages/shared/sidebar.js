@@ -2,7 +2,8 @@ const CHOICES = '.st-key-navigation a, .st-key-new_chat button, [class*="st-key-
 const COLLAPSED = '[data-testid="stSidebar"][data-collapsed="true"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 
-export default function () {
+export default function ({ data }) {
+    document.documentElement.lang = data.language;
     // The listener stays, because Streamlit removes the component while it changes the page.
     if (window.footnoteClosesSidebar) return;
     window.footnoteClosesSidebar = true;

@@ -13,11 +13,12 @@ from pages.shared.conversation_dialogs import DELETE, EXPORT, RENAME, TAG, open_
 from pages.shared.current import choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, is_today
+from pages.shared.translation import N_, _, get_language
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
 SHOWN = 40
-PIN, UNPIN = "Pin", "Unpin"
+PIN, UNPIN = N_("Pin"), N_("Unpin")
 # Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button. On a
 # narrow screen, the sidebar covers the page that the reader has just chosen in it.
 _CLOSE_AFTER_CHOICE = st.components.v2.component(
@@ -29,10 +30,10 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", TAG: "sell", EXPORT: "
 def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
-        _choice(None, "New chat", icon=":material/add:", width="stretch", key="new_chat")
+        _choice(None, _("New chat"), icon=":material/add:", width="stretch", key="new_chat")
         with st.container(key="conversations"):
             _list(engine)
-        _CLOSE_AFTER_CHOICE(key="close_sidebar")
+        _CLOSE_AFTER_CHOICE(key="close_sidebar", data={"language": get_language()})
     open_conversation_dialog(engine)
 
 
@@ -49,8 +50,8 @@ def _is_chat() -> bool:
 
 def _list(engine: Engine) -> None:
     query = st.text_input(
-        "Search conversations",
-        placeholder="Search conversations",
+        _("Search conversations"),
+        placeholder=_("Search conversations"),
         label_visibility="collapsed",
         icon=":material/search:",
         key="conversation_search",
@@ -58,16 +59,16 @@ def _list(engine: Engine) -> None:
     conversations = engine.conversations.list(query)
     tags = sorted({tag for one in conversations for tag in one.tags}, key=str.casefold)
     if tags:
-        tag = st.pills("Tag", tags, key=keys.TAG, format_func=escape_markdown, label_visibility="collapsed")
+        tag = st.pills(_("Tag"), tags, key=keys.TAG, format_func=escape_markdown, label_visibility="collapsed")
         conversations = [one for one in conversations if tag is None or tag in one.tags]
     if query and not conversations:
-        st.caption("No conversation contains these words.")
-    _group(engine, "Pinned", [one for one in conversations if one.pinned])
+        st.caption(_("No conversation contains these words."))
+    _group(engine, _("Pinned"), [one for one in conversations if one.pinned])
     loose = [one for one in conversations if not one.pinned][:SHOWN]
-    _group(engine, "Today", [one for one in loose if is_today(one.updated_at)])
-    _group(engine, "Earlier", [one for one in loose if not is_today(one.updated_at)])
+    _group(engine, _("Today"), [one for one in loose if is_today(one.updated_at)])
+    _group(engine, _("Earlier"), [one for one in loose if not is_today(one.updated_at)])
     if len(conversations) > SHOWN:
-        st.caption("Search to find older ones.")
+        st.caption(_("Search to find older ones."))
 
 
 def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> None:
@@ -90,12 +91,12 @@ def _row(engine: Engine, one: Conversation) -> None:
             help=title,
         )
         menu = st.menu_button(
-            f"Menu of {title}",
+            _("Menu of {title}", title=title),
             [RENAME, UNPIN if one.pinned else PIN, TAG, EXPORT, DELETE],
             icon=":material/more_vert:",
             key=f"menu_{identity}",
             type="tertiary",
-            format_func=lambda action: f":material/{_ICONS[action]}: {action}",
+            format_func=lambda action: f":material/{_ICONS[action]}: {_(action)}",
         )
     if one.found:
         st.caption(escape_markdown(one.found))

@@ -21,6 +21,7 @@ from pages.shared.passages import show_duplicates, show_hidden_text, show_inject
 from pages.shared.richtext import show_richtext
 from pages.shared.source_page import draw_ahead, show_source_page
 from pages.shared.text import escape_markdown, format_time
+from pages.shared.translation import N_, _, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import DocumentError, RagError
 from rag_core.types.answers import Answer
@@ -28,7 +29,7 @@ from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import Passage
 
-_GONE = "This document is no longer in the library. Below is the text as it was stored with the answer."
+_GONE = N_("This document is no longer in the library. Below is the text as it was stored with the answer.")
 
 
 def open_source(message_id: str, marker: int) -> None:
@@ -45,7 +46,7 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
     The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
     opened = st.query_params.get(keys.SOURCE_PARAM, "")
-    message_id, _, marker = opened.rpartition(".")
+    message_id, _dot, marker = opened.rpartition(".")
     answer = answers.get(message_id)
     passage = find_passage(answer, int(marker)) if answer and marker.isdecimal() else None
     if answer is None or passage is None:
@@ -54,7 +55,7 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
         st.session_state[keys.SOURCE] = opened
         for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
             st.session_state.pop(name, None)
-    label = f"Source {passage.rank}: {passage.document}"
+    label = _("Source {number}: {document}", number=passage.rank, document=passage.document)
     with open_panel(label, f"{message_id}:{passage.rank}", _close):
         _show_header(message_id, answer, passage)
         _show_passage(engine, answer, passage)
@@ -80,23 +81,27 @@ def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:
         st.markdown(f"**{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}**", width="stretch")
         if len(ranks) > 1 and passage.rank in ranks:
             position = ranks.index(passage.rank)
-            _step_to("Previous source", "arrow_back", message_id, ranks[position - 1] if position else None)
-            st.caption(f"{position + 1} of {len(ranks)}", width="content")
-            _step_to("Next source", "arrow_forward", message_id, ranks[position + 1] if ranks[position + 1 :] else None)
-        st.button("Close", icon=":material/close:", key="source_close", type="tertiary", on_click=_close, help="Close")
+            _step_to(N_("Previous source"), "arrow_back", message_id, ranks[position - 1] if position else None)
+            st.caption(_("{number} of {total}", number=position + 1, total=len(ranks)), width="content")
+            _step_to(
+                N_("Next source"), "arrow_forward", message_id, ranks[position + 1] if ranks[position + 1 :] else None
+            )
+        st.button(
+            _("Close"), icon=":material/close:", key="source_close", type="tertiary", on_click=_close, help=_("Close")
+        )
 
 
 def _step_to(label: str, icon: str, message_id: str, rank: int | None) -> None:
     key = f"source_{label.split()[0].lower()}_source"
     st.button(
-        label,
+        _(label),
         icon=f":material/{icon}:",
         key=key,
         type="tertiary",
         on_click=open_source,
         args=[message_id, rank],
         disabled=rank is None,
-        help=label,
+        help=_(label),
     )
 
 
@@ -113,11 +118,13 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
         _describe_version(engine, document, passage)
         show_source_page(engine, document, answer, passage)
     except DocumentError as error:
-        st.info(_GONE if document is None else escape_markdown(str(error)), icon=":material/info:")
+        st.info(
+            _(_GONE) if document is None else escape_markdown(translate_message(str(error))), icon=":material/info:"
+        )
     except RagError as error:
-        st.warning(escape_markdown(str(error)), icon=":material/error:")
+        st.warning(escape_markdown(translate_message(str(error))), icon=":material/error:")
     if quotes := format_quotes(answer, passage):
-        show_richtext([], key="source_quote", copy=quotes, copy_label="Copy the quote with its reference")
+        show_richtext([], key="source_quote", copy=quotes, copy_label=_("Copy the quote with its reference"))
     _text(engine, answer, passage)
     if document is not None:
         _show_actions(engine, document, passage)
@@ -130,7 +137,9 @@ def _describe_version(engine: Engine, document: DocumentInfo, passage: Passage) 
     if len(versions) > 1 and passage.version_id in oldest_first:
         number = oldest_first.index(passage.version_id) + 1
         added = next(one.added_at for one in versions if one.version_id == passage.version_id)
-        st.caption(f"Version {number} of {len(versions)}, added {format_time(added)}")
+        st.caption(
+            _("Version {number} of {total}, added {time}", number=number, total=len(versions), time=format_time(added))
+        )
 
 
 def _added_note(answer: Answer, passage: Passage) -> None:
@@ -138,8 +147,10 @@ def _added_note(answer: Answer, passage: Passage) -> None:
     cited = find_citations(answer, passage)
     if cited and all(one.added for one in cited):
         st.caption(
-            ":material/add_link: The model did not cite this passage. Footnote added the citation, because the "
-            "highlighted sentence fits the answer best."
+            _(
+                ":material/add_link: The model did not cite this passage. Footnote added the citation, because the "
+                "highlighted sentence fits the answer best."
+            )
         )
 
 
@@ -149,7 +160,7 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
         before, after = engine.documents.neighbours(passage.chunk_id)
     except RagError as error:
         before = after = None
-        st.warning(escape_markdown(str(error)), icon=":material/error:")
+        st.warning(escape_markdown(translate_message(str(error))), icon=":material/error:")
     # A passage that is a whole page contains the chunks beside the one by which it was found.
     if before and (before.page_index, before.start) >= (passage.page_index, passage.start):
         before = None
@@ -157,15 +168,15 @@ def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
         after = None
     pages = {(passage.version_id, one.page_index) for one in (before, after) if one} | {passage.page_key}
     tables = engine.documents.tables(pages)
-    _beside("Text before", before, tables, passage.version_id)
+    _beside(N_("Text before"), before, tables, passage.version_id)
     quotes = build_passage(passage, tables, find_quotes(answer, passage))
     show_richtext([*quotes, build_score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
-    _beside("Text after", after, tables, passage.version_id)
+    _beside(N_("Text after"), after, tables, passage.version_id)
 
 
 def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str) -> None:
     if chunk is not None:
-        with st.expander(f"{label} (p. {chunk.page_index + 1:,})", type="compact"):
+        with st.expander(f"{_(label)} ({_('p. {page}', page=chunk.page_index + 1)})", type="compact"):
             blocks = build_chunk(chunk, tables.get((version_id, chunk.page_index), ()))
             show_richtext(blocks, key=f"source_{label.lower()}", small=True)
 
@@ -173,7 +184,7 @@ def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str
 def _show_actions(engine: Engine, document: DocumentInfo, passage: Passage) -> None:
     file_format = engine.formats.find_by_name(document.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if st.button("Ask this document", icon=":material/chat:", key="source_ask"):
+        if st.button(_("Ask this document"), icon=":material/chat:", key="source_ask"):
             ask_documents([document.document_id])
         if file_format.opens_at_page:
             show_open_button(
@@ -183,7 +194,7 @@ def _show_actions(engine: Engine, document: DocumentInfo, passage: Passage) -> N
                 key="source_open_pdf",
             )
         st.download_button(
-            f"Download {file_format.noun}",
+            _("Download {noun}", noun=file_format.noun),
             # Pass a function, so that the file is read only when the reader clicks the button.
             data=lambda: engine.documents.content(passage.document_id, version_id=document.version_id),
             file_name=document.name,

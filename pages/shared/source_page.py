@@ -12,6 +12,7 @@ from pages.shared.evidence import find_citations, find_highlights
 from pages.shared.pageview import show_page_image
 from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
+from pages.shared.translation import N_, _, format_number
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
 from rag_core.types.documents import DocumentInfo, Page, PageImage, PageState
@@ -32,9 +33,9 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     highlights = found.get(page) or find_highlights(answer, passage, page)
     image = show_page(engine, document, page, version_id=passage.version_id, highlights=highlights, quoted=cited[0])
     if document.version_id != passage.version_id:
-        st.caption("The document was replaced after this answer. This is its current page, without highlights.")
+        st.caption(_("The document was replaced after this answer. This is its current page, without highlights."))
     elif highlights and not image.highlighted:
-        st.caption("The quoted words were not found on the page image, so nothing is highlighted.")
+        st.caption(_("The quoted words were not found on the page image, so nothing is highlighted."))
 
 
 def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:
@@ -69,7 +70,7 @@ def show_page(
     """
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
-    with st.spinner("Drawing the page"):
+    with st.spinner(_("Drawing the page")):
         image = engine.documents.render_page(
             document.document_id,
             page,
@@ -80,16 +81,28 @@ def show_page(
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
     _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted)
     _ocr_note(shown)
-    show_page_image(image, alt=f"Page {page + 1} of {document.name}", zoom=ZOOMS[zoom], key="source_page_image")
+    if engine.formats.find_by_name(document.name).is_laid_out:
+        drawn = _("Footnote drew this page from the content of the file, which looks different.")
+        st.caption(f":material/draft: {drawn}")
+    show_page_image(
+        image,
+        alt=_("Page {page} of {name}", page=page + 1, name=document.name),
+        zoom=ZOOMS[zoom],
+        key="source_page_image",
+    )
     return image
 
 
 def _ocr_note(page: Page) -> None:
     """If OCR read the page, show a note with the confidence."""
     if page.state in (PageState.OCR, PageState.MIXED):
-        which = "This page" if page.state is PageState.OCR else "A part of this page"
-        sure = "" if page.confidence is None else f", with a confidence of {page.confidence:.2f}"
-        st.caption(f":material/document_scanner: {which} was read by OCR{sure}.")
+        which = _("This page") if page.state is PageState.OCR else _("A part of this page")
+        sure = (
+            ""
+            if page.confidence is None
+            else _(", with a confidence of {confidence}", confidence=format_number(page.confidence, 2))
+        )
+        st.caption(_(":material/document_scanner: {which} was read by OCR{sure}.", which=which, sure=sure))
 
 
 def _controls(shown: Page, pages: int, zoom: int, *, quoted: int) -> None:
@@ -103,17 +116,21 @@ def _controls(shown: Page, pages: int, zoom: int, *, quoted: int) -> None:
         st.session_state[keys.SOURCE_ZOOM] = zoom + step
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_controls"):
-        _step("Previous page", "chevron_left", turn, -1, off=page == 0)
-        place = f" ({page + 1:,} of {pages:,})" if shown.page_label != f"{page + 1}" else f" of {pages:,}"
-        st.markdown(f"p. {escape_markdown(shown.page_label)}{place}", width="content")
-        _step("Next page", "chevron_right", turn, 1, off=page + 1 >= pages)
+        _step(N_("Previous page"), "chevron_left", turn, -1, off=page == 0)
+        place = (
+            _(" ({page} of {pages})", page=page + 1, pages=pages)
+            if shown.page_label != f"{page + 1}"
+            else _(" of {pages}", pages=pages)
+        )
+        st.markdown(f"{_('p. {page}', page=escape_markdown(shown.page_label))}{place}", width="content")
+        _step(N_("Next page"), "chevron_right", turn, 1, off=page + 1 >= pages)
         if page != quoted:
-            _step("Back to the quote", "undo", turn, quoted - page, off=False)
-        _step("Smaller", "zoom_out", enlarge, -1, off=zoom == 0)
-        _step("Larger", "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
+            _step(N_("Back to the quote"), "undo", turn, quoted - page, off=False)
+        _step(N_("Smaller"), "zoom_out", enlarge, -1, off=zoom == 0)
+        _step(N_("Larger"), "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
 
 
 def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
     # A screen reader reads the label, which app.css hides; it would otherwise read the name of the icon.
     key = f"source_{label.lower().replace(' ', '_')}"
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off, help=label)
+    st.button(_(label), icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off, help=_(label))

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.text import count_pages
+from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo
-from rag_core.types.formatting import format_count
 
 
 def show_search(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tuple[int, int]]]:
@@ -26,10 +27,10 @@ def show_search(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tu
             st.session_state[keys.SOURCE_PAGE] = pages[place % len(pages)]
 
     words = st.text_input(
-        "Search in this document",
+        _("Search in this document"),
         key=keys.SOURCE_SEARCH,
         icon=":material/search:",
-        placeholder="Search in this document",
+        placeholder=_("Search in this document"),
         label_visibility="collapsed",
         on_change=changed,
     )
@@ -47,7 +48,7 @@ def _find(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tuple[in
 def _show_pages(pages: list[int]) -> None:
     """Say which of the pages with the words is in view, with buttons to the page before and after it."""
     if not pages:
-        st.caption("Not found in this document.")
+        st.caption(_("Not found in this document."))
         return
     page = st.session_state[keys.SOURCE_PAGE]
     place = bisect_left(pages, page)
@@ -57,20 +58,24 @@ def _show_pages(pages: list[int]) -> None:
         st.session_state[keys.SOURCE_PAGE] = pages[to]
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_matches"):
-        where = f"match {place + 1:,} of " if is_match else ""
-        st.caption(f"Found: {where}{format_count(len(pages), 'page')}", width="content")
+        found = count_pages(len(pages))
+        if is_match:
+            words = _("Found: match {number} of {pages}", number=place + 1, pages=found)
+        else:
+            words = _("Found: {pages}", pages=found)
+        st.caption(words, width="content")
         following = place + is_match
         for label, icon, to in (
-            ("Previous match", "arrow_upward", place - 1),
-            ("Next match", "arrow_downward", following),
+            (N_("Previous match"), "arrow_upward", place - 1),
+            (N_("Next match"), "arrow_downward", following),
         ):
             st.button(
-                label,
+                _(label),
                 icon=f":material/{icon}:",
                 key=f"source_{label.lower().replace(' ', '_')}",
                 type="tertiary",
                 on_click=go,
                 args=[to],
                 disabled=not 0 <= to < len(pages),
-                help=label,
+                help=_(label),
             )

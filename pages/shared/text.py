@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from pages.shared.translation import _, format_date_and_time, format_number, ngettext
 from rag_core.stages import SCORES
 from rag_core.types.evaluation import Interval
-from rag_core.types.formatting import count_decimals
+from rag_core.types.formatting import count_decimals, format_size
 from rag_core.types.local_time import get_today, to_local_time
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
@@ -53,12 +54,12 @@ def format_score(name: str, value: float | None, places: int = 2) -> str:
         return "–"
     # Round first and then add 0.0. Otherwise a score just below zero would be shown as "-0.00".
     places = 3 if name in ("rrf", "financials") else places
-    return f"{round(value, places) + 0.0:.{places}f}"
+    return format_number(round(value, places) + 0.0, places)
 
 
 def format_threshold(value: float) -> str:
     """Format a threshold with the same number of decimals as the scores that are shown with it."""
-    return f"{value:.{count_decimals(value)}f}"
+    return format_number(value, count_decimals(value))
 
 
 def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
@@ -73,7 +74,8 @@ def format_interval(interval: Interval, sign: str = "") -> str:
 
     If ``sign`` is ``+``, positive numbers get a plus sign.
     """
-    return f"{interval.value:{sign}.3f} ({interval.low:{sign}.3f} to {interval.high:{sign}.3f})"
+    value, low, high = (format_number(one, 3, sign) for one in (interval.value, interval.low, interval.high))
+    return _("{value} ({low} to {high})", value=value, low=low, high=high)
 
 
 def format_duration(seconds: float) -> str:
@@ -81,10 +83,36 @@ def format_duration(seconds: float) -> str:
     if seconds < 0.1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 10:
-        return f"{seconds:.1f} s"
+        return f"{format_number(seconds, 1)} s"
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{format_number(seconds / 3600, 1)} h"
+
+
+def format_bytes(amount: float) -> str:
+    """Return a number of bytes as `format_size` does, in the reader's language."""
+    number, unit = format_size(amount).split()
+    return f"{format_number(float(number), len(number.partition('.')[2]))} {unit}"
+
+
+def count_documents(number: int) -> str:
+    """Return a number of documents, such as ``18,400 documents``."""
+    return ngettext("{number} document", "{number} documents", number)
+
+
+def count_pages(number: int) -> str:
+    """Return a number of pages, such as ``212 pages``."""
+    return ngettext("{number} page", "{number} pages", number)
+
+
+def count_questions(number: int) -> str:
+    """Return a number of questions, such as ``120 questions``."""
+    return ngettext("{number} question", "{number} questions", number)
+
+
+def count_files(number: int) -> str:
+    """Return a number of files, such as ``12 files``."""
+    return ngettext("{number} file", "{number} files", number)
 
 
 def get_reader_zone() -> tzinfo | None:
@@ -97,7 +125,7 @@ def get_reader_zone() -> tzinfo | None:
 
 def format_time(when: datetime) -> str:
     """Format a time in the reader's time zone, for example as ``23 Nov 2026, 20:45``."""
-    return to_local_time(when, get_reader_zone()).strftime("%d %b %Y, %H:%M")
+    return format_date_and_time(to_local_time(when, get_reader_zone()))
 
 
 def is_today(when: datetime) -> bool:
@@ -113,4 +141,4 @@ def format_day(when: datetime) -> str:
 
 def name_file(title: str) -> str:
     """Return a title without the characters that file systems do not allow, for the name of a file."""
-    return truncate(" ".join(re.sub(r'[\x00-\x1f<>:"/\\|?*.]', " ", title).split()), 60) or "Conversation"
+    return truncate(" ".join(re.sub(r'[\x00-\x1f<>:"/\\|?*.]', " ", title).split()), 60) or _("Conversation")

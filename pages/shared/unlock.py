@@ -10,6 +10,7 @@ from pages.shared import keys
 from pages.shared.jobs import MAX_JOBS, track_jobs
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo, DocumentStatus
 from rag_core.types.jobs import Job
@@ -50,9 +51,9 @@ def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -
 
     with st.form(f"unlock_{document.document_id}", clear_on_submit=True):
         st.text_input(
-            f"Password of {escape_markdown(document.name)}",
+            _("Password of {name}", name=escape_markdown(document.name)),
             type="password",
-            help="It is used to read the file now and is not stored.",
+            help=_("It is used to read the file now and is not stored."),
             key=key,
         )
-        st.form_submit_button("Open and index", icon=":material/lock_open:", on_click=sent)
+        st.form_submit_button(_("Open and index"), icon=":material/lock_open:", on_click=sent)

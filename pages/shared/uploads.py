@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobs import submit_files
 from pages.shared.library import format_collection_name
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.documents import DEFAULT_COLLECTION
 
@@ -19,7 +20,7 @@ def show_uploader(engine: Engine) -> None:
     into = DEFAULT_COLLECTION
     if collections:
         into = st.selectbox(
-            "Add to collection",
+            _("Add to collection"),
             [DEFAULT_COLLECTION, *collections],
             format_func=format_collection_name,
             accept_new_options=True,
@@ -27,7 +28,7 @@ def show_uploader(engine: Engine) -> None:
             width=320,
         )
     files = st.file_uploader(
-        f"Drop {engine.formats.plurals} here, or choose files",
+        _("Drop documents here, or choose files"),
         type=list(engine.formats.suffixes),
         accept_multiple_files=True,
         key=f"{keys.UPLOADER}_{turn}",

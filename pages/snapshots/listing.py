@@ -7,9 +7,9 @@ import streamlit as st
 from pages.shared.jobs import track_jobs
 from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors_next_run
-from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.text import count_documents, escape_markdown, get_reader_zone
+from pages.shared.translation import _, format_date
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.local_time import get_today, to_local_time
 
 _NAME, _COLLECTION, _DATE = "snapshot_name", "snapshot_collection", "snapshot_date"
@@ -22,27 +22,27 @@ def show_list(engine: Engine) -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             parts = [
                 f"**{escape_markdown(one.name)}**",
-                f"{to_local_time(one.as_of, get_reader_zone()):%d %B %Y}",
+                format_date(to_local_time(one.as_of, get_reader_zone())),
                 *([escape_markdown(one.collection)] if one.collection else []),
-                format_count(one.documents, "document"),
-                f"{one.superseded:,} changed since" if one.superseded else "unchanged since",
+                count_documents(one.documents),
+                _("{number} changed since", number=one.superseded) if one.superseded else _("unchanged since"),
             ]
             st.markdown(" · ".join(parts))
             if one.searchable < one.documents:
                 st.button(
-                    f"Index {format_count(one.documents - one.searchable, 'document')}",
+                    _("Index {documents}", documents=count_documents(one.documents - one.searchable)),
                     icon=":material/sync:",
                     key=f"index_snapshot_{one.snapshot_id}",
                     on_click=lambda: track_jobs([engine.snapshots.index_missing()]),
-                    help="They are in the snapshot, but not in the index, so searches do not find them.",
+                    help=_("They are in the snapshot, but not in the index, so searches do not find them."),
                 )
             st.button(
-                "Delete",
+                _("Delete"),
                 icon=":material/delete:",
                 key=f"delete_snapshot_{one.snapshot_id}",
                 on_click=_delete,
                 args=[engine, one.name],
-                help="The documents stay as they are now. Files of replaced versions are kept.",
+                help=_("The documents stay as they are now. Files of replaced versions are kept."),
             )
 
 
@@ -51,22 +51,25 @@ def show_form(engine: Engine) -> None:
     today = get_today(get_reader_zone())
     with st.form("snapshot_form", border=False):
         name, collection, day = st.columns([2, 1, 1])
-        name.text_input("Name", key=_NAME, placeholder="Annual reports 2025")
+        name.text_input(_("Name"), key=_NAME, placeholder=_("Annual reports 2025"))
         collection.selectbox(
-            "Documents",
+            _("Documents"),
             [_ALL, *engine.collections.list()],
             key=_COLLECTION,
-            format_func=lambda one: format_collection_name(one) if one else "All documents",
+            format_func=lambda one: format_collection_name(one) if one else _("All documents"),
         )
         day.date_input(
-            "Date",
+            _("Date"),
             today,
             max_value=today,
             key=_DATE,
-            help="For a past date, the snapshot contains what had been added until then, from the files that are still "
-            "stored.",
+            format=_("YYYY/MM/DD"),
+            help=_(
+                "For a past date, the snapshot contains what had been added until then, from the files that are still "
+                "stored."
+            ),
         )
-        st.form_submit_button("Create snapshot", icon=":material/add_a_photo:", on_click=_create, args=[engine])
+        st.form_submit_button(_("Create snapshot"), icon=":material/add_a_photo:", on_click=_create, args=[engine])
 
 
 def _create(engine: Engine) -> None:

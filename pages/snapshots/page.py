@@ -6,19 +6,20 @@ import streamlit as st
 
 from pages.shared.jobs import show_jobs
 from pages.shared.start import start_page
+from pages.shared.translation import _
 from pages.snapshots.listing import show_form, show_list
 
-back = start_page("snapshots", "Snapshots")
+back = start_page("snapshots", _("Snapshots"))
 st.caption(
-    "A snapshot keeps what the documents say, so that you can ask about it after newer files have replaced it: choose "
-    "it in Chat, or compare two in the Lab. A document that you delete is deleted from all snapshots too, and is never "
-    "cited again."
+    _(
+        "A snapshot keeps what the documents say, so that you can ask about it after newer files have "
+        "replaced it: choose it in Chat, or compare two in the Lab. A document that you delete is "
+        "deleted from all snapshots too, and is never cited again."
+    )
 )
 show_jobs(back.engine)
 show_list(back.engine)
 if back.engine.documents.list():
     show_form(back.engine)
 else:
-    st.info(
-        f"The library is empty. Add {back.engine.formats.plurals} on the Documents page first.", icon=":material/info:"
-    )
+    st.info(_("The library is empty. Add documents on the Documents page first."), icon=":material/info:")

@@ -7,17 +7,17 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobs import track_jobs
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown, format_duration, format_time
+from pages.shared.text import count_documents, escape_markdown, format_duration, format_time
+from pages.shared.translation import N_, _, ngettext
 from rag_core.engine import Engine
-from rag_core.types.formatting import format_count
 from rag_core.types.themes import ModelUse, ThemesState
 
 _USES: dict[ModelUse, str] = {
-    "none": "Without a model",
-    "summaries": "The model writes the summaries",
-    "entities": "The model also finds the names and terms",
+    "none": N_("Without a model"),
+    "summaries": N_("The model writes the summaries"),
+    "entities": N_("The model also finds the names and terms"),
 }
-_HELP = "Summaries take one request for each theme; names and terms, one for each passage of each document."
+_HELP = N_("Summaries take one request for each theme; names and terms, one for each passage of each document.")
 
 
 def show_building(engine: Engine) -> None:
@@ -25,23 +25,21 @@ def show_building(engine: Engine) -> None:
     state = engine.theme_builder.state()
     st.caption(_describe(state))
     if not state.documents and not state.added:
-        st.info(
-            f"The library is empty. Add {engine.formats.plurals} on the Documents page first.", icon=":material/info:"
-        )
+        st.info(_("The library is empty. Add documents on the Documents page first."), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if engine.models.current:
             st.selectbox(
-                "Language model",
+                _("Language model"),
                 list(_USES),
-                format_func=lambda use: _USES[use],
+                format_func=lambda use: _(_USES[use]),
                 key=keys.THEME_MODEL_USE,
                 label_visibility="collapsed",
-                help=_HELP,
+                help=_(_HELP),
                 width=300,
             )
         st.button(
-            "Build themes" if state.built_at is None else "Update",
+            _("Build themes") if state.built_at is None else _("Update"),
             icon=":material/hub:" if state.built_at is None else ":material/refresh:",
             type="primary" if not state.is_current else "secondary",
             key="build_themes",
@@ -49,23 +47,35 @@ def show_building(engine: Engine) -> None:
             args=[engine],
         )
         if engine.models.current and st.session_state.get(keys.THEME_MODEL_USE, "none") != "none":
-            st.caption(f"{escape_markdown(engine.models.current)}. {_HELP}", width="content")
+            st.caption(f"{escape_markdown(engine.models.current)}. {_(_HELP)}", width="content")
 
 
 def _describe(state: ThemesState) -> str:
     if state.built_at is None:
-        return (
+        return _(
             "Names and terms that the documents mention together form themes. Each theme gets a summary with its "
             "sources, and questions about all documents can be answered from the themes."
         )
     parts = [
-        f"Built {format_time(state.built_at)} over {format_count(state.documents, 'document')} "
-        f"in {format_duration(state.seconds)}."
+        _(
+            "Built {time} over {documents} in {duration}.",
+            time=format_time(state.built_at),
+            documents=count_documents(state.documents),
+            duration=format_duration(state.seconds),
+        )
     ]
     if state.added:
-        parts.append(f"{format_count(state.added, 'document is', 'documents are')} not in them yet.")
+        parts.append(
+            ngettext("{number} document is not in them yet.", "{number} documents are not in them yet.", state.added)
+        )
     if state.removed:
-        parts.append(f"{format_count(state.removed, 'document was', 'documents were')} removed or replaced since.")
+        parts.append(
+            ngettext(
+                "{number} document was removed or replaced since.",
+                "{number} documents were removed or replaced since.",
+                state.removed,
+            )
+        )
     return " ".join(parts)
 
 

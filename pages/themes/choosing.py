@@ -8,33 +8,34 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.translation import _
 from rag_core.types.themes import Theme
 
 
 def choose_theme(themes: Sequence[Theme]) -> Theme:
     """Let the reader choose a theme; the address contains its title, so that a reader can link to it."""
     words = st.text_input(
-        "Filter", key="theme_filter", placeholder="Filter by a word or a name", label_visibility="collapsed"
+        _("Filter"), key="theme_filter", placeholder=_("Filter by a word or a name"), label_visibility="collapsed"
     )
     shown = [one for one in themes if _matches(one, words or "")]
     if not shown:
-        st.caption("No theme contains these words.")
+        st.caption(_("No theme contains these words."))
         shown = list(themes)
     linked = st.query_params.get(keys.THEME_PARAM, "")
     first = next((place for place, one in enumerate(shown) if one.title == linked), 0)
     event = st.dataframe(
-        pd.DataFrame([(one.title, one.documents) for one in shown], columns=["Theme", "Documents"]),
+        pd.DataFrame([(one.title, one.documents) for one in shown], columns=[_("Theme"), _("Documents")]),
         key=f"themes_{hash(tuple(one.theme_id for one in shown))}",
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [first], "columns": []}},
         hide_index=True,
         column_config={
-            "Theme": st.column_config.TextColumn(width=220),
-            "Documents": st.column_config.NumberColumn(width=80),
+            _("Theme"): st.column_config.TextColumn(width=220),
+            _("Documents"): st.column_config.NumberColumn(width=80),
         },
         height=min(38 + 36 * len(shown), 560),
-        alt="Themes",
+        alt=_("Themes"),
     )
     theme = shown[event.selection.rows[0]] if event.selection.rows else shown[first]
     if theme.title != linked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, format_number
 from pages.themes.theme import show_cited
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
@@ -20,6 +21,6 @@ def show_entity(engine: Engine, key: str) -> dict[str, Answer]:
     st.subheader(escape_markdown(quoted.question), anchor=False)
     near = engine.themes.neighbours(key, _NEIGHBOURS)
     if near:
-        names = ", ".join(f"{one.name} ({count:,})" for one, count in near)
-        st.caption(escape_markdown(f"Mentioned together with {names}"))
+        names = ", ".join(f"{one.name} ({format_number(count)})" for one, count in near)
+        st.caption(escape_markdown(_("Mentioned together with {names}", names=names)))
     return show_cited(f"entity_{key}", quoted)

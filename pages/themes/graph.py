@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.text import truncate
+from pages.shared.translation import _
 from rag_core.engine import Engine
 from rag_core.types.themes import Theme, ThemeDrawing
 
@@ -21,13 +22,13 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     drawing = engine.themes.draw(theme)
     if not drawing.entities:
         return ""
-    st.caption("Click a name to read what is said about it. Lines connect names that occur in the same sentences.")
+    st.caption(_("Click a name to read what is said about it. Lines connect names that occur in the same sentences."))
     event = st.vega_lite_chart(
         build_spec(drawing, is_dark=st.context.theme.type == "dark"),
         key=f"theme_graph_{theme.theme_id}",
         on_select="rerun",
         selection_mode=_PARAM,
-        alt=f"Graph of the names and terms of {theme.title}",
+        alt=_("Graph of the names and terms of {title}", title=theme.title),
     )
     clicked = event.selection.get(_PARAM) or []
     names = {one.entity.key: one.entity.name for one in drawing.entities}
@@ -36,11 +37,11 @@ def choose_entity(engine: Engine, theme: Theme) -> str:
     # The list below does the same as the graph, for keyboards and screen readers.
     current = st.session_state.get(keys.THEME_ENTITY)
     chosen = st.selectbox(
-        "Name or term",
+        _("Name or term"),
         list(names),
         index=list(names).index(current) if current in names else None,
         format_func=lambda key: names[key],
-        placeholder="Choose a name or term",
+        placeholder=_("Choose a name or term"),
         label_visibility="collapsed",
         key=f"theme_entity_{theme.theme_id}_{current}",
     )
@@ -72,7 +73,8 @@ def build_spec(drawing: ThemeDrawing, *, is_dark: bool) -> dict[str, Any]:
     ]
     hidden = {"type": "quantitative", "axis": None, "scale": {"domain": [-1.25, 1.25]}}
     place = {"x": {"field": "x", **hidden}, "y": {"field": "y", **hidden}}
-    tooltip = [{"field": name, "title": name.capitalize()} for name in ("name", "mentions", "documents")]
+    titles = {"name": _("Name"), "mentions": _("Mentions"), "documents": _("Documents")}
+    tooltip = [{"field": name, "title": title} for name, title in titles.items()]
     return {
         "height": _HEIGHT,
         "view": {"stroke": None},

@@ -7,13 +7,14 @@ import streamlit as st
 from pages.shared.jobs import show_jobs
 from pages.shared.source import show_source
 from pages.shared.start import start_page
+from pages.shared.translation import _
 from pages.themes.building import show_building
 from pages.themes.choosing import choose_theme
 from pages.themes.entity import show_entity
 from pages.themes.graph import choose_entity
 from pages.themes.theme import show_theme
 
-back = start_page("themes", "Themes")
+back = start_page("themes", _("Themes"))
 show_building(back.engine)
 show_jobs(back.engine)
 themes = back.engine.themes.list()

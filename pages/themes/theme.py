@@ -9,8 +9,8 @@ from pages.shared.evidence import find_linked_sources, format_for_copy, name_sou
 from pages.shared.richtext import show_richtext
 from pages.shared.source import open_source
 from pages.shared.text import escape_markdown
+from pages.shared.translation import _, ngettext
 from rag_core.types.answers import Answer
-from rag_core.types.formatting import format_count
 from rag_core.types.themes import Theme
 
 
@@ -18,10 +18,14 @@ def show_theme(theme: Theme) -> dict[str, Answer]:
     """Show a theme; return the answers whose sources can be opened, by the id to open them with."""
     st.header(escape_markdown(theme.title), anchor=False)
     summary = theme.summary
-    written = "quoted from the documents" if summary.generator == "extractive" else f"written by {summary.generator}"
-    names = format_count(len(theme.entities), "name or term", "names and terms")
-    counts = f"{names} in {format_count(theme.documents, 'document')}"
-    st.caption(escape_markdown(f"{counts} · summary {written}"))
+    written = (
+        _("quoted from the documents")
+        if summary.generator == "extractive"
+        else _("written by {generator}", generator=summary.generator)
+    )
+    names = ngettext("{number} name or term", "{number} names and terms", len(theme.entities))
+    counts = ngettext("{names} in {number} document", "{names} in {number} documents", theme.documents, names=names)
+    st.caption(escape_markdown(_("{counts} · summary {written}", counts=counts, written=written)))
     return show_cited(theme.theme_id, summary)
 
 

@@ -23,6 +23,7 @@ from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
+from rag_core.answering.verifier import Verifier
 from rag_core.llm.generator import LanguageModel
 from rag_core.reading.excerpts import WHOLE_PAGES
 from rag_core.reading.summary_requests import asks_for_summary
@@ -55,6 +56,7 @@ class Answerer:
     reader : PageReader
     stores : Stores
     library : LibraryAnswerer
+    verifier : Verifier
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class Answerer:
         reader: PageReader,
         stores: Stores,
         library: LibraryAnswerer,
+        verifier: Verifier,
     ) -> None:
         self.library = library
+        self._verifier = verifier
         self._searcher = searcher
         self._strategies = strategies
         self._extracts = extracts
@@ -198,6 +202,7 @@ class Answerer:
                 if writer is None and not quotes.gate.answerable:
                     yield from self._refuse(query, result, trace, has_model=False, closest=quotes.answer)
                     return
+            trace.notices += filter(None, [quotes.other_years])
             answer = join_quotes(draft, quotes.answer, trace)
             result = replace(result, passages=quotes.passages)
             # Quotes after an interrupted text are shown on demand, so they are not streamed.
@@ -234,6 +239,7 @@ class Answerer:
         sources = reply.context.sources
         encode = create_text_encoder(outcome.ranked.embedder)
         answer = check_text(reply.text, outcome.result.question, sources, encode, self._reader.read, trace.notices)
+        [answer] = self._verifier.verify([(answer, sources)], outcome.result.question, writer, trace)
         if reply.is_refusal:
             answer = replace(answer, refused=True, statements=(), short="")
         # The rules ask for the value first, so what stands elsewhere is one of several values, or a part of a list.
@@ -285,6 +291,7 @@ class Answerer:
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         encode = create_text_encoder(outcome.ranked.embedder)
         answer = check_text(text, question, evidence.sources, encode, self._reader.read, trace.notices)
+        [answer] = self._verifier.verify([(answer, evidence.sources)], question, writer, trace)
         return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
 
 

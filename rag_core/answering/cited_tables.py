@@ -17,8 +17,9 @@ from rag_core.types.tables import Table, TableCell, TableRow
 _MAX_ROWS = 6
 # Minimum share of the letters and digits of a quote that are in cells; a quote with fewer is prose beside a table.
 _IN_CELLS = 0.9
-# Most characters of a cell of such a row; a longer cell is prose, which the quote shows better.
-_LONGEST_CELL = 200
+# Most characters of a cell of such a row; a longer cell is prose, which the quote shows better. In a quote of one row
+# with other text between its cells, a cell may be longer.
+_LONGEST_CELL, _LONGEST_APART = 200, 600
 _MARKERS = re.compile(rf"(?:\s*{MARKER.pattern})+")
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f'’]\d+)*")
 _SEPARATORS = re.compile(r"\D")
@@ -84,7 +85,18 @@ def _find_stated_texts(text: str) -> dict[int, str]:
 
 
 def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[TableCell]]:
-    """Return the cells in a quote by the index of their row; empty if the quote is not from rows of the table."""
+    """Return the cells in a quote by the index of their row; empty if the quote is not from rows of the table.
+
+    A quote that begins and ends with one row is of this row. On a page with columns, it also contains other text.
+    """
+    for number, row in enumerate(table.body, table.header_rows):
+        own = [cell for cell in row.cells if cell.spans]
+        if not own or (min(one.start for one in own), max(one.end for one in own)) != (citation.start, citation.end):
+            continue
+        length = sum(_count_characters(cell.text) for cell in own)
+        is_apart = length < _IN_CELLS * _count_characters(citation.quote)
+        if is_apart and all(len(cell.text) <= _LONGEST_APART for cell in own):
+            return {number: own}
     cells: dict[int, list[TableCell]] = {}
     covered = 0
     for number, row in enumerate(table.rows):

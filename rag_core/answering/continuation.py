@@ -14,6 +14,8 @@ from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
+from rag_core.answering.trace import AnswerTrace
+from rag_core.answering.verifier import Verifier
 from rag_core.errors import GeneratorError
 from rag_core.llm.answer_stream import AnswerStream
 from rag_core.llm.generator import LanguageModel
@@ -44,6 +46,7 @@ class Continuations:
     reader : PageReader
     stores : Stores
     strategies : Strategies
+    verifier : Verifier
     """
 
     def __init__(
@@ -54,7 +57,9 @@ class Continuations:
         reader: PageReader,
         stores: Stores,
         strategies: Strategies,
+        verifier: Verifier,
     ) -> None:
+        self._verifier = verifier
         self._reader = reader
         self._models = models
         self._generations = generations
@@ -122,6 +127,9 @@ class Continuations:
         encode = create_text_encoder(self._generations.active().embedder)
         text = (written + added).strip()
         verified = check_text(text, question, answer.passages, encode, self._reader.read, notices)
+        trace = AnswerTrace(notices=notices)
+        [verified] = self._verifier.verify([(verified, answer.passages)], question, writer, trace)
+        base = replace(base, usage=usage + trace.usage, steps=(*base.steps, *trace.steps))
         whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
         yield add_cited_tables(self._reader.restore_struck_in_answer(whole), self._stores)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rag_core.answering.export import export_docx, export_markdown, export_pdf
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
+from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
@@ -100,14 +101,20 @@ class Conversations:
         """Delete a conversation and its messages."""
         self._store.delete(conversation_id)
 
-    def export_markdown(self, conversation_id: str) -> str:
-        """Return a conversation as Markdown, with the sources of its answers; may raise `UnknownConversation`."""
-        return export_markdown(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+    def export_markdown(self, conversation_id: str, application: str = "") -> str:
+        """Return a conversation as Markdown, with the sources of its answers; may raise `UnknownConversation`.
 
-    def export_pdf(self, conversation_id: str) -> bytes:
-        """Return a conversation as a PDF, with the sources of its answers; may raise `UnknownConversation`."""
-        return export_pdf(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+        With the address of the application, each source has a link to its page.
+        """
+        return export_markdown(*self._collect(conversation_id), application)
 
-    def export_docx(self, conversation_id: str) -> bytes:
-        """Return a conversation as a Word document, with its sources; may raise `UnknownConversation`."""
-        return export_docx(self._models.settings, self.get(conversation_id), self.messages(conversation_id))
+    def export_pdf(self, conversation_id: str, application: str = "") -> bytes:
+        """Return a conversation as a PDF, with its sources, as `export_markdown`; may raise `UnknownConversation`."""
+        return export_pdf(*self._collect(conversation_id), application)
+
+    def export_docx(self, conversation_id: str, application: str = "") -> bytes:
+        """Return a conversation as a Word document, as `export_markdown`; may raise `UnknownConversation`."""
+        return export_docx(*self._collect(conversation_id), application)
+
+    def _collect(self, conversation_id: str) -> tuple[Settings, Conversation, Sequence[Message]]:
+        return self._models.settings, self.get(conversation_id), self.messages(conversation_id)

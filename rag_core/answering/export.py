@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from rag_core.settings import Settings
 from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text
-from rag_core.types.answers import Answer
+from rag_core.types.answers import Answer, AnswerState, build_citation_link, strip_markers
 from rag_core.types.conversations import Conversation, Message
 from rag_core.types.documents import STRUCK
 from rag_core.types.local_time import to_local_time
@@ -29,6 +29,8 @@ _MARKUP = re.compile(rf"{_NUMBER}|([\\`*\[\]<>|$]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)
 _LEADING = re.compile(r"^(\s*)(?:(?=[-=+#])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
 _STRUCK_MARKUP = re.compile(r"\\~\\~(.+?)\\~\\~")
 _LINK_MARKUP = re.compile(rf"{_NUMBER}|([\\`\[\]<>|$]|&(?=#?\w+;))")
+# Stands between the text of an answer and its sources.
+SOURCES_HEADING = "\n\nSources:\n\n"
 Block = Paragraph | TextTable
 # The Markdown of paragraphs by style.
 _MARKDOWN = {"title": "# {}", "question": "## {}", "note": "*{}*", "short": "**{}**", "source": "- {}"}
@@ -46,14 +48,33 @@ _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
 
-def export_markdown(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> str:
+def export_markdown(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> str:
     """Return a conversation as Markdown: each question as a heading, then its answer with the sources."""
-    return write_markdown(settings, _list_blocks(conversation, messages))
+    return write_markdown(settings, _list_blocks(conversation, messages, application))
 
 
-def export_pdf(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+def export_answer(settings: Settings, answer: Answer, application: str) -> str:
+    """Return an answer as Markdown, with its sources and the links to their pages; a refusal has no sources.
+
+    ``application`` is the address of the application.
+    """
+    if answer.state is AnswerState.ABSTAINED:
+        return write_markdown(settings, [("answer", _plain(strip_markers(answer.text)))])
+    blocks = list(_list_answer_blocks(answer, application))
+    text, sources = (
+        write_markdown(settings, [one for one in blocks if (one[0] == "source") == is_source])
+        for is_source in (False, True)
+    )
+    return f"{text.rstrip()}{SOURCES_HEADING}{sources}"
+
+
+def export_pdf(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> bytes:
     """Return a conversation as a PDF in A4 with selectable text."""
-    return write_pdf(settings, _list_blocks(conversation, messages))
+    return write_pdf(settings, _list_blocks(conversation, messages, application))
 
 
 def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> str:
@@ -106,14 +127,16 @@ def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
     return target.getvalue()
 
 
-def export_docx(settings: Settings, conversation: Conversation, messages: Sequence[Message]) -> bytes:
+def export_docx(
+    settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
+) -> bytes:
     """Return a conversation as a Word document, in which the sources of each answer are a list below it."""
     import docx
 
     document = docx.Document()
     document.core_properties.title = conversation.title
     document.core_properties.author = "Footnote"
-    for style, block in _make_public(settings, _list_blocks(conversation, messages)):
+    for style, block in _make_public(settings, _list_blocks(conversation, messages, application)):
         if isinstance(block, TextTable):
             table = document.add_table(len(block.rows), len(block.rows[0]), "Table Grid")
             for row, cells in zip(table.rows, block.rows, strict=True):
@@ -162,8 +185,10 @@ def _format_runs(runs: Sequence[Run]) -> str:
     return "".join(f'<font name="Export-Bold">{text}</font>' if bold else text for text, bold in texts)
 
 
-def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Iterator[tuple[str, Block]]:
-    """Yield the paragraphs and tables in order, each with the name of its style."""
+def _list_blocks(
+    conversation: Conversation, messages: Sequence[Message], application: str
+) -> Iterator[tuple[str, Block]]:
+    """Yield the paragraphs and tables in order, each with the name of its style; see `_list_sources`."""
     yield "title", _plain(" ".join(conversation.title.split()))
     yield "date", _plain(_format_date(conversation))
     for message in messages:
@@ -174,20 +199,24 @@ def _list_blocks(conversation: Conversation, messages: Sequence[Message]) -> Ite
         if answer is None:
             yield from (("answer", block) for block in parse_answer_text(message.text, ()))
             continue
-        if answer.rewritten:
-            yield "note", _plain(f"Searched for: {answer.rewritten}")
-        if answer.short and not answer.opens_with_short:
-            yield "short", _plain(answer.short)
-        quotes = answer.text[answer.quotes_start :] if answer.quotes_start is not None else ""
-        cited = [answer.short, *(one.quote for one in answer.citations)]
-        style = "answer" if answer.generator == "extractive" else "written"
-        yield from ((style, block) for block in parse_answer_text(answer.marked_text.removesuffix(quotes), cited))
-        yield from (("answer", block) for block in parse_answer_text(quotes, cited))
-        yield from (("note", _plain(note)) for note in _describe_origin(answer))
-        for title, table in _list_tables(answer):
-            yield "caption", _plain(title)
-            yield "answer", table
-        yield from (("source", _plain(line)) for line in _list_sources(answer))
+        yield from _list_answer_blocks(answer, application)
+
+
+def _list_answer_blocks(answer: Answer, application: str) -> Iterator[tuple[str, Block]]:
+    if answer.rewritten:
+        yield "note", _plain(f"Searched for: {answer.rewritten}")
+    if answer.short and not answer.opens_with_short:
+        yield "short", _plain(answer.short)
+    quotes = answer.text[answer.quotes_start :] if answer.quotes_start is not None else ""
+    cited = [answer.short, *(one.quote for one in answer.citations)]
+    style = "answer" if answer.generator == "extractive" else "written"
+    yield from ((style, block) for block in parse_answer_text(answer.marked_text.removesuffix(quotes), cited))
+    yield from (("answer", block) for block in parse_answer_text(quotes, cited))
+    yield from (("note", _plain(note)) for note in _describe_origin(answer))
+    for title, table in _list_tables(answer):
+        yield "caption", _plain(title)
+        yield "answer", table
+    yield from (("source", _plain(line)) for line in _list_sources(answer, application))
 
 
 def _make_public(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> list[tuple[str, Block]]:
@@ -244,11 +273,15 @@ def _describe_origin(answer: Answer) -> list[str]:
     return [f"Written by {answer.generator.partition(':')[2]}.", *stopped, *unchecked]
 
 
-def _list_sources(answer: Answer) -> list[str]:
-    """Return one line for each distinct citation; if there are no citations, one line for each passage."""
+def _list_sources(answer: Answer, application: str) -> list[str]:
+    """Return one line for each distinct citation; if there are no citations, one line for each passage.
+
+    With the address of the application, each line of a citation ends with the link to its page.
+    """
     cited = [
         f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
         + (" (citation added, not the model's)" if one.added else "")
+        + (f" {build_citation_link(application, one)}" if application else "")
         for one in answer.citations
     ]
     listed = [f"[{one.rank}] {one.document}, page {one.page_label} (not cited)" for one in answer.passages]

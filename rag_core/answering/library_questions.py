@@ -15,7 +15,6 @@ import numpy as np
 from rag_core.answering.named_documents import FILE_NAME, NamedDocuments
 from rag_core.chunking.document_titles import SEPARATOR
 from rag_core.embedding.embedder import Embedder
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
@@ -213,7 +212,7 @@ def _state_pages(document: DocumentInfo) -> str:
 
 def _list_documents(documents: Sequence[DocumentInfo]) -> str:
     if not documents:
-        return f"There are no documents yet. Add {ACCEPTED.plurals} on the Documents page."
+        return "There are no documents yet. Add some on the Documents page."
     pages = sum(one.pages for one in documents)
     lines = [f"- {one.name} ({format_count(one.pages, 'page')})" for one in documents[:_MAX_LISTED]]
     more = [f"- and {len(documents) - len(lines):,} more, on the Documents page"] if len(documents) > len(lines) else []

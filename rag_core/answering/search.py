@@ -15,7 +15,6 @@ from rag_core.errors import QuestionError, StoreUnavailable
 from rag_core.gate.calibration import PASSAGES_SCORED, apply_threshold, load_calibration
 from rag_core.gate.features import score_answerability
 from rag_core.gate.presuppositions import list_name_forms
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.reading.title_names import read_with_forms
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
@@ -55,7 +54,7 @@ TRIES = 3
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
-LIBRARY_IS_EMPTY = NO_DOCUMENTS.format(formats=ACCEPTED.plurals)
+LIBRARY_IS_EMPTY = NO_DOCUMENTS
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _PARTLY_READ = (
     "{read:,} of {pages} of {name} are read so far, and only these were searched. Ask again when the rest is read."
@@ -110,7 +109,14 @@ class Searcher:
         if scope:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
-        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index)
+
+        def is_searched(word: str) -> bool:
+            if document_ids is None or scope.as_of:
+                return True
+            ranges = self._find_chunk_ranges([one.version_id for one in library.documents(list(document_ids))])
+            return bool(self._stores.word_index.find_words([(word, word)], ranges))
+
+        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index, is_searched)
         return Query(
             question,
             document_ids,

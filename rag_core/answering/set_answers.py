@@ -9,13 +9,11 @@ from rag_core.answering.sources.candidates import Candidate, Quote
 from rag_core.reading.set_questions import SetQuestion, parse_set_question
 from rag_core.text.place_requests import find_asked_kind, find_place_topic
 from rag_core.text.words import find_content_stems
+from rag_core.types.answers import INCOMPLETE, INTRODUCTION, SOME_OF
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
-INTRODUCTION = "These passages may answer your question."
-INCOMPLETE = "These passages may answer your question; there may be more."
-SOME_OF = "These are {shown} of {number} passages that may answer; there may be more."
 # Most rows of a table that an answer lists.
 MOST_ROWS = 30
 UNREAD = "The model read {read} of {number} pages that may answer; there may be more."

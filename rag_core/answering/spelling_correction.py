@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rag_core.index.words import WordIndex
 from rag_core.text.languages import detect_language
 from rag_core.text.spelling import is_ordinary_word, list_spelled_words
@@ -11,12 +13,14 @@ from rag_core.text.words import replace_words
 MAX_UNKNOWN = 2
 
 
-def correct_spelling(question: str, index: WordIndex) -> tuple[str, tuple[str, ...]]:
+def correct_spelling(
+    question: str, index: WordIndex, is_searched: Callable[[str], bool] = lambda _: True
+) -> tuple[str, tuple[str, ...]]:
     """Return a question without typing errors, and a notice for each word that was replaced.
 
     A word is replaced if the documents do not contain it, it is in no dictionary, and exactly one word of the documents
     differs from it by a typing error. So a rare word that the documents lack, such as "salmon", does not become the
-    name "Salomon".
+    name "Salomon". ``is_searched`` returns whether the documents that are searched contain a word; no other is used.
     """
     words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
     language = detect_language(question)
@@ -25,6 +29,8 @@ def correct_spelling(question: str, index: WordIndex) -> tuple[str, tuple[str, .
     unknown = [word for word in rare if not frequencies[word]]
     if len(unknown) > MAX_UNKNOWN:
         return question, ()
-    corrected = {word: similar for word in unknown if (similar := index.find_similar_word(word))}
+    corrected = {
+        word: similar for word in unknown if (similar := index.find_similar_word(word)) and is_searched(similar)
+    }
     notices = (f"Searched for “{similar}” instead of “{word}”." for word, similar in corrected.items())
     return replace_words(question, corrected), tuple(notices)

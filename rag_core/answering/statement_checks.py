@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
 from rag_core.answering.check_export import export_csv, list_check_blocks
 from rag_core.answering.export import write_markdown, write_pdf
 from rag_core.answering.search import Searcher
+from rag_core.answering.trace import AnswerTrace
+from rag_core.answering.verifier import Verifier
 from rag_core.runtime.index_generations import IndexGenerations
+from rag_core.runtime.language_models import LanguageModels
 from rag_core.settings import Settings
 from rag_core.types.checks import CheckedStatement, Verdict
 from rag_core.types.conversations import Scope
@@ -38,10 +41,22 @@ class StatementChecker:
     searcher : Searcher
     generations : IndexGenerations
         The index in use, whose embedder compares words.
+    models : LanguageModels
+        They judge statements if the setting ``verifier`` says so.
+    verifier : Verifier
     """
 
-    def __init__(self, settings: Settings, searcher: Searcher, generations: IndexGenerations) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        searcher: Searcher,
+        generations: IndexGenerations,
+        models: LanguageModels,
+        verifier: Verifier,
+    ) -> None:
         self._settings = settings
+        self._models = models
+        self._verifier = verifier
         self._searcher = searcher
         self._generations = generations
 
@@ -69,7 +84,7 @@ class StatementChecker:
 
         encoders: dict[ModelIdentity, TextEncoder] = {}
 
-        def check(statement: str) -> CheckedStatement:
+        def check(statement: str) -> _Compared:
             # A search takes no longer text; a longer statement is searched by its beginning, but compared as a whole.
             query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
             outcome = self._searcher.search(replace(query, gated=False), Timer())
@@ -79,13 +94,15 @@ class StatementChecker:
 
         remaining = iter(statements)
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
-            running: deque[Future[CheckedStatement]] = deque(
-                pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD)
-            )
+            running: deque[Future[_Compared]] = deque(pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD))
+            together: list[_Compared] = []
             try:
                 while running:
-                    yield running.popleft().result()
+                    together.append(running.popleft().result())
                     running.extend(pool.submit(check, one) for one in islice(remaining, 1))
+                    if not running or len(together) == self._verifier.statements_per_call:
+                        yield from self._decide(together)
+                        together = []
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -105,22 +122,42 @@ class StatementChecker:
         """Return what a text says about a statement."""
         encode = create_text_encoder(self._generations.active().embedder)
         passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
-        return _compare(statement, [passage], encode)
+        return next(self._decide([_compare(statement, [passage], encode)]))
+
+    def _decide(self, together: Sequence[_Compared]) -> Iterator[CheckedStatement]:
+        """Yield the results of statements, which a verifier judges together; the first has the usage and notices."""
+        trace = AnswerTrace()
+        pairs = [(one.answer, one.passages) for one in together]
+        model = self._models.active() if self._verifier.asks_language_model else None
+        judged = self._verifier.verify(pairs, "", model, trace)
+        for place, (one, answer) in enumerate(zip(together, judged, strict=True)):
+            result = _decide(one.statement, answer, one.passages)
+            yield replace(result, usage=trace.usage, notices=tuple(trace.notices)) if not place else result
 
 
-def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -> CheckedStatement:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A statement, the result of comparing it with passages, and these."""
+
+    statement: str
+    answer: VerifiedAnswer
+    passages: Sequence[Passage]
+
+
+def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
+    answer = attribute_claims(statement, "", passages, encode) if passages else VerifiedAnswer(statement)
+    return _Compared(statement, answer, passages)
+
+
+def _decide(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:
     if not passages:
         return CheckedStatement(statement, "not_supported")
-    checked = _decide(statement, attribute_claims(statement, "", passages, encode))
-    cited = checked.citation
-    return replace(checked, passage=next((one for one in passages if cited and one.rank == cited.passage_rank), None))
-
-
-def _decide(statement: str, answer: VerifiedAnswer) -> CheckedStatement:
     marked = next((one for one in answer.statements if one.mark), None)
     citation = next(iter(answer.citations), None)
+    passage = next((one for one in passages if citation and one.rank == citation.passage_rank), None)
     if marked is not None:
         verdict: Verdict = "contradicted" if marked.mark == "contradicted" else "not_supported"
-        return CheckedStatement(statement, verdict, marked.mark_text, citation)
+        is_judged = marked.mark == "judged"
+        return CheckedStatement(statement, verdict, marked.mark_text, citation, passage, is_judged=is_judged)
     is_supported = answer.statements and all(one.supported for one in answer.statements) and not answer.unchecked
-    return CheckedStatement(statement, "supported" if is_supported else "unsure", "", citation)
+    return CheckedStatement(statement, "supported" if is_supported else "unsure", "", citation, passage)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, json_rows
-from rag_core.cli.common import SOME_FAILED, Json, open_engine
+from rag_core.api import json_rows
+from rag_core.api.client import RunningApp
+from rag_core.api.visible_library import find_document
+from rag_core.cli import console
+from rag_core.cli.common import SOME_FAILED, Json, open_engine_or_app, read_settings
 from rag_core.cli.sources import Source, read_sources
 from rag_core.engine import Engine
-from rag_core.errors import UnknownDocument
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
@@ -27,13 +29,11 @@ MAX_PENDING = 64
 
 def add(
     paths: Annotated[
-        list[Path] | None, typer.Argument(help=f"{ACCEPTED.plurals}, folders or zip archives.", show_default=False)
+        list[Path] | None, typer.Argument(help="Documents, folders or zip archives.", show_default=False)
     ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
-    password: Annotated[
-        str | None, typer.Option(help=f"Password of encrypted {ACCEPTED.plurals}; never stored.")
-    ] = None,
+    password: Annotated[str | None, typer.Option(help="Password of encrypted documents; never stored.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Also wait for the files of interrupted commands.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -47,20 +47,26 @@ def add(
     if missing:
         raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
     statuses: list[str] = []
-    with open_engine() as engine, console.job_bars() as bars:
+    waiting = 0
+    with open_engine_or_app() as opened, console.job_bars() as bars:
         options = {
             "collection": collection,
             "on_same_name": "keep" if keep else "replace",
             "password": password,
         }
-        additions = Additions(engine, options, bars)
-        sources = read_sources(paths or [], engine.settings.max_file_mb * 1_000_000)
-        for row in additions.run(sources, resume=resume):
+        sources = read_sources(paths or [], read_settings().max_file_mb * 1_000_000)
+        if isinstance(opened, RunningApp):
+            rows = _add_to_app(opened, sources, options)
+        else:
+            additions = Additions(opened, options, bars)
+            rows = additions.run(sources, resume=resume)
+        for row in rows:
             statuses.append(row["status"])
             console.print_row(row, _format_row(row), as_json)
-        waiting = additions.finish()
+        if not isinstance(opened, RunningApp):
+            waiting = additions.finish()
     if not statuses and not resume:
-        console.print_problem(f"No {ACCEPTED.nouns} was found in these paths.")
+        console.print_problem("No document that can be read was found in these paths.")
     if waiting:
         console.print_note(
             f"{format_count(waiting, 'file')} of an interrupted command still {'waits' if waiting == 1 else 'wait'}. "
@@ -129,7 +135,7 @@ class Additions:
 
     def _build_rows(self, job: Job, shown: list[str]) -> Iterator[dict[str, Any]]:
         """Yield a row for each file with the content of a job; the job of an earlier command was continued."""
-        document = _find_document(self._engine, job)
+        document = find_document(self._engine, job)
         row = json_rows.build_addition_row(shown[0], job, document)
         is_continued = job.job_id in self._earlier
         if is_continued:
@@ -137,19 +143,44 @@ class Additions:
         yield row
         for name in shown[1:]:
             if job.state is JobState.DONE and not is_continued:
-                same = f"The same content is in the library as {job.name}."
-                yield row | {"file": name, "status": DocumentStatus.DUPLICATE.value, "reason": same}
+                yield row | {"file": name} | _describe_duplicate(job.name)
             else:
                 yield row | {"file": name}
 
 
-def _find_document(engine: Engine, job: Job) -> Any:
-    if job.document_id is None:
-        return None
-    try:
-        return engine.documents.get(job.document_id)
-    except UnknownDocument:  # the document was deleted in the meantime
-        return None
+def _add_to_app(app: RunningApp, sources: Iterator[Source], form: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Upload files to the running application, and yield the row of each in their order."""
+    # The name of each file as it is shown, its job, and whether that job indexes the same content from another path.
+    pending: deque[tuple[str, str, bool]] = deque()
+    for source in sources:
+        if source.problem:
+            yield json_rows.build_refusal_row(source.shown, source.problem)
+            continue
+        pending.append((source.shown, app.add(source.name, source.data, folder=source.folder, **form), False))
+        if len(pending) >= MAX_PENDING:
+            yield from _wait_for_app(app, pending, MAX_PENDING - 1)
+    yield from _wait_for_app(app, pending, 0)
+
+
+def _wait_for_app(app: RunningApp, pending: deque[tuple[str, str, bool]], most: int) -> Iterator[dict[str, Any]]:
+    while len(pending) > most:
+        shown, job_id, is_same = pending.popleft()
+        job = app.wait(job_id)
+        if job["continues"]:
+            pending.append((shown, job["continues"], True))
+            continue
+        row = job["addition"] | {"file": shown}
+        if is_same and job["state"] == JobState.DONE.value:
+            row |= _describe_duplicate(job["name"])
+        yield row
+        pending.extend((f"{shown}/{name}", attached, False) for attached, name in job["attached"].items())
+
+
+def _describe_duplicate(name: str) -> dict[str, str]:
+    return {
+        "status": DocumentStatus.DUPLICATE.value,
+        "reason": f"The same content is in the library as {name}.",
+    }
 
 
 def _format_row(row: dict[str, Any]) -> str:

@@ -7,13 +7,16 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.api.client import RunningApp
+from rag_core.cli import console
 from rag_core.cli.add import add
 from rag_core.cli.ask import ask, search
 from rag_core.cli.check import check
@@ -25,13 +28,16 @@ from rag_core.cli.common import (
     Json,
     exit_unless_done,
     open_engine,
+    open_engine_or_app,
     options,
 )
 from rag_core.cli.contents import outline, pages
 from rag_core.cli.evaluate import evaluate
+from rag_core.cli.mcp import mcp
 from rag_core.cli.model import model_app
 from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
+from rag_core.cli.token import token_app
 from rag_core.cli.train import pseudo_questions, train
 from rag_core.cli.watch import watch
 from rag_core.errors import (
@@ -42,13 +48,14 @@ from rag_core.errors import (
     RagError,
     SettingsError,
     SnapshotError,
+    TokenError,
     UnknownDocument,
     UnknownModel,
     UnknownTheme,
 )
-from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.types.documents import DEFAULT_COLLECTION
 from rag_core.types.formatting import format_count
+from rag_core.types.usage import Usage
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130
@@ -58,11 +65,11 @@ INTERRUPTED = 130
 SIGPIPE_STATUS = 141
 _USER_ERRORS = (
     *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
-    *(SettingsError, SnapshotError, UnknownDocument, UnknownModel, UnknownTheme),
+    *(SettingsError, SnapshotError, TokenError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
 app = typer.Typer(
-    help=f"Footnote: ask your {ACCEPTED.plurals}, and see the page that each sentence comes from.",
+    help="Footnote: ask your documents, and see the page that each sentence comes from.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -80,24 +87,23 @@ def _global(
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, stream=sys.stderr)
 
 
-app.command(
-    help=f"Index {ACCEPTED.plurals}, folders and zip archives; wait until done.\n\nSubfolders are searched too."
-)(add)
+app.command(help="Index files, folders and zip archives; wait until done.\n\nSubfolders are searched too.")(add)
 
 
 @app.command("list")
 def list_documents(as_json: Json = False) -> None:
     """List the documents."""
-    with open_engine() as engine:
-        documents = engine.documents.list()
-    listed = [(one, name) for one in documents for name in (one.name, *one.aliases)]
-    rows = [json_rows.build_document_row(document, name) for document, name in listed]
-    if not as_json:
-        rows = [row | {"added_at": one.added_at} for row, (one, _) in zip(rows, listed, strict=True)]
+    with open_engine_or_app() as opened:
+        if isinstance(opened, RunningApp):
+            rows = list(opened.read_list("documents"))
+        else:
+            rows = [row for one in opened.documents.list() for row in json_rows.build_document_rows(one)]
     # Most libraries have only the default collection, so the column is shown only if there are other collections.
-    collection_column = ["collection"] if any(one.collection != DEFAULT_COLLECTION for one in documents) else []
+    collection_column = ["collection"] if any(row["collection"] != DEFAULT_COLLECTION for row in rows) else []
+    if not as_json:
+        rows = [row | {"added_at": datetime.fromisoformat(row["added_at"])} for row in rows]
     columns = ("document", *collection_column, "pages", "chunks", "status", "added_at", "reason")
-    empty = f"The library is empty. Use the command add to add {ACCEPTED.plurals}."
+    empty = "The library is empty. Use the command add to add documents."
     console.print_rows(rows, columns, as_json, numeric=("pages", "chunks"), if_empty=empty)
 
 
@@ -162,33 +168,35 @@ def reindex(
 
 
 app.command()(watch)
+app.command()(mcp)
 app.command()(evaluate)
 app.command()(train)
 app.command()(pseudo_questions)
 app.add_typer(model_app, name="model")
 app.add_typer(themes_app, name="themes")
 app.add_typer(snapshot_app, name="snapshot")
+app.add_typer(token_app, name="token")
 
 
 @app.command()
 def status(as_json: Json = False) -> None:
     """Show what is stored, how it was built, and any problems."""
-    with open_engine() as engine:
-        current = engine.status()
-    row = asdict(current)
+    with open_engine_or_app() as opened:
+        row = opened.request("GET", "status") if isinstance(opened, RunningApp) else asdict(opened.status())
     if as_json:
         console.print_json(row)
     else:
-        for problem in current.problems:
+        for problem in row["problems"]:
             console.print_problem(problem)
-        for notice in current.notices:
+        for notice in row["notices"]:
             console.print_note(notice)
         values = {name: value for name, value in row.items() if name not in ("problems", "notices", "healthy", "usage")}
         flat = [{"what": name.replace("_", " "), "value": value} for name, value in values.items()]
-        flat += [{"what": f"usage of {one.generator}", "value": one.usage.label} for one in current.usage]
-        flat = [{"what": "healthy", "value": current.healthy}, *flat]
+        usages = [(one["generator"], Usage(**one["usage"])) for one in row["usage"]]
+        flat += [{"what": f"usage of {generator}", "value": usage.label} for generator, usage in usages]
+        flat = [{"what": "healthy", "value": row["healthy"]}, *flat]
         console.print_table(flat, ("what", "value"))
-    if not current.healthy:
+    if not row["healthy"]:
         raise typer.Exit(FAILED)
 
 

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, json_rows
-from rag_core.cli.common import SOME_FAILED, Json, open_engine
+from rag_core.api import json_rows
+from rag_core.api.client import RunningApp
+from rag_core.api.visible_library import QUOTES, find_writer
+from rag_core.cli import console
+from rag_core.cli.common import SOME_FAILED, Json, open_engine_or_app
 from rag_core.engine import Engine
-from rag_core.errors import CollectionError, QuestionError, SettingsError, UnknownDocument
+from rag_core.errors import CollectionError, QuestionError, UnknownDocument
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Scope
 from rag_core.types.retrieval import RetrievalConfig
 
-# The value of --model that stands for no language model.
-QUOTES = "quotes"
 Documents = Annotated[
     list[str] | None, typer.Option("--document", help="Name of a document to search in; can be repeated.")
 ]
@@ -67,11 +68,17 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find passages for a question, without an answer."""
-    how = RetrievalConfig(strategy=strategy)
+
+    def run(opened: Engine | RunningApp, text: str, scope: Scope) -> tuple[dict[str, Any], None]:
+        options = {**asdict(scope), "top_k": top_k}
+        if isinstance(opened, RunningApp):
+            return opened.ask("search", text, **options, strategy=strategy), None
+        result = opened.search(text, **options, configuration=RetrievalConfig(strategy=strategy))
+        return json_rows.build_search_row(result, None), None
+
     _run_questions(
-        lambda engine, text, scope: engine.search(text, **asdict(scope), top_k=top_k, configuration=how),
-        json_rows.build_search_row,
-        lambda row, result: console.print_passages(row),
+        run,
+        lambda row, _: console.print_passages(row),
         question,
         questions,
         _scope(document, collection, as_of),
@@ -93,22 +100,17 @@ def ask(
 ) -> None:
     """Answer a question with citations, or refuse to answer."""
 
-    def run(engine: Engine, text: str, scope: Scope) -> Answer:
-        how = RetrievalConfig(strategy=strategy)
-        writer = "" if model == QUOTES else model
-        if writer and engine.models.find_name(writer) != writer:
-            raise SettingsError(
-                f"The model “{model}” cannot be used, because no endpoint is connected. Leave out --model, or set "
-                "RAG_OPENAI_BASE_URL to the address of the endpoint."
-            )
-        return engine.answer(
-            text, **asdict(scope), top_k=top_k, configuration=how, model=writer, instructions=instructions
-        )
+    def run(opened: Engine | RunningApp, text: str, scope: Scope) -> tuple[dict[str, Any], Answer | None]:
+        options = {**asdict(scope), "top_k": top_k, "instructions": instructions}
+        if isinstance(opened, RunningApp):
+            return opened.ask("ask", text, **options, strategy=strategy, model=model), None
+        writer, how = find_writer(opened, model), RetrievalConfig(strategy=strategy)
+        answer = opened.answer(text, **options, configuration=how, model=writer)
+        return json_rows.build_answer_row(answer, None), answer
 
     _run_questions(
         run,
-        json_rows.build_answer_row,
-        console.print_answer,
+        lambda row, answer: console.print_answer(row, answer) if answer else console.print_answer_row(row),
         question,
         questions,
         _scope(document, collection, as_of),
@@ -120,22 +122,22 @@ def _scope(documents: list[str] | None, collections: list[str] | None, as_of: st
     return Scope(tuple(documents or ()), tuple(collections or ()), as_of)
 
 
-def _run_questions(
-    run: Any, convert: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool
-) -> None:
+def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
     questions: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
     failed = False
-    with open_engine() as engine:
-        if file is not None:
-            engine.load_search()
+    with open_engine_or_app() as opened:
+        if file is not None and isinstance(opened, Engine):
+            opened.load_search()
         for one in questions:
             result = None
             try:
                 own = one.get("documents")
-                result = run(engine, one["question"], replace(scope, documents=own, collections=()) if own else scope)
-                row = convert(result, one["id"])
+                row, result = run(
+                    opened, one["question"], replace(scope, documents=own, collections=()) if own else scope
+                )
+                row["id"] = one["id"]
             except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
                     raise

@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.ask import Collections, Documents
 from rag_core.cli.common import Json, open_engine
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError
 from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
+from rag_core.types.usage import Usage
 
 _FIELDS = ("id", "statement", "source")
 
@@ -42,9 +44,16 @@ def check(
     with open_engine() as engine:
         scope = Scope.of(document, collection or ())
         listed = statements or engine.checker.split(draft)
+        usage, notices = Usage(), dict[str, None]()
         for identifier, one in _check_pairs(engine, rows) if pairs else _check_statements(engine, listed, scope):
             row = json_rows.build_check_row(one, identifier, with_place=not pairs)
             console.print_row(row, _describe(one), as_json)
+            usage += one.usage
+            notices |= dict.fromkeys(one.notices)
+    for notice in notices:
+        console.print_note(notice)
+    if usage.calls:
+        console.print_note(f"The model used {usage.label}")
 
 
 def _check_pairs(engine: Engine, rows: list[dict[str, Any]]) -> Iterator[tuple[str, CheckedStatement]]:

@@ -9,9 +9,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from rag_core.api.client import RunningApp
 from rag_core.cli import console
 from rag_core.engine import Engine
-from rag_core.errors import RagError
+from rag_core.errors import DataFolderInUse, RagError
 from rag_core.settings import Settings, load_settings
 from rag_core.types.evaluation import Label
 from rag_core.types.jobs import Job, JobState
@@ -35,6 +36,21 @@ def open_engine() -> Iterator[Engine]:
     """Yield the engine for the data folder in ``options``, and close it at the end."""
     with Engine(read_settings()) as engine:
         yield engine
+
+
+@contextmanager
+def open_engine_or_app() -> Iterator[Engine | RunningApp]:
+    """Yield the engine for the data folder, or the application that has the folder open."""
+    try:
+        engine = Engine(read_settings())
+    except DataFolderInUse as error:
+        if not error.address:
+            raise
+        with RunningApp(error.address) as running:
+            yield running
+    else:
+        with engine:
+            yield engine
 
 
 def exit_unless_done(job: Job, code: int = FAILED) -> None:

@@ -160,6 +160,23 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
         print_ranking(row)
 
 
+def print_answer_row(row: dict[str, Any]) -> None:
+    """Print the row of an answer, of which no more is known."""
+    for block in parse_answer_text(row["text"], [one["quote"] for one in row["citations"]]):
+        print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
+    for statement in row["statements"]:
+        if statement["mark"]:
+            print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
+    for notice in row["notices"]:
+        print_wide(Text(notice, "yellow"))
+    for one in row["citations"]:
+        quote = "" if row["generator"] == "extractive" else f": “{' '.join(one['quote'].split())}”"
+        print_wide(Text(f"[{one['marker']}] {one['document']} p. {one['page_label']}{quote}", "dim"))
+    print_steps(row)
+    if row["state"] == "abstained":
+        print_ranking(row)
+
+
 def _format_table(table: TextTable, title: str = "") -> Table:
     shown = Table(box=None, header_style="bold", pad_edge=False, title=Text(title, "dim") if title else None)
     for number, header in enumerate(table.rows[0]):

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.common import Json, open_engine
 from rag_core.errors import UnknownDocument
 

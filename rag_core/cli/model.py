@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.common import FAILED, Json, open_engine, read_settings
 from rag_core.errors import DownloadCancelled
 from rag_core.llm.gguf import GGUF_INSTALL_COMMAND, is_gguf_installed

@@ -114,7 +114,7 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
     if name.lower().endswith(".zip"):
         return Source(shown, name, problem=f"{name} is an archive within {path.name}. Unpack it and add its files.")
     if not ACCEPTED.has_suffix(name):
-        return Source(shown, name, problem=f"{name} is not a {ACCEPTED.nouns}. Only {ACCEPTED.plurals} can be added.")
+        return Source(shown, name, problem=f"{name} is not a {ACCEPTED.names} file. Export it as a PDF.")
     limit = f"{max_bytes / 1e6:.0f} MB"
     too_large = f"{name} unpacks to more than {limit}. Split it, or raise RAG_MAX_FILE_MB."
     if entry.file_size > max_bytes:

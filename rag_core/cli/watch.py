@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rag_core.cli import console, json_rows
+from rag_core.api import json_rows
+from rag_core.cli import console
 from rag_core.cli.common import SOME_FAILED, Json, open_engine
 from rag_core.engine import Engine
 from rag_core.types.documents import DEFAULT_COLLECTION

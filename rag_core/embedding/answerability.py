@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rag_core.embedding import bundled
-from rag_core.embedding.bert import LENGTH_STEP, ReadingBert, read_arrays
+from rag_core.embedding.bert import LENGTH_STEP, Precision, ReadingBert, has_native_bf16, read_arrays
 from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
@@ -37,8 +37,8 @@ class AnswerabilityModel:
 
     Parameters
     ----------
-    precision : {"auto", "fp32", "bf16"}
-        Arithmetic of the model; see `rag_core.embedding.bert.Bert`.
+    precision : {"fp32", "bf16"}, optional
+        Precision of the arithmetic; by default bf16 if the processor multiplies bf16 numbers, else fp32.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class AnswerabilityModel:
         The installed weights are not the weights for which the adapters were fitted.
     """
 
-    def __init__(self, *, precision: str = "auto") -> None:
+    def __init__(self, *, precision: Precision | None = None) -> None:
         path = bundled.find_weights_folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
@@ -56,7 +56,9 @@ class AnswerabilityModel:
         adapters = {name: array.astype(np.float32) for name, array in read_arrays(FITTED).items()}
         names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
         changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
-        self._model = ReadingBert(path, changes, adapters["head.weight"], precision)
+        self._model = ReadingBert(
+            path, changes, adapters["head.weight"], precision or ("bf16" if has_native_bf16() else "fp32")
+        )
         self._bias = adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
 

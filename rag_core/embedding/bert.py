@@ -6,11 +6,13 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rag_core.types.arrays import FloatArray, Int64Array
+
+Precision: TypeAlias = Literal["fp32", "bf16", "int8"]
 
 # OpenVINO reports each import to Google Analytics, unless the package of its telemetry is missing. This entry makes
 # Python treat it as missing.
@@ -18,66 +20,89 @@ sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
 # Inputs are padded to multiples of this number of tokens, because OpenVINO needs extra time for each length of input
 # that it has not processed before.
 LENGTH_STEP = 8
+# In int8, this number of components of a state share a scale.
+_QUANTIZATION_GROUP = 64
 
 
-class Bert:
-    """The encoder of a BERT model, compiled for the CPU.
+class QuestionBert:
+    """The encoder of a BERT model, compiled for questions on the CPU.
 
     Parameters
     ----------
     folder : Path
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
-    precision : {"auto", "fp32", "bf16"}
-        Arithmetic for texts; the states of questions are always computed in fp32. ``auto`` uses bf16 if the processor
-        supports bf16 multiplication.
 
     Attributes
     ----------
     dimension : int
         Number of components of a hidden state.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import openvino
+
+        graph = _last_states(_Weights(folder))
+        self.dimension = int(graph.output(0).partial_shape[2].get_length())
+        core = openvino.Core()
+        # The model for questions uses all cores, and is a separate model so that a question does not wait for texts
+        # that are being indexed. It uses fp32, because a rounding error in the vectors of the question affects the
+        # scores of all passages and can change the order of passages with similar scores.
+        exact = _compile_options("fp32")
+        self._model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
+        # The model for texts that are embedded at the same time as a question uses only one core and the fastest
+        # precision that leaves their vectors nearly the same, so that it does not slow down the question.
+        fast = _compile_options("bf16" if has_native_bf16() else "fp32")
+        one_core = {**fast, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
+        self._low_priority_model = core.compile_model(graph, "CPU", one_core)
+
+    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """Return the last hidden states, as fast as possible, for one question that a user waits for.
+
+        See `BatchBert.states` for the arrays.
+        """
+        return _first_output(self._model, ids, mask)
+
+    def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """Return the same as `states` for one text that is embedded at the same time as a question."""
+        return _first_output(self._low_priority_model, ids, mask)
+
+
+class BatchBert:
+    """The encoder of a BERT model, compiled for batches of texts on the CPU.
+
+    Parameters
+    ----------
+    folder : Path
+        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
+    precision : {"fp32", "bf16", "int8"}
+        In int8, the weights of linear layers are rounded once, and the states before each layer as they are computed.
+
+    Attributes
+    ----------
     max_parallel_calls : int
         Maximum number of calls of `states` that run in parallel; further calls wait.
     """
 
-    def __init__(self, folder: Path, precision: str) -> None:
+    def __init__(self, folder: Path, precision: Precision) -> None:
         import openvino
         from threadpoolctl import ThreadpoolController
 
         # NumPy must use only one thread. Otherwise its threads keep running in a loop for a while after each matrix
         # product, and occupy cores that inference needs.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
-        core = openvino.Core()
-        graph = _last_states(_Weights(folder))
-        self.dimension = int(graph.output(0).partial_shape[2].get_length())
-        hints = _compile_options(core, precision)
-        # The model for batches of texts uses one core per call. If several cores shared a call, they would wait for one
-        # another at each layer, and for a core that is busy with the parsing of pages at the same time.
-        self._batch_model = core.compile_model(graph, "CPU", {**hints, "PERFORMANCE_HINT": "THROUGHPUT"})
-        self.max_parallel_calls = int(self._batch_model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-        # The model for questions uses all cores, and is a separate model so that a question does not wait for texts
-        # that are being indexed. It uses fp32, because a rounding error in the vectors of the question affects the
-        # scores of all passages and can change the order of passages with similar scores.
-        exact = _compile_options(core, "fp32")
-        self._question_model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # The model for texts that are embedded at the same time as a question uses only one core and the precision of
-        # the batches, so that it does not slow down the question.
-        one_core = {**hints, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
-        self._low_priority_model = core.compile_model(graph, "CPU", one_core)
+        weights = _Int8Weights(folder) if precision == "int8" else _Weights(folder)
+        # Use one core per call. If several cores shared a call, they would wait for one another at each layer, and for
+        # a core that is busy with the parsing of pages at the same time.
+        options = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        self._model = openvino.Core().compile_model(_last_states(weights), "CPU", options)
+        self.max_parallel_calls = int(self._model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
         """Return the last hidden states of texts, shape (texts, tokens, dimension).
 
         ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
         """
-        return _first_output(self._batch_model, ids, mask)
-
-    def question_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the same as `states`, as fast as possible, for one question that a user waits for."""
-        return _first_output(self._question_model, ids, mask)
-
-    def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the same as `states` for one text that is embedded at the same time as a question."""
-        return _first_output(self._low_priority_model, ids, mask)
+        return _first_output(self._model, ids, mask)
 
 
 class ReadingBert:
@@ -91,21 +116,21 @@ class ReadingBert:
         Maps the names of weights to arrays that are added to these weights.
     head : FloatArray, shape (n, dimension)
         The scores of a token are the inner products of these vectors and its hidden state.
-    precision : {"auto", "fp32", "bf16"}
-        Arithmetic for texts. ``auto`` uses bf16 if the processor supports bf16 multiplication.
+    precision : {"fp32", "bf16"}
+        Precision of the arithmetic.
     """
 
-    def __init__(self, folder: Path, changes: Mapping[str, FloatArray], head: FloatArray, precision: str) -> None:
+    def __init__(self, folder: Path, changes: Mapping[str, FloatArray], head: FloatArray, precision: Precision) -> None:
         import openvino
 
         core = openvino.Core()
         # Use one core per call, so that cores do not wait for one another at each layer.
-        hints = {**_compile_options(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        hints = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._compiled = core.compile_model(_token_scores(_Weights(folder, changes), head), "CPU", hints)
         self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the scores of all tokens, shape (texts, tokens, n); see `Bert.states` for ``ids`` and ``mask``."""
+        """Return the scores of all tokens, shape (texts, tokens, n); see `BatchBert.states`."""
         return _first_output(self._compiled, ids, mask)
 
 
@@ -123,13 +148,23 @@ def read_arrays(file: Path) -> dict[str, FloatArray]:
     return weights
 
 
-def _compile_options(core: Any, precision: str) -> dict[str, Any]:
+def has_native_bf16() -> bool:
+    """Return whether the processor multiplies bf16 numbers; if it does, bf16 is its fastest precision."""
+    import openvino
+
+    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
+def _compile_options(precision: Precision) -> dict[str, Any]:
     """Return the compile options that all models share."""
-    native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    arithmetic = "bf16" if precision == "bf16" or (precision == "auto" and native) else "f32"
-    # By default, OpenVINO pins the calling thread and the threads of each model to the first cores. Two models that run
-    # at the same time would then share the same cores while other cores are idle.
-    return {"INFERENCE_PRECISION_HINT": arithmetic, "ENABLE_CPU_PINNING": False}
+    return {
+        "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
+        # By default, OpenVINO quantizes the states before int8 weights only on some processors.
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": str(_QUANTIZATION_GROUP if precision == "int8" else 0),
+        # By default, OpenVINO pins the calling thread and the threads of each model to the first cores. Two models that
+        # run at the same time would then share the same cores while other cores are idle.
+        "ENABLE_CPU_PINNING": False,
+    }
 
 
 class _Weights:
@@ -162,8 +197,14 @@ class _Weights:
     def linear(self, states: Any, name: str) -> Any:
         from openvino import opset13 as ops
 
-        product = ops.matmul(states, ops.constant(self[f"{name}.weight"]), False, True)
+        product = ops.matmul(states, self._matrix(f"{name}.weight"), False, True)
         return ops.add(product, ops.constant(self[f"{name}.bias"]))
+
+    def _matrix(self, name: str) -> Any:
+        """Return a graph node for the weight of a linear layer."""
+        from openvino import opset13 as ops
+
+        return ops.constant(self[name])
 
     def normalized(self, states: Any, name: str) -> Any:
         from openvino import opset13 as ops
@@ -171,6 +212,17 @@ class _Weights:
         centred = ops.mvn(states, _constant([-1]), True, self.config["layer_norm_eps"], "inside_sqrt")
         scaled = ops.multiply(centred, ops.constant(self[f"{name}.weight"]))
         return ops.add(scaled, ops.constant(self[f"{name}.bias"]))
+
+
+class _Int8Weights(_Weights):
+    """The weights of a model; those of linear layers are stored as int8 with a scale for each row."""
+
+    def _matrix(self, name: str) -> Any:
+        from openvino import opset13 as ops
+
+        scales = (np.abs(self[name]).max(axis=1, keepdims=True) / 127).astype(np.float32)
+        rounded = ops.constant(np.round(self[name] / scales).astype(np.int8))
+        return ops.multiply(ops.convert(rounded, "f32"), ops.constant(scales))
 
 
 def _current_name(name: str) -> str:

@@ -11,9 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rag_core.embedding.bert import LENGTH_STEP, Bert
+from rag_core.embedding.bert import LENGTH_STEP, QuestionBert
 from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.embedding.projection import Projection
+from rag_core.embedding.runtimes import Runtime, RuntimeChoice, load_encoder
 from rag_core.embedding.transformer import (
     BATCH,
     FILES,
@@ -44,14 +45,14 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 class BundledEmbedder(TransformerEmbedder):
     """The embedder whose weights are installed with the application.
 
-    With fp32 arithmetic, its vectors equal the vectors of sentence-transformers with the same weights, except for
-    rounding errors. It loads and runs faster than the same model with torch.
+    In fp32, its vectors equal the vectors of sentence-transformers with the same weights, except for rounding errors.
+    It loads faster than the same model with torch.
 
     Parameters
     ----------
-    precision : {"auto", "fp32", "bf16"}
-        Arithmetic for texts; a question is embedded in fp32, unless it is embedded with low priority. ``auto`` uses
-        bf16 if the processor supports bf16 multiplication. bf16 is faster, and changes the vectors only slightly.
+    runtime : RuntimeChoice or Runtime, optional
+        The library and the precision for texts; the default is a choice without a file. A question is embedded in fp32,
+        unless it is embedded with low priority.
 
     Raises
     ------
@@ -61,20 +62,22 @@ class BundledEmbedder(TransformerEmbedder):
         The weights have another hash than `WEIGHTS`.
     """
 
-    def __init__(self, *, precision: str = "auto") -> None:
+    def __init__(self, runtime: RuntimeChoice | Runtime | None = None) -> None:
         path = find_weights_folder()
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
-        self._model = Bert(path, precision)
+        self._model = QuestionBert(path)
+        self._runtimes = runtime if isinstance(runtime, RuntimeChoice) else RuntimeChoice(None)
+        self._encoder = load_encoder(runtime if isinstance(runtime, Runtime) else self._runtimes.current, path)
         # There are twice as many threads as parallel calls of the model, so that a thread can prepare or unpack a batch
         # while another thread runs the model.
-        self._executor = ThreadPoolExecutor(2 * self._model.max_parallel_calls, thread_name_prefix="inference")
+        self._executor = ThreadPoolExecutor(2 * self._encoder.max_parallel_calls, thread_name_prefix="inference")
         # This executor is for texts that a user waits for, because the queue of the first executor is long while a
         # document is indexed.
         self._priority_executor = ThreadPoolExecutor(
-            self._model.max_parallel_calls, thread_name_prefix="inference at once"
+            self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
         )
         dimension = self._model.dimension
         self._identity = EmbedderIdentity(
@@ -101,13 +104,17 @@ class BundledEmbedder(TransformerEmbedder):
         return batches
 
     def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        self._runtimes.count_texts(sum(map(len, batches)), self._use_runtime)
         return (self._executor if background else self._priority_executor).map(make, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
-        return self._pool(ids, self._model.states)
+        return self._pool(ids, self._encoder.states)
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        return self._pool([ids], self._model.low_priority_states if low_priority else self._model.question_states)
+        return self._pool([ids], self._model.low_priority_states if low_priority else self._model.states)
+
+    def _use_runtime(self, runtime: Runtime) -> None:
+        self._encoder = load_encoder(runtime, find_weights_folder())
 
     @staticmethod
     def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:

@@ -22,9 +22,10 @@ from rag_core.embedding.transformer import (
     pad_ids,
     scale_to_unit_length,
 )
-from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing
+from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing, VerifierMissing
 from rag_core.settings import BUNDLED_EMBEDDER
-from rag_core.types.arrays import FloatArray
+from rag_core.system import count_available_cores
+from rag_core.types.arrays import FloatArray, Int64Array
 from rag_core.types.chunks import SparseVector
 
 
@@ -123,6 +124,45 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         return scale_to_unit_length(out["sentence_embedding"].float().numpy()), out["token_embeddings"].float().numpy()
 
 
+class TorchEncoder:
+    """The encoder of a BERT model, run in fp32 by torch; the counterpart of `rag_core.embedding.bert.BatchBert`.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder with a model in the format of transformers.
+
+    Attributes
+    ----------
+    max_parallel_calls : int
+        Number of parallel calls of `states` that use all cores.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _silence_libraries()
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        kwargs = {"dtype": torch.float32}
+        self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kwargs)
+        self._model.eval()
+        self.max_parallel_calls = count_available_cores()
+
+    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """Return the last hidden states of texts, shape (texts, tokens, dimension), computed on one core.
+
+        ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
+        """
+        import torch
+
+        # The number of threads is that of the calling thread.
+        torch.set_num_threads(1)
+        with torch.inference_mode():
+            out = self._model[0]({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
+        states: FloatArray = out["token_embeddings"].numpy()
+        return states
+
+
 class CrossEncoder:
     """A cross-encoder, which reads question and text in one forward pass, run with sentence-transformers.
 
@@ -168,6 +208,67 @@ class CrossEncoder:
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
         return scores
+
+
+class EntailmentModel:
+    """A model that reads a text and a statement, and says whether the text supports it, run with sentence-transformers.
+
+    The labels are read from the model's configuration. A model of natural language inference has a label for
+    contradictions, and only these are not supported, because its "neutral" is often wrong for parts of a page. Of two
+    labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and Durrett, "MiniCheck:
+    Efficient fact-checking of LLMs on grounding documents", EMNLP 2024).
+
+    Parameters
+    ----------
+    name : str
+        Name or path of a sentence-transformers CrossEncoder. A name must be the name of a model that is already on
+        this machine, because nothing is downloaded.
+
+    Raises
+    ------
+    VerifierMissing
+        The model is not on this machine, or its labels do not say which of them means that a statement is supported.
+    """
+
+    def __init__(self, name: str) -> None:
+        _silence_libraries()
+        import sentence_transformers
+
+        hint = "Set RAG_VERIFIER to a folder that contains one, to model, or remove it to check values only."
+        try:
+            self._model: Any = sentence_transformers.CrossEncoder(name, device="cpu", local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise VerifierMissing(
+                f"The verifier {name!r} is not on this machine ({type(error).__name__}). {hint}"
+            ) from error
+        labels = {int(at): label.casefold() for at, label in (self._model.config.id2label or {}).items()}
+        self._contradicted = _find_label(labels, "contradict", "refut")
+        self._supported = _find_label(labels, "entail", "support")
+        if self._supported is None and self._model.num_labels <= 2:
+            self._supported = self._model.num_labels - 1
+        if not _has_trained_head(self._model) or (self._supported is None and self._contradicted is None):
+            raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
+        self._model.eval()
+
+    def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """Return for each text and statement whether the text supports the statement or does not contradict it.
+
+        A text that is too long for the model is cut off at its end.
+        """
+        import torch
+
+        # A single score becomes a probability, and several ones become shares.
+        is_single = self._model.num_labels == 1
+        activation = torch.nn.Sigmoid() if is_single else torch.nn.Softmax(dim=-1)
+        scores = self._model.predict(list(pairs), batch_size=8, show_progress_bar=False, activation_fn=activation)
+        shares = np.asarray(scores, np.float32).reshape(len(pairs), -1)
+        if self._contradicted is not None:
+            return [int(one.argmax()) != self._contradicted for one in shares]
+        return [bool(one[self._supported] >= 0.5) for one in shares]
+
+
+def _find_label(labels: dict[int, str], *beginnings: str) -> int | None:
+    return next((at for at, label in labels.items() if label.startswith(beginnings)), None)
 
 
 class SparseEncoder:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from rag_core.text.annotated import AnnotatedText, find_missing_figures
 from rag_core.text.calendar_dates import (
     blank_dates,
+    find_dates,
     find_matching_date,
     is_dated,
     list_asked_terms,
     read_date,
     write_term,
 )
-from rag_core.text.dates import MONTHS, YEAR, find_years
+from rag_core.text.dates import MONTHS, OPEN_PERIOD, YEAR, find_years, list_fiscal_years
 from rag_core.text.languages import detect_language
 from rag_core.text.names import (
     MIN_NAME_CHARS,
@@ -40,6 +41,8 @@ _ASKED_YEAR = re.compile(
 # Number of letters at the end of a name that a search of the whole document ignores, because the end of a name may be
 # misspelt or inflected.
 _IGNORED_LETTERS = 3
+# Most years of a passage that are named.
+_MAX_YEARS = 3
 # Most years between the year of a question and that of a document, since a report also covers the previous year.
 _MAX_YEARS_APART = 1
 
@@ -133,9 +136,7 @@ def find_uncovered_by_document(
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
-    years = {first or last for first, last in _ASKED_YEAR.findall(question)} | {
-        year for year in find_years(question) if year not in question
-    }
+    years = _find_asked_years(question)
     # A year in the document's name counts only if the text contains it as well, since it may be the year of a scan.
     document_years = [year for year in find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
@@ -143,6 +144,39 @@ def find_uncovered_by_document(
         for year in sorted(years):
             messages[f"the document covers {max(document_years)}, not {year}"] = _describe_number(year)
     return messages
+
+
+def describe_other_years(question: str, quote: str, page: str, title: str) -> str:
+    """Return a sentence that names the years of a quote if they are others than those of the question.
+
+    The sentence is empty if the page or the title contains a year of the question, also as the second year of "2018/19"
+    or as the fiscal year of a date, or if the question is about a longer period, such as the years since 2019.
+
+    >>> describe_other_years("What were sales in 2019?", "Sales rose in 2022.", "Sales rose in 2022.", "Acme")
+    'The first passage names 2022, not 2019.'
+    """
+    asked = _find_asked_years(question)
+    text = f"{title}\n{page}"
+    if not asked or OPEN_PERIOD.search(question) or not asked.isdisjoint(_list_years(text)):
+        return ""
+    if any(re.search(rf"\d[/‐‑–-]{year[2:]}(?!\d)|['’]{year[2:]}(?!\d)", text) for year in asked):
+        return ""
+    named = find_years(quote)
+    if not named or len(named) > _MAX_YEARS:
+        return ""
+    return f"The first passage names {' and '.join(sorted(named))}, not {' or '.join(sorted(asked))}."
+
+
+def _list_years(text: str) -> set[str]:
+    """Return the years in a text, and the fiscal years that end on its dates."""
+    dates = (one for written in find_dates(text) for one in written.readings)
+    fiscal = {f"{year}" for one in dates if one.year and one.month for year in list_fiscal_years(one.year, one.month)}
+    return {*find_years(text), *fiscal}
+
+
+def _find_asked_years(question: str) -> set[str]:
+    years = {first or last for first, last in _ASKED_YEAR.findall(question)}
+    return years | {year for year in find_years(question) if year not in question}
 
 
 def list_name_forms(question: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import PurePosixPath
 
-from rag_core.parsing.formats.accepted import ACCEPTED, find_format
+from rag_core.parsing.formats.accepted import find_format
 from rag_core.parsing.workers.document_reader import MAX_ATTACHMENT_BYTES, MAX_ATTACHMENTS, Attachment
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types.documents import VersionRow
@@ -65,7 +65,7 @@ class AttachedFiles:
         `describe` reports these files. Do not queue any file, either, if the attached files were submitted with an
         earlier version.
         """
-        has_format = find_format(BytesIO(file.data)) is not None
+        has_format = find_format(BytesIO(file.data), file.name) is not None
         if not has_format or len(file.data) > self._bytes_left or self._is_too_deep:
             self._unread.append(file.name)
             return
@@ -92,7 +92,7 @@ class AttachedFiles:
         if self._unread:
             unread = ", ".join(name or "a file without a name" for name in self._unread)
             limits = (
-                f"Footnote reads up to {MAX_ATTACHMENTS} attached {ACCEPTED.plurals} of up to "
+                f"Footnote reads up to {MAX_ATTACHMENTS} attached files of up to "
                 f"{MAX_ATTACHMENT_BYTES / 1e6:g} MB each and {self._max_bytes / 1e6:g} MB in total, "
                 f"on {MAX_NESTING} levels"
             )

@@ -96,6 +96,7 @@ class Documents:
         on_same_name: SameName = "replace",
         password: str | None = None,
         folder: str | None = None,
+        is_separate: bool = False,
     ) -> Job:
         """Store a file, queue its indexing, and return at once.
 
@@ -119,8 +120,12 @@ class Documents:
         folder : str, optional
             Path of the folder or archive that contains the file. Files with the same name from different folders
             become different documents, whose names contain the folders that distinguish them.
+        is_separate : bool
+            Whether the same content in another collection does not count, so that this becomes a document of its own.
         """
-        return self._indexer.submit(name, data, clean_collection(collection), on_same_name, password, folder=folder)
+        return self._indexer.submit(
+            name, data, clean_collection(collection), on_same_name, password, folder=folder, is_separate=is_separate
+        )
 
     def add_guide(self) -> Job:
         """Add the user guide of the application to the library, and return the job that indexes it."""

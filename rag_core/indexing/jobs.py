@@ -40,6 +40,10 @@ class Jobs:
         """Return jobs, newest first. If ``active`` is true, return only the jobs that are queued or running."""
         return self._store.all(active=active, limit=limit)
 
+    def get(self, job_id: str) -> Job:
+        """Return a job; raise `UnknownDocument` if it is no longer listed."""
+        return self._store.get(job_id)
+
     def cancel(self, job_id: str) -> None:
         """Cancel a job. A running job ends soon, but not at once.
 

@@ -152,12 +152,15 @@ class IndexingQueue:
         *,
         document_id: str | None = None,
         folder: str | None = None,
+        is_separate: bool = False,
     ) -> Job:
         """Store a file and queue its indexing; see `Documents.submit`.
 
         With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
-        job = self._submission.submit(name, data, collection, on_same_name, password, document_id, folder)
+        job = self._submission.submit(
+            name, data, collection, on_same_name, password, document_id, folder, is_separate=is_separate
+        )
         self._in_flight.notify()
         return job
 

@@ -47,6 +47,8 @@ class Submission:
         password: str | None,
         document_id: str | None,
         folder: str | None,
+        *,
+        is_separate: bool = False,
     ) -> Job:
         """Store a file and queue its indexing; see `IndexingQueue.submit`."""
         stores, name, digest = self._stores, clean_name(name), compute_sha256(data)
@@ -58,7 +60,7 @@ class Submission:
             else:
                 document_id = None
                 replaced = self._naming.find_replaced(name, collection, folder) if on_same_name == "replace" else None
-            duplicate = stores.documents.find_content(digest)
+            duplicate = stores.documents.find_content(digest, collection=collection if is_separate else None)
             # A file that replaces another document is stored although its content is in the library already.
             if duplicate and (document_id or replaced is None or replaced.document_id == duplicate[0]):
                 is_missing = duplicate[2] and not stores.files.exists(digest)

@@ -135,7 +135,7 @@ class ConnectionTest:
         except GeneratorError as failed:
             failure = failed
         if report.written or report.tokens:
-            self.on_usage(estimate_usage(self.settings.price, messages, report.written, report.tokens))
+            self.on_usage(estimate_usage(self.settings.token_price, messages, report.written, report.tokens))
         return _Reply(text, tuple(moments), thought, failure, report.finish)
 
     def _check_context(self) -> ModelCheck:

@@ -250,7 +250,7 @@ class LanguageModel:
 
     def record_tokens(self, input_tokens: int, output_tokens: int) -> Usage:
         """Record the usage of a `causal_model` for one answer, and return it."""
-        usage = estimate_usage(self._settings.price, (), "", (input_tokens, output_tokens))
+        usage = estimate_usage(self._settings.token_price, (), "", (input_tokens, output_tokens))
         self._on_usage(usage)
         return usage
 
@@ -377,7 +377,7 @@ class LanguageModel:
         written = report.written + "".join(one.name + one.arguments for one in report.calls)
         if not written and report.tokens is None:
             return  # The request was refused or interrupted before the model wrote anything.
-        usage = estimate_usage(self._settings.price, messages, written, report.tokens)
+        usage = estimate_usage(self._settings.token_price, messages, written, report.tokens)
         stream.usage += usage
         self._on_usage(usage)
 

@@ -98,7 +98,7 @@ class ModelProfile:
 
     def estimate_question(self, budget: int) -> Usage:
         """Return the most tokens of a question with ``budget`` tokens of pages, and their price."""
-        return estimate_usage(self._settings.price, (), "", (budget, self.answer_tokens))
+        return estimate_usage(self._settings.token_price, (), "", (budget, self.answer_tokens))
 
     @property
     def reported(self) -> ReportedContext:

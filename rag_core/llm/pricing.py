@@ -48,7 +48,7 @@ def apply_price(settings: Settings, prices: Sequence[ModelPrice]) -> Settings:
 
     A model on this machine has no entry, and costs nothing.
     """
-    if settings.gguf or settings.price:
+    if settings.gguf or settings.token_price:
         return settings
     host, model = parse_host(settings.openai_base_url or DEFAULT_BASE_URL), settings.openai_model or ""
     for entry in prices:

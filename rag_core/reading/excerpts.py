@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from rag_core.reading.similarity import Compare
 from rag_core.text.calendar_dates import blank_dates, contains_only_exchanged_date, find_dates, select_days, states_date
-from rag_core.text.dates import YEAR
+from rag_core.text.dates import OPEN_PERIOD, YEAR
 from rag_core.text.identifiers import (
     contains_identifier,
     contains_only_similar_identifier,
@@ -43,12 +43,6 @@ DATE_WEIGHT = 1.5
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
 _SEPARATOR = " | "
-# With one of these words, a date in a question stands for other days as well.
-_PERIOD = re.compile(
-    r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
-    r"entre|desde|después|antes|hasta)(?!\w)",
-    re.IGNORECASE,
-)
 _YEAR = re.compile(YEAR)
 
 
@@ -136,7 +130,7 @@ def select_excerpts(
         The dates in the question.
     """
     identifiers = find_asked_identifiers(question)
-    asks_for_period = _PERIOD.search(blank_dates(question, dates.dates)) is not None
+    asks_for_period = OPEN_PERIOD.search(blank_dates(question, dates.dates)) is not None
     asked = find_content_stems(question)
     scored: list[Excerpt] = []
     seen: set[tuple[PageKey, int, str]] = set()

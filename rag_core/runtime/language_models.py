@@ -74,7 +74,7 @@ class LanguageModels:
         self._generators: dict[str, LanguageModel] = {}
         self._connected: Settings | None = None
         self._key_problem = ""
-        self._prices = load_prices(settings.prices)
+        self._prices = load_prices(settings.price_table)
 
     @property
     def presets(self) -> tuple[ModelPreset, ...]:

@@ -11,9 +11,10 @@ from typing import TypeVar
 from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.embedder import Embedder
-from rag_core.embedding.sentence_transformer import CrossEncoder, SparseEncoder
+from rag_core.embedding.runtimes import RuntimeChoice
+from rag_core.embedding.sentence_transformer import CrossEncoder, EntailmentModel, SparseEncoder
 from rag_core.errors import RagError, RerankerMissing
-from rag_core.settings import Settings
+from rag_core.settings import BUNDLED_EMBEDDER, Settings
 from rag_core.system import freeze_garbage_collector
 from rag_core.types.status import Readiness
 
@@ -22,16 +23,18 @@ NOT_LOADED = "The embedding model could not be loaded"
 
 
 class LocalModels:
-    """Loads and caches embedders, sparse encoders, the cross-encoder and the answerability model.
+    """Loads and caches embedders, sparse encoders, the cross-encoder, the verifier and the answerability model.
 
     Embedders and sparse encoders are loaded by name. The settings determine the cross-encoder.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._runtime = RuntimeChoice(settings.data_dir / "embedding_runtime.json")
         self._loaded: dict[str, Embedder] = {}
         self._sparse_encoders: dict[str, SparseEncoder] = {}
         self._cross_encoder: CrossEncoder | None = None
+        self._entailment: EntailmentModel | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
@@ -46,9 +49,10 @@ class LocalModels:
         `freeze_garbage_collector`. They would stay in memory until the process ends.
         """
         with self._loading:
+            self._runtime.close()
             self._loaded.clear()
             self._sparse_encoders.clear()
-            self._cross_encoder = self._answerability = None
+            self._cross_encoder = self._entailment = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
         """Return the embedder of this name. The first call loads the embedder; other calls wait meanwhile.
@@ -61,7 +65,7 @@ class LocalModels:
         with self._loading:
             if name not in self._loaded:
                 self._readiness = Readiness(False, "Loading the embedder")
-                load = partial(load_embedder, name)
+                load = partial(load_embedder, name, self._runtime)
                 self._loaded[name] = self._load(load, NOT_LOADED)
                 # The objects of the embedder are needed until the process ends. If each garbage collection checked all
                 # of them, some questions would be delayed.
@@ -71,6 +75,10 @@ class LocalModels:
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
+
+    def describe_runtime(self) -> str:
+        """Return, in words, how the bundled embedder is run on this machine; "" if another embedder is in use."""
+        return self._runtime.current.describe() if self._settings.embedder == BUNDLED_EMBEDDER else ""
 
     def sparse_encoder(self, name: str) -> SparseEncoder:
         """Return the learned sparse encoder of this name. The first call loads it; other calls wait meanwhile.
@@ -106,6 +114,19 @@ class LocalModels:
                 self._cross_encoder = self._load(partial(CrossEncoder, name), "The cross-encoder could not be loaded")
                 self._readiness = Readiness(True, "Ready")
             return self._cross_encoder
+
+    def entailment_model(self, name: str) -> EntailmentModel:
+        """Return the model of this name that checks statements. The first call loads it; other calls wait meanwhile.
+
+        Raises
+        ------
+        VerifierMissing
+            The model cannot be loaded. The next call tries again.
+        """
+        with self._loading:
+            if self._entailment is None:
+                self._entailment = EntailmentModel(name)
+            return self._entailment
 
     def answerability_model(self) -> AnswerabilityModel:
         """Return the model that estimates whether a passage answers a question.

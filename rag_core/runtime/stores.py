@@ -25,6 +25,7 @@ from rag_core.store.preferences import PreferenceStore
 from rag_core.store.read_only import copy_library, describe_refusal, is_read_only
 from rag_core.store.snapshots import SnapshotStore, SnapshotView
 from rag_core.store.themes import ThemeStore
+from rag_core.store.tokens import TokenStore
 from rag_core.store.trainings import TrainingStore
 from rag_core.store.usage import UsageStore
 from rag_core.store.watches import WatchStore
@@ -80,6 +81,7 @@ class Stores:
             self.trainings = TrainingStore(self.database)
             self.usage = UsageStore(self.database)
             self.themes = ThemeStore(self.database)
+            self.tokens = TokenStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
             self.word_index: WordIndex = next(one.index for one in self.retrievers if isinstance(one, WordRetriever))
         except BaseException:
@@ -110,6 +112,10 @@ class Stores:
     def open_indexes(self, *generation_ids: int) -> list[tuple[Retriever, ChunkIndex]]:
         """Return the indexes of these generations, each with its retriever."""
         return [(one, index) for one in self.retrievers for index in one.open_all(generation_ids)]
+
+    def announce(self, address: str) -> None:
+        """Let other processes know at which address this one serves the application."""
+        self._lock.announce(address)
 
     def close(self) -> None:
         """Close all stores and release the lock on the data folder."""

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, true, update
 
 from rag_core.errors import CollectionError
 from rag_core.store.database import as_utc, create_id, now, split_batches
@@ -102,11 +102,14 @@ class DocumentStore(DocumentQueries):
 
     # versions, from submission to publication
 
-    def find_content(self, sha256: str, *, waiting: bool = False) -> tuple[str, str, bool] | None:
+    def find_content(
+        self, sha256: str, *, waiting: bool = False, collection: str | None = None
+    ) -> tuple[str, str, bool] | None:
         """Return ``(document_id, name, is_complete)`` of an indexed or queued document with this content.
 
         Documents whose content will be replaced by a queued file are ignored. If ``waiting`` is true, only versions in
-        the state ``building`` are considered. Return ``None`` if there is no such document.
+        the state ``building`` are considered, and with ``collection`` only documents of this collection. Return
+        ``None`` if there is no such document.
         """
         later = versions.alias()
         replaced = select(later.c.id).where(
@@ -120,6 +123,7 @@ class DocumentStore(DocumentQueries):
             select(documents.c.id, documents.c.name, versions.c.state)
             .join(versions, versions.c.document_id == documents.c.id)
             .where(versions.c.sha256 == sha256, or_(*states), ~replaced.exists())
+            .where(true() if collection is None else documents.c.collection == collection)
             .order_by(versions.c.state != "full")
         )
         row = self._db.fetch_first(query)

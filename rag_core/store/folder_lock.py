@@ -35,10 +35,13 @@ class FolderLock:
             self._lock.acquire()
             self._pid_file = folder / ".pid"
             self._pid_file.write_text(str(os.getpid()))
+            self._address_file = folder / ".address"
+            self._address_file.unlink(missing_ok=True)
         except Timeout:
             raise DataFolderInUse(
                 f"The data folder {folder} is in use by another Footnote process{_owner(folder)}. Close it, use the "
-                "web page instead, or name another folder (--data-dir, RAG_DATA_DIR)."
+                "web page instead, or name another folder (--data-dir, RAG_DATA_DIR).",
+                _read(folder / ".address"),
             ) from None
         except OSError as error:
             raise DataFolderUnwritable(
@@ -46,16 +49,26 @@ class FolderLock:
                 "some space, or set RAG_DATA_DIR to another folder."
             ) from error
 
+    def announce(self, address: str) -> None:
+        """Write the address of this process into the folder, where a process finds it that cannot get the lock."""
+        self._address_file.write_text(address, "utf-8")
+
     def release(self) -> None:
         """Release the lock, so that another process can use the folder."""
         try:
             self._pid_file.unlink(missing_ok=True)
+            self._address_file.unlink(missing_ok=True)
         finally:
             self._lock.release()
 
 
 def _owner(folder: Path) -> str:
+    process = _read(folder / ".pid")
+    return f" (process {process})" if process.isdecimal() else ""
+
+
+def _read(file: Path) -> str:
     try:
-        return f" (process {int((folder / '.pid').read_text())})"
-    except (OSError, ValueError):
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
         return ""

@@ -379,6 +379,19 @@ usage = Table(
     Column("created_at", DateTime(timezone=True), nullable=False, index=True),
 )
 
+# Tokens of other programs: SHA-256 of their texts, and what they allow; without collections, in all of them.
+api_tokens = Table(
+    "api_tokens",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("rights", JSON, nullable=False),
+    Column("collections", JSON, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("used_at", DateTime(timezone=True)),
+)
+
 preferences = Table(
     "preferences",
     metadata,

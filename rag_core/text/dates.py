@@ -12,6 +12,12 @@ _WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
 _FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
+# With one of these words, a date in a question stands for other days as well.
+OPEN_PERIOD = re.compile(
+    r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
+    r"entre|desde|después|antes|hasta)(?!\w)",
+    re.IGNORECASE,
+)
 _LAST_OF_WINTER = 2
 # A quarter as written in column headers, such as "Q2".
 QUARTER = r"Q[1-4]"

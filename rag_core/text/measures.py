@@ -1,8 +1,10 @@
-"""The unit of measurement after a number, by the names and symbols of the Unicode locale data."""
+"""The unit of measurement or the currency of a number, by the names and symbols of the Unicode locale data."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
@@ -15,7 +17,69 @@ _PREFIXES, _BASES = ("", *"nµmkMGT"), ("A", "V", "W", "Wh", "Hz", "F", "J", "Pa
 _SAME = {"mass-ton": "mass-tonne", "mass-metric-ton": "mass-tonne"}
 _VARIANT = re.compile(r"-(?:person|imperial|metric)$")
 _UNIT = re.compile(r"[\s\u00a0\u202f-]?(?P<unit>[^\W\d_]+[²³]?|[°µΩ%][^\W\d_]?)(?:/[^\W\d_]+)?(?!\w)")
+# Up to three words, possibly after the number in digits, as in "ten (10) working days".
+_PHRASE = re.compile(r"\s?(?:\([^()]{1,12}\)\s?)?([^\W\d_]+(?:\s[^\W\d_]+){0,2})")
 _METRES = re.compile(r"\d\s?m$")
+# A German noun ends with the unit that it is made of; shorter endings are often no words.
+_SHORTEST_PART, _SHORTEST_COMPOUND = 4, 8
+# The numbers after one in a row, of which only the last may have a unit, and the words before the first.
+_NUMBERS, _BEFORE = re.compile(r"(?:[ \t–-]*[+±]?\d[\d.,]*)+"), re.compile(r"([^\s\d]+)\s*$")
+# Languages that put the adjective of a currency after its noun, as in "francs suisses".
+_NOUN_FIRST = frozenset(("fr", "es", "it", "pt"))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What an amount is measured in.
+
+    ``dimension`` is, for example, ``duration`` or ``currency``. An ambiguous word, such as "dollars", has several
+    ``units``.
+    """
+
+    dimension: str
+    units: frozenset[str]
+
+    def agrees(self, other: Measure) -> bool:
+        """Return whether two amounts may be in one unit."""
+        return self.dimension == other.dimension and bool(self.units & other.units)
+
+    def conflicts(self, other: Measure) -> bool:
+        """Return whether two amounts are in different units of one dimension, as minutes and hours are."""
+        return self.dimension == other.dimension and not self.units & other.units
+
+
+def find_measure(text: str, start: int, end: int, currency: str = "", *, in_row: bool = False) -> Measure | None:
+    """Return what the number at a span of a text is measured in; ``None`` if this is unknown.
+
+    Parameters
+    ----------
+    text : str
+    start, end : int
+    currency : str
+        The currency of the number, as in `Number`.
+    in_row : bool
+        Whether the unit may also stand before the first or after the last number of the row.
+    """
+    if currency:
+        return Measure("currency", _load_currencies().get(currency.casefold(), frozenset((currency,))))
+    places = [end]
+    if in_row and (following := _NUMBERS.match(text, end)):
+        places.append(following.end())
+    for place in places:
+        if unit := find_unit(text, place):
+            return Measure(unit.partition("-")[0], frozenset((unit,)))
+        if (word := _PHRASE.match(text, place)) and (codes := _load_currencies().get(normalize(word[1].split()[0]))):
+            return Measure("currency", codes)
+    line = text.rfind("\n", 0, start) + 1
+    if (
+        in_row
+        and (first := re.search(r"\d", text[line:end]))
+        and (word := _BEFORE.search(text[line : line + first.start()]))
+    ):
+        symbol = word[1].strip("()[],:").partition("/")[0]
+        if before := _load_units()[0].get(symbol):
+            return Measure(before.partition("-")[0], frozenset((before,)))
+    return None
 
 
 def find_unit(text: str, end: int) -> str:
@@ -23,20 +87,38 @@ def find_unit(text: str, end: int) -> str:
 
     >>> find_unit("It takes 45 Minuten.", 11), find_unit("at 300 µA", 6), find_unit("36 valves", 2)
     ('duration-minute', 'A-µ', '')
+    >>> find_unit("ten (10) Working Days", 3), find_unit("517 square miles", 3), find_unit("50 Betriebsstunden", 2)
+    ('duration-day', 'area-square-mile', 'duration-hour')
     """
     # A single "m" is part of the number, because it may also stand for millions.
     if _METRES.search(text, 0, end):
         return "length-meter"
-    match = _UNIT.match(text, end)
-    if match is None:
-        return ""
     symbols, names = _load_units()
-    return symbols.get(match["unit"]) or names.get(normalize(match["unit"])) or ""
+    phrase = _PHRASE.match(text, end)
+    words = phrase[1].split() if phrase else []
+    for count in (3, 2):
+        if len(words) >= count and (unit := names.get(normalize(" ".join(words[:count])))):
+            return unit
+    match = _UNIT.match(text, end)
+    unit = symbols.get(match["unit"], "") if match else ""
+    if not unit and words:
+        unit = _find_name(words[0])
+    if not unit and len(words) > 1 and (further := _find_name(words[1])).startswith("duration"):
+        return further
+    return unit
 
 
-def have_same_dimension(unit: str, other: str) -> bool:
-    """Return whether two units measure the same, as minutes and hours do."""
-    return unit.partition("-")[0] == other.partition("-")[0]
+def _find_name(word: str) -> str:
+    """Return the unit of a word, possibly in the German dative, or at the end of a German compound."""
+    names, folded = _load_units()[1], normalize(word)
+    for form in (folded, folded.removesuffix("n")):
+        if form in names:
+            return names[form]
+        if word[0].isupper() and len(form) >= _SHORTEST_COMPOUND:
+            ends = (form[place:] for place in range(_SHORTEST_PART - 1, len(form) - _SHORTEST_PART + 1))
+            if unit := next((names[end] for end in ends if end in names), ""):
+                return unit
+    return ""
 
 
 @cache
@@ -47,18 +129,40 @@ def _load_units() -> tuple[dict[str, str], dict[str, str]]:
 
     symbols: dict[str, set[str]] = {}
     names: dict[str, set[str]] = {}
-    for language in LANGUAGES:
-        locale = Locale(language)
+    # British and American names differ.
+    for language in (*LANGUAGES, "en_GB"):
+        locale = Locale.parse(language)
         for unit, count in product(map(str, locale.unit_display_names), (1, 5)):
             key = _VARIANT.sub("", unit)
             symbol = format_unit(count, unit, "short", format="#", locale=locale)
             name = normalize(format_unit(count, unit, "long", format="#", locale=locale))
             for written, known in ((symbol, symbols), (name, names)):
                 word = written.replace(str(count), "").strip("\u00a0\u202f ")
-                if word and " " not in word:
+                if word and (known is names or " " not in word):
                     known.setdefault(word, set()).add(_SAME.get(key, key))
     symbols |= {prefix + base: {f"{base}-{prefix}"} for prefix in _PREFIXES for base in _BASES}
     found = (
         {word: next(iter(units)) for word, units in known.items() if len(units) == 1} for known in (symbols, names)
     )
     return next(found), next(found)
+
+
+@cache
+def _load_currencies() -> dict[str, frozenset[str]]:
+    """Return the ISO 4217 codes of currencies by noun, in lower case: that of the dollar has several."""
+    found: dict[str, set[str]] = {}
+    for language, code, name in _list_currency_names():
+        words = normalize(name).replace("-", " ").split()
+        found.setdefault(words[0] if language in _NOUN_FIRST else words[-1], set()).add(code)
+        found.setdefault(code.casefold(), set()).add(code)
+    return {word: frozenset(codes) for word, codes in found.items()}
+
+
+def _list_currency_names() -> Iterator[tuple[str, str, str]]:
+    from babel import Locale
+    from babel.numbers import get_currency_name, get_territory_currencies
+
+    territories = [one for one in map(str, Locale("en").territories) if len(one) == 2 and one.isalpha()]
+    codes = {str(code) for one in territories for code in get_territory_currencies(one)}
+    for language, code, count in product(LANGUAGES, sorted(codes), (1, 5)):
+        yield language, code, get_currency_name(code, count=count, locale=language).partition(" (")[0]

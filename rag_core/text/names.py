@@ -120,7 +120,13 @@ def strip_possessive(word: Word) -> str:
 
 
 def _is_acronym_of(name: str, said: AnnotatedText) -> bool:
-    return name in "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
+    """Return whether a text has capital initials with these letters, or words in a row, as in "earnings per share"."""
+    initials = "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
+    if name in initials or len(name) < MIN_SYMBOL_CHARS:
+        return name in initials
+    row = r"[\s-]+".join(rf"{re.escape(letter)}\w*" for letter in name)
+    found = (re.split(r"[\s-]+", one[0].lower()) for one in re.finditer(rf"(?<!\w){row}", said.text, re.IGNORECASE))
+    return any(words[0] not in STOP_WORDS and words[-1] not in STOP_WORDS for words in found)
 
 
 def find_likely_names(asked: AnnotatedText) -> list[Word]:

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Literal
 
 from rag_core.types.cited_tables import CitedTable
+from rag_core.types.page_links import build_page_link
 from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
@@ -18,15 +19,20 @@ REFUSAL = "I don't know: the documents don't say."
 CLOSEST_PASSAGES = "Not stated. Closest passages: {pages}."
 NOT_IN_PLACES = "Not stated in {places}. Nothing else was searched, because the question names this place."
 # The answers if there is nothing to search.
-NO_DOCUMENTS = "There are no documents to search. Add {formats}, then ask again."
+NO_DOCUMENTS = "There are no documents to search. Add documents, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
+# The line above excerpts of pages that may answer.
+INTRODUCTION = "These passages may answer your question."
+INCOMPLETE = "These passages may answer your question; there may be more."
+SOME_OF = "These are {shown} of {number} passages that may answer; there may be more."
+_INTRODUCTIONS = re.compile("|".join([INTRODUCTION, INCOMPLETE, SOME_OF.format(shown=r"\d+", number=r"\d+")]))
 # A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
 # U+3010 and U+3011, which some language models write.
 MARKER = re.compile(r"\[(\d{1,6})\]")
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _FINAL_MARKERS = re.compile(r"(?:[ \t]*\[\d+\])+\Z")
 # What the check of a statement against the passages found wrong; empty if it found nothing wrong.
-Mark = Literal["", "contradicted", "not_found"]
+Mark = Literal["", "contradicted", "not_found", "judged"]
 
 
 def strip_markers(text: str) -> str:
@@ -83,6 +89,11 @@ class Citation:
         )
 
 
+def build_citation_link(application: str, citation: Citation) -> str:
+    """Return the link to the page of a citation, with its quote highlighted; see `build_page_link`."""
+    return build_page_link(application, citation.document_id, citation.page_index, citation.start, citation.quote)
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A statement of an answer and the result of checking it.
@@ -90,8 +101,9 @@ class Claim:
     A statement is a sentence, or a part of a sentence that ends with a group of markers. ``answer.text[start:end]``
     is the statement without these markers. ``supported`` is true if a citation supports the statement; otherwise,
     ``reason`` may say why not. ``mark`` is ``contradicted`` if the source contains a different value, which is
-    ``source_value``. It is ``not_found`` if the passages do not cover the statement. If ``supported`` is false and
-    ``mark`` is empty, the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
+    ``source_value``. It is ``not_found`` if the passages do not cover the statement, and ``judged`` if a model finds
+    that they do not support it, with its reason as ``source_value``. If ``supported`` is false and ``mark`` is empty,
+    the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
     that was compared with the statement; otherwise it is 0.
     """
 
@@ -109,6 +121,8 @@ class Claim:
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
         found = f": {self.source_value}" if self.source_value else ""
+        if self.mark == "judged":
+            return f"not supported by the source, in a model's judgement{found}"
         return f"not found in the sources{found}" if self.mark else ""
 
 
@@ -177,7 +191,10 @@ class Answer:
     @property
     def consists_of_excerpts(self) -> bool:
         """Whether the text consists of excerpts of pages that may answer."""
-        return self.generator == "extractive" and any(one.marks for one in self.citations)
+        introduction = self.text.partition("\n\n")[0]
+        return self.generator == "extractive" and (
+            any(one.marks for one in self.citations) or _INTRODUCTIONS.fullmatch(introduction) is not None
+        )
 
     @property
     def written_text(self) -> str:

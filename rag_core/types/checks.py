@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rag_core.types.answers import Citation
 from rag_core.types.retrieval import Passage
+from rag_core.types.usage import Usage
 
 Verdict = Literal["supported", "contradicted", "not_supported", "unsure"]
 VERDICT_WORDS: dict[Verdict, str] = {
@@ -33,6 +34,12 @@ class CheckedStatement:
         The sentence that was compared; ``None`` if none is close.
     passage : Passage or None
         The passage that contains the cited sentence.
+    is_judged : bool
+        Whether the verdict is a model's judgement.
+    usage : Usage
+        What a language model used that judged this statement and the following ones.
+    notices : tuple of str
+        Why statements were not judged.
     """
 
     statement: str
@@ -40,9 +47,13 @@ class CheckedStatement:
     reason: str = ""
     citation: Citation | None = None
     passage: Passage | None = None
+    is_judged: bool = False
+    usage: Usage = field(default_factory=Usage)
+    notices: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """The verdict in words, with what the source says instead."""
         known = VERDICT_WORDS[self.verdict]
-        return self.reason[:1].upper() + self.reason[1:] if self.verdict == "contradicted" and self.reason else known
+        is_telling = self.reason and (self.verdict == "contradicted" or self.is_judged)
+        return self.reason[:1].upper() + self.reason[1:] if is_telling else known

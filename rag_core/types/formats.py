@@ -15,12 +15,14 @@ class FormatDescription:
     name : str
         Identifies the format, and stands before the word "file", as in "a PDF file".
     noun : str
-        A file of the format, as in "Open PDF"; "a" can stand before it, and "s" after it.
+        A file of the format, as in "Open PDF"; "a" can stand before it.
     suffixes : tuple of str
         Endings of file names, in lower case and with the dot.
     media_type : str
     opens_at_page : bool
         Whether browsers show a file of the format and can open it at a page.
+    is_laid_out : bool
+        Whether files of the format have no pages, so that Footnote draws their content on pages of its own.
     """
 
     name: str
@@ -28,6 +30,7 @@ class FormatDescription:
     suffixes: tuple[str, ...]
     media_type: str
     opens_at_page: bool = False
+    is_laid_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +48,9 @@ class AcceptedFormats:
         """The names, as in "PDF or text"."""
         return _join([one.name for one in self.formats], "or")
 
-    @property
-    def nouns(self) -> str:
-        """The nouns in the singular, as in "PDF or text file"."""
-        return _join([one.noun for one in self.formats], "or")
-
-    @property
-    def plurals(self) -> str:
-        """The nouns in the plural, as in "PDFs and text files"."""
-        return _join([f"{one.noun}s" for one in self.formats], "and")
-
     def has_suffix(self, name: str) -> bool:
-        """Return whether the name of a file has the ending of a format."""
-        return name.lower().endswith(self.suffixes)
+        """Return whether the name of a file has the ending of a format; lock files of Office do not count."""
+        return name.lower().endswith(self.suffixes) and not name.rpartition("/")[2].startswith("~$")
 
     def find_by_name(self, name: str) -> FormatDescription:
         """Return the format whose ending the name of a document has; the first format if it has none of them."""

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from rag_core.text.aliases import Aliases, find_aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
 from rag_core.text.numbers import numbers_equal
@@ -56,10 +57,14 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 @dataclass(frozen=True)
 class _Attribution:
-    """A claim with the sentences to cite for it, best first; ``mark`` and the fields after it are as in `Claim`."""
+    """A claim with the sentences to cite for it, best first; ``mark`` and the fields after it are as in `Claim`.
+
+    ``closest`` is the sentence that supports the claim best, whether it is cited or not.
+    """
 
     claim: ClaimSpan
     sentences: tuple[SourceSentence, ...] = ()
+    closest: SourceSentence | None = None
     mark: Mark = ""
     source_value: str = ""
     compared_rank: int = 0
@@ -68,6 +73,11 @@ class _Attribution:
     def ranks(self) -> tuple[int, ...]:
         """Ranks of the passages to cite, best first."""
         return tuple(dict.fromkeys(sentence.source.passage.rank for sentence in self.sentences))
+
+    @property
+    def compared(self) -> tuple[SourceSentence, ...]:
+        """The sentences to cite, or else the closest one."""
+        return self.sentences or tuple(filter(None, [self.closest]))
 
 
 @dataclass(frozen=True)
@@ -140,15 +150,26 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
     """Return the passages as sentences; the last sentence of a page continues on the next page, if that is given."""
     in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
+    aliases = _find_aliases(passages)
     pages: dict[PageKey, SplitPassage] = {}
     by_rank: dict[int, SplitPassage] = {}
     for one in sorted(passages, key=lambda passage: (passage.version_id, -passage.page_index)):
         following = pages.get((one.version_id, one.page_index + 1)) if in_parts else None
-        split = SplitPassage(one, question, encode, following=following, in_parts=in_parts)
+        known = aliases[one.version_id]
+        split = SplitPassage(one, question, encode, following=following, in_parts=in_parts, aliases=known)
         by_rank[one.rank] = split
         if one.start == 0:
             pages[one.page_key] = split
     return [by_rank[one.rank] for one in passages]
+
+
+def _find_aliases(passages: Sequence[Passage]) -> dict[str, Aliases]:
+    """Return the names that each document defines in its passages, by version."""
+    texts: dict[str, list[str]] = {}
+    for one in passages:
+        texts.setdefault(one.version_id, []).append(one.text)
+    titles = {one.version_id: f"{one.document} {one.document_label}" for one in passages}
+    return {version: find_aliases("\n".join(parts), titles[version]) for version, parts in texts.items()}
 
 
 def _move_markers_to_end(line: re.Match[str]) -> str:
@@ -207,9 +228,9 @@ def _attribute_claim(
     wrong = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
-        return _Attribution(claim, (wrong.sentence,), "contradicted", wrong.source_value, rank)
+        return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
     if not foreign and _is_unrelated(said.reading, question.reading, sources, max(one.support for one in scored)):
-        return _Attribution(claim, (), "not_found", wrong.value if wrong else "", best.source.passage.rank)
+        return _Attribution(claim, (), best, "not_found", wrong.value if wrong else "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
@@ -226,8 +247,8 @@ def _attribute_claim(
         kept = [best]
     cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
     if wrong:
-        return _Attribution(claim, cited, "not_found", wrong.value, best.source.passage.rank)
-    return _Attribution(claim, cited)
+        return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
+    return _Attribution(claim, cited, best)
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
@@ -340,12 +361,13 @@ def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> Verified
         for position, attribution in enumerate(attributions)
     ]
     edits = [edit for claim_edits, _ in changes for edit in claim_edits]
-    statements = tuple(
-        _create_statement(attribution, end, edits)
-        for attribution, (_, end) in zip(attributions, changes, strict=True)
-        if attribution.claim.start < end
+    kept = [(one, end) for one, (_, end) in zip(attributions, changes, strict=True) if one.claim.start < end]
+    return VerifiedAnswer(
+        _apply_edits(text, edits),
+        _create_citations(attributions),
+        tuple(_create_statement(attribution, end, edits) for attribution, end in kept),
+        compared=tuple(tuple(map(_cite, attribution.compared)) for attribution, _ in kept),
     )
-    return VerifiedAnswer(_apply_edits(text, edits), _create_citations(attributions), statements)
 
 
 def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
@@ -370,11 +392,15 @@ def _create_citations(attributions: Sequence[_Attribution]) -> tuple[Citation, .
     citations: dict[tuple[int, int, int], Citation] = {}
     for attribution in attributions:
         for sentence in attribution.sentences:
-            quote = Citation.of(sentence.source.passage, sentence.start, sentence.end)
+            quote = _cite(sentence)
             key = (quote.marker, quote.start, quote.end)
             by_model = quote.marker in attribution.claim.ranks or (key in citations and not citations[key].added)
             citations[key] = replace(quote, added=not by_model)
     return tuple(citations.values())
+
+
+def _cite(sentence: SourceSentence) -> Citation:
+    return Citation.of(sentence.source.passage, sentence.start, sentence.end)
 
 
 def _create_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:

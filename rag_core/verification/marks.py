@@ -13,55 +13,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
-from decimal import Decimal
-from itertools import permutations
+from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.dates import is_year, list_fiscal_years
+from rag_core.text.dates import is_year
 from rag_core.text.languages import detect_language
-from rag_core.text.measures import find_unit, have_same_dimension
+from rag_core.text.measures import Measure, find_measure, find_unit
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
-from rag_core.text.values import Value, find_values, is_same_value
-from rag_core.verification.support import POSSIBLE_SCALES, ScoredSentence, SourceSentence, SplitPassage
+from rag_core.text.values import Value, is_same_value
+from rag_core.text.words import Word
+from rag_core.verification.derived_values import is_count, is_derived
+from rag_core.verification.other_cells import find_other_cell
+from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
 _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
+# Of the claim's words without its values, a sentence contradicts a value or a name if it has at least this share, more
+# than each sentence with it by the margin, and so many of the words near it. Another value counts as this share.
+_MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
+_MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
 _MIN_SHARE_OF_UNIT = 0.3
+# Digits of a number from which on a rounded form of it can be recognized without its unit.
+_ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
-# A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
-_ROW_MARGIN = 0.15
 # Capitalized words in a row, and their first letters.
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
+# A name of one or more words, as in "Bank of Ireland".
+_NAME = re.compile(
+    r"[^\W\d_a-zß-öø-ÿ][\w&'’-]*(?:\s(?:(?:of|de|the|and|&|du|von|der|la|del)\s)?[^\W\d_a-zß-öø-ÿ][\w&'’-]*)*"
+)
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
-# Halves, quarters, days of a week, months and weeks of a year.
-_PERIODS = (2, 4, 7, 12, 52)
-# Up to this number, a model may have counted what the sources list.
-_MAX_COUNTED = 12
 # The sentences from whose values a calculation may be made.
 _CALCULATED_FROM = 3
 # Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
-# The sentences above a row among which the years of its columns are looked for.
-_MAX_ABOVE = 60
 # The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
 _SECTION_NUMBER = re.compile(r"(?:^|(?<=\n))\s*\(?\d[\d.]*(?:[.)]|\s+[A-Z])")
 _NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class ValueMark:
-    """A value of a claim, as written, that the sources lack, or contradict with ``source_value`` in a sentence."""
-
-    value: str
-    sentence: SourceSentence
-    source_value: str = ""
 
 
 def find_wrong_value(
@@ -90,23 +85,37 @@ def find_wrong_value(
     lacking: Value | None = None
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
+            # A true number may be said of another year than the one asked about.
+            if not foreign and (found := find_other_cell(value, claim, ranked, sources, question)):
+                return found
             continue
         is_stated = any(source.states(value) for source in sources)
-        if not is_stated and (_is_count(value) or _is_derived(value, claim, ranked[:_CALCULATED_FROM])):
+        if found := _find_other_measure(value, claim, ranked, sources):
+            return found
+        near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
+        if not is_stated and (is_count(value) or is_derived(value, claim, near)):
+            if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, question, scored)):
+                return found
             continue
         if not is_stated:
             lacking = lacking or value
+        if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
+            return found
         if foreign:
             continue
-        if is_stated and (found := _find_other_cell(value, claim, ranked) or _find_other_unit(value, claim, ranked)):
-            return found
         if found := _find_other_sentence(value, claim, ranked, is_stated):
+            return found
+        if found := _find_closer_sentence(value, claim, question, scored):
             return found
     if not foreign and (found := _find_other_row(claim, question, sources)):
         return found
+    if not foreign and detect_language(claim.text) != "de":
+        for name in _list_names(claim, question):
+            if found := _find_closer_sentence(name, claim, question, scored):
+                return found
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
-    return ValueMark(_write_value(claim, lacking), best.sentence) if lacking else None
+    return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
@@ -171,7 +180,7 @@ def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequ
     if any(is_same_value(value, one) for one in question.values):
         return None
     rival = _find_rival(value, claim, sentence)
-    return ValueMark(_write_value(claim, value), sentence, rival) if rival else None
+    return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, rival)) if rival else None
 
 
 def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
@@ -182,23 +191,74 @@ def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
     )
 
 
-def _find_other_unit(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
-    """Return the contradiction of a value by a sentence with the same number of another unit of the same dimension."""
-    said = find_unit(claim.text, value.end) if value.number else ""
-    if not said:
+def _find_other_measure(
+    value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
+) -> ValueMark | None:
+    """Return the contradiction of a value by a sentence with the same number in another unit, currency or scale.
+
+    It is certain if the number has no other unit anywhere, or if no sentence with the number has more of the claim's
+    words.
+    """
+    number = value.number
+    if number is None or (is_year(value.text) and not number.currency):
         return None
-    found = None
-    for one in ranked:
-        text, scales = one.sentence.reading.text, one.sentence.source.scales
-        for other in one.sentence.reading.values:
-            if not is_same_value(value, other, scales):
-                continue
-            unit = find_unit(text, other.end)
-            if unit == said:
-                return None
-            if found is None and one.words >= _MIN_SHARE_OF_UNIT and unit and have_same_dimension(unit, said):
-                found = ValueMark(_write_value(claim, value), one.sentence, _write_value(one.sentence.reading, other))
-    return found
+    said = _find_measure(claim, value)
+    if said is None and not number.power:
+        return None
+    shares = {(id(one.sentence.source), one.sentence.start): one.words for one in scored}
+    found: tuple[float, SourceSentence, Value] | None = None
+    unknown: list[float] = []
+    for source in sources:
+        for sentence in source.sentences:
+            for other in sentence.reading.values:
+                if other.number is None or not _has_same_digits(number, other.number):
+                    continue
+                share = shares.get((id(source), sentence.start), 0.0)
+                relation = _compare_measures(said, value, sentence, other)
+                if relation == "same":
+                    return None
+                if relation == "unknown":
+                    unknown.append(share)
+                elif found is None or share > found[0]:
+                    found = share, sentence, other
+    if found is None:
+        return None
+    share, sentence, other = found
+    is_only = not unknown and len(re.sub(r"\D", "", number.text).strip("0")) > 1
+    if not is_only and share < max([_MIN_SHARE_OF_UNIT, *unknown]):
+        return None
+    return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, other))
+
+
+def _find_measure(text: AnnotatedText, value: Value, *, in_row: bool = False) -> Measure | None:
+    currency = value.number.currency if value.number else ""
+    return find_measure(text.text, value.start, value.end, currency, in_row=in_row)
+
+
+def _compare_measures(said: Measure | None, value: Value, sentence: SourceSentence, other: Value) -> str:
+    """Return whether two equal numbers are in the "same" or an "other" unit and scale, or whether this is "unknown"."""
+    measure = _find_measure(sentence.reading, other, in_row=sentence.is_row)
+    power, other_power = (one.number.power if one.number else 0 for one in (value, other))
+    if not other_power and sentence.is_row and len(sentence.source.scales) == 1:
+        [other_power] = sentence.source.scales
+    if said and measure and said.conflicts(measure):
+        return "other"
+    is_measured = said is None or (measure is not None and said.agrees(measure))
+    if is_measured and power != other_power and power and other_power:
+        return "other"
+    return "same" if is_measured and power == other_power else "unknown"
+
+
+def _has_same_digits(one: Number, other: Number) -> bool:
+    """Return whether two numbers are equal, or one is a rounded form of the other, without unit, currency and scale."""
+    if one.kind != other.kind:
+        return False
+    said, source = (
+        replace(number, values=frozenset(value.scaleb(-number.power) for value in number.values), power=0, currency="")
+        for number in (one, other)
+    )
+    is_long = len(re.sub(r"\D", "", one.text)) >= _ROUNDED_DIGITS
+    return numbers_equal(said, source, rounded=is_long)
 
 
 def _find_other_sentence(
@@ -217,114 +277,121 @@ def _find_other_sentence(
         if others and not any(best.sentence.source.states_near(best.sentence, one) for one in others):
             return None
     rival = _find_rival(value, claim, best.sentence)
-    return ValueMark(_write_value(claim, value), best.sentence, rival) if rival else None
+    found = write_value(best.sentence.reading, rival) if rival else ""
+    return ValueMark(write_value(claim, value), best.sentence, found) if rival else None
 
 
-def _find_other_cell(value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence]) -> ValueMark | None:
-    """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names."""
-    stating = next((one for one in ranked if one.sentence.states(value)), None)
-    if stating is None or value.number is None or is_year(value.text):
-        return None
-    row = stating.sentence
-    cells = _list_cells(row, value)
-    if stating.words >= ranked[0].words - _ROW_MARGIN:
-        wanted = _find_nearest_years(claim, value)
-        of_year = [cell for cell, years in zip(cells, _find_columns(row, len(cells)), strict=False) if years & wanted]
-        if len(of_year) == 1:
-            return _compare_cell(value, claim, row, of_year[0])
-    place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
-    if place is None or not row.is_row or not _find_label(row) - claim.stems:
-        return None
-    rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
-    named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]
-    if len(named) != 1 or named[0].states(value):
-        return None
-    return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
+def _find_closer_sentence(
+    value: Value, claim: AnnotatedText, question: AnnotatedText, scored: Sequence[ScoredSentence]
+) -> ValueMark | None:
+    """Return the contradiction of a value or name by a sentence that has nearly everything else of its claim.
 
-
-def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
-    """Return the numbers of a row that are of the kind of a value."""
-    return [one for one in row.reading.values if one.number and _find_kind(one) == _find_kind(value)]
-
-
-def _find_label(row: SourceSentence) -> set[str]:
-    """Return the stems of the content words before the first value of a row."""
-    end = row.reading.values[0].start
-    return {word.stem for word in row.reading.content if word.end <= end}
-
-
-def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
-    """Return the contradiction of a value by a cell; ``None`` if it is that of another value, or a rounded form of it.
-
-    If another cell of the row is exactly the value, the value is no rounded form.
+    No sentence near it has the value, and those that have it have fewer words of the claim, and no others.
     """
-    scales = row.source.scales
-    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
+    words = {one.stem for one in claim.content if not any(_contains(value, one) for value in (*claim.values, value))}
+    others = [one for one in claim.values if one is not value]
+    if len(words) < _MIN_WORDS:
         return None
-    number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
-    is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
-    if number is None or cell.number is None or numbers_equal(number, cell.number, scales, rounded=not is_exact):
+
+    def measure(sentence: SourceSentence) -> float:
+        stated = sum(sentence.states(one) for one in others)
+        return len(words & (sentence.reading.stems | sentence.source.title.stems)) / len(words) + _PER_VALUE * stated
+
+    shares = [(measure(one.sentence), one.sentence) for one in scored]
+    best, closest = max(shares, key=lambda one: one[0])
+    if best < _MIN_CLOSE_SHARE or _states_near(closest, value):
         return None
-    return ValueMark(_write_value(claim, value), row, _write_value(row.reading, cell))
+    for share, sentence in shares:
+        if _states(sentence, value) and (
+            share > best - _CLOSE_MARGIN or not words & sentence.reading.stems <= closest.reading.stems
+        ):
+            return None
+    is_name = value.kind == "name"
+    if not is_name and is_derived(value, claim, [closest]):
+        return None
+    reading = closest.reading
+    rivals = _list_rivals(value, claim, closest) if not is_name else _list_rival_names(claim, question, reading)
+    near = _list_near(claim, value)
+    common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
+    if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
+        return None
+    return ValueMark(write_value(claim, value), closest, write_value(reading, common[0][1]))
 
 
-def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of each of so many columns of a row, by the row itself or the nearest line above; or nothing."""
-    if count < 2:
-        return []
-    own = [years for one in row.reading.values if (years := _find_years(one))]
-    if own:
-        return own if len(own) == count else []
-    above = [one for one in row.source.sentences if one.end <= row.start][-_MAX_ABOVE:]
-    for sentence in reversed(above):
-        for line in reversed(sentence.reading.text.splitlines()):
-            heads = [found for one in find_values(line) if (found := _find_years(one))]
-            if len(heads) >= count:
-                return heads[:count]
-            if len(heads) > 1:
-                is_grouped = count % len(heads) == 0
-                return [heads[column * len(heads) // count] for column in range(count)] if is_grouped else []
-    return []
+def _contains(value: Value, word: Word) -> bool:
+    return value.start <= word.start < value.end
 
 
-def _find_years(value: Value) -> frozenset[str]:
-    if value.dates:
-        ends = (list_fiscal_years(one.year, one.month) for one in value.dates if one.year)
-        return frozenset(str(year) for years in ends for year in years)
-    return frozenset([value.text.strip()] if value.number and is_year(value.text) else [])
+def _list_name_stems(text: AnnotatedText, name: Value) -> set[str]:
+    return {word.stem for word in text.content if _contains(name, word)}
 
 
-def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
-    dated = [
-        (max(one.start - value.end, value.start - one.end), years)
-        for one in claim.values
-        if (years := _find_years(one))
-    ]
-    return min(dated, key=lambda one: one[0])[1] if dated else frozenset()
+def _list_names(claim: AnnotatedText, question: AnnotatedText) -> Iterator[Value]:
+    """Yield the names of a claim of one or more words; not those of the question."""
+    for match in _NAME.finditer(claim.text):
+        name = Value(*match.span(), match[0], "name")
+        within = [word for word in claim.names if _contains(name, word)]
+        is_name = len(within) > 1 or any(not claim.begins_sentence(word) for word in within)
+        is_part = any(name.start < one.end and one.start < name.end for one in claim.values)
+        if is_name and not is_part and not _list_name_stems(claim, name) <= question.stems:
+            yield name
 
 
-def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> str:
-    """Return the value of a sentence that stands in the place of a claim's value, if only one may; else nothing."""
-    reading, scales = sentence.reading, sentence.source.scales
-    of_kind = [one for one in reading.values if _is_same_kind(value, one, claim, reading)]
-    free = [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
+def _states(sentence: SourceSentence, value: Value) -> bool:
+    if value.kind != "name":
+        return sentence.states(value)
+    stems = {word.stem for word in AnnotatedText(value.text).content}
+    is_said = bool(stems & (sentence.reading.stems | sentence.source.title.stems))
+    return is_said or sentence.source.aliases.mentions(value.text, sentence.reading.text)
+
+
+def _states_near(sentence: SourceSentence, value: Value) -> bool:
+    if sentence.is_line:
+        return _states(sentence, value)
+    if value.kind != "name":
+        return sentence.source.states_near(sentence, value)
+    return any(_states(one, value) for one in sentence.source.list_near(sentence))
+
+
+def _list_rival_names(claim: AnnotatedText, question: AnnotatedText, sentence: AnnotatedText) -> list[Value]:
+    """Return the names of a sentence that the claim and the question lack."""
+    known = claim.stems | question.stems
+    return [one for one in _list_names(sentence, question) if not _list_name_stems(sentence, one) & known]
+
+
+def _list_near(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
+    """Return the stems of the three content words before and of the three after a value.
+
+    They are returned with their side, unless the value is a name, because both may be said first: who and what.
+    """
+    words = [word for word in text.content if not any(_contains(one, word) for one in (*text.values, value))]
+    before = [word.stem for word in words if word.end <= value.start][-_NEAR_WORDS:]
+    behind = [word.stem for word in words if word.start >= value.end][:_NEAR_WORDS]
+    sides = ("", "") if value.kind == "name" else ("before", "behind")
+    return {(side, stem) for side, stems in zip(sides, (before, behind), strict=True) for stem in stems}
+
+
+def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:
+    """Return the value of a sentence that stands in the place of a claim's value, if only one may."""
+    reading, free = sentence.reading, _list_rivals(value, claim, sentence)
     if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
         beside = _find_adjacent(claim, value)
         free = [one for one in free if beside & _find_adjacent(reading, one)]
     if free and all(is_same_value(free[0], one) for one in free):
-        return _write_value(reading, free[0])
-    return ""
+        return free[0]
+    return None
 
 
-def _find_kind(value: Value) -> str:
-    if value.number is None:
-        return value.kind
-    return "year" if is_year(value.text) else f"number {value.number.kind}"
+def _list_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> list[Value]:
+    """Return the values of a sentence that may stand in the place of a claim's value and are not those of the claim."""
+    scales = sentence.source.scales
+    of_kind = [one for one in sentence.reading.values if _is_same_kind(value, one, claim, sentence.reading)]
+    return [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
 
 
 def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
     one, two = value.number, other.number
-    if _find_kind(value) != _find_kind(other):
+    if find_kind(value) != find_kind(other):
         return False
     if one is None or two is None:
         return True
@@ -349,68 +416,3 @@ def _find_adjacent(text: AnnotatedText, value: Value) -> frozenset[tuple[str, st
     before = next((word.stem for word in reversed(words) if word.end <= value.start), "")
     behind = next((word.stem for word in words if word.start >= value.end), "")
     return frozenset([("before", before), ("behind", behind)]) - {("before", ""), ("behind", "")}
-
-
-def _write_value(text: AnnotatedText, value: Value) -> str:
-    """Return a value as a text writes it, with the word for its unit."""
-    end = value.end
-    if value.number and text.unit(value.number):
-        end = next(word.end for word in text.words if word.start >= value.end)
-    return " ".join(text.text[value.start : end].split()).rstrip(".,;:")
-
-
-def _is_count(value: Value) -> bool:
-    """Return whether a value is a small whole number without unit, which may count what the sources list."""
-    number = value.number
-    if number is None or number.kind or number.currency or number.power:
-        return False
-    return any(one == one.to_integral_value() and 0 < one <= _MAX_COUNTED for one in number.values)
-
-
-def _is_derived(value: Value, claim: AnnotatedText, near: Sequence[ScoredSentence]) -> bool:
-    """Return whether a number is the sum, difference, quotient or relative change of two stated ones of one kind."""
-    wanted = value.number
-    if wanted is None or is_year(value.text):
-        return False
-    rows = [stated for one in near if one.sentence.is_row for stated in one.sentence.reading.values]
-    for group in ([], rows, *(one.sentence.reading.values for one in near)):
-        numbers = [one.number for one in [*claim.values, *group] if one.number and one is not value]
-        for kind in ("", "percent"):
-            of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
-            amounts = {amount for one in of_kind for amount in one.values}
-            if wanted.power:
-                plain = [amount for one in of_kind if not one.power for amount in one.values]
-                amounts |= {amount.scaleb(scale) for amount in plain for scale in POSSIBLE_SCALES}
-            if kind == wanted.kind == "" and any(_equals(wanted, one) for a in amounts for one in _convert_period(a)):
-                return True
-            for a, b in permutations(amounts, 2):
-                results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
-                if b and not group and not wanted.kind:
-                    results += [a / b, a * b]
-                if any(_equals(wanted, result) for result in results):
-                    return True
-    return False
-
-
-def _convert_period(amount: Decimal) -> Iterator[Decimal]:
-    """Yield an amount for other periods: of a month for a year or a week, of a year for a quarter, and so on."""
-    for factor in _PERIODS:
-        yield amount * factor
-        yield amount / factor
-
-
-def _calculate(a: Decimal, b: Decimal, is_sum: bool, is_ratio: bool) -> Iterator[Decimal]:
-    if is_sum:
-        yield a - b
-        if a > b:
-            yield a + b
-    if is_ratio and b:
-        yield a / b * 100
-        yield (a - b) / b * 100
-        if a != b:
-            yield a / (b - a) * 100
-
-
-def _equals(wanted: Number, result: Decimal) -> bool:
-    derived = Number(0, 0, "", frozenset({abs(result)}), wanted.kind, wanted.currency)
-    return numbers_equal(wanted, derived, rounded=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rag_core.text.aliases import NO_ALIASES, Aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
@@ -99,6 +100,8 @@ class SplitPassage:
     in_parts : bool
         Whether to encode each sentence separately, when it is first compared. Most are never compared if there are
         many pages.
+    aliases : Aliases
+        The names that the document defines for one thing.
 
     Attributes
     ----------
@@ -114,8 +117,10 @@ class SplitPassage:
         *,
         following: SplitPassage | None = None,
         in_parts: bool = False,
+        aliases: Aliases = NO_ALIASES,
     ) -> None:
         self.passage = passage
+        self.aliases = aliases
         self.in_parts = in_parts
         self.continuation: SourceSentence | None = None
         self._question = question
@@ -174,9 +179,12 @@ class SplitPassage:
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
         """Return whether a sentence, one of the two before and the two after it, or the title states a value."""
+        return any(one.states(value) for one in self.list_near(sentence)) or self.title_states(value)
+
+    def list_near(self, sentence: SourceSentence) -> list[SourceSentence]:
+        """Return a sentence with the two before and the two after it."""
         position = self._positions[sentence.start]
-        near = self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
-        return any(one.states(value) for one in near) or self.title_states(value)
+        return self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
 
     def encode_sentence(self, sentence: SourceSentence) -> SourceSentence:
         """Return a sentence of the passage with its token vectors and its support for the question."""
@@ -264,7 +272,9 @@ def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool
             continue
         weight = _NAME_WEIGHT if is_name else 1.0
         total += weight
-        if word.stem in sentence.reading.stems:
+        if word.stem in sentence.reading.stems or (
+            is_name and source.aliases.mentions(word.text, sentence.reading.text)
+        ):
             matched += weight
         elif word.stem in source.title.stems:
             matched += weight * _TITLE_WORD

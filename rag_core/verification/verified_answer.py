@@ -16,7 +16,8 @@ class VerifiedAnswer:
     ``short`` is the short answer in the statements of a language model; empty if none is probable enough. ``refused``
     is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the
     excerpts that follow a language model's text. ``unchecked`` is true if the text is in another language than its
-    sources. ``more`` contains the citations of further excerpts, which the text leaves out.
+    sources. ``more`` contains the citations of further excerpts, which the text leaves out. ``compared`` contains for
+    each statement the sentences of the sources that it was compared with.
     """
 
     text: str
@@ -27,6 +28,7 @@ class VerifiedAnswer:
     quotes_start: int | None = None
     unchecked: bool = False
     more: tuple[Citation, ...] = ()
+    compared: tuple[tuple[Citation, ...], ...] = ()
 
 
 REFUSED = VerifiedAnswer(REFUSAL, refused=True)

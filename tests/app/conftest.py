@@ -41,7 +41,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> OpenPage:
     """Return a function that opens a page through pages/main.py, with query parameters as keywords."""
     monkeypatch.chdir(ROOT)
 
-    def opened(page: str = "chat", **params: str | list[str]) -> AppTest:
+    def opened(page: str = "chat", /, **params: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
         if page != "chat":
             app.run()

@@ -90,3 +90,21 @@ def _differing(app: AppTest) -> list[str]:
     """Return the settings that the table marks as different."""
     settings = table(app, "Difference")
     return list(settings.loc[settings["Difference"] == "differs", "Property"])
+
+
+def test_token_is_created_shown_once_and_revoked(open_page: OpenPage, engine: Engine) -> None:
+    app = open_page("admin")
+    app.text_input(key="token_name").set_value("notes")
+    click(app, "Create token")
+    secret = next(one.value for one in app.code if one.value.startswith("footnote_"))
+    token = engine.tokens.find(secret)
+    assert token is not None
+    assert token.caller.rights == ("read",)
+    app.run()
+    assert secret not in [one.value for one in app.code]
+    assert "search and read · all collections · last used" in texts(app)
+    app.text_input(key="token_name").set_value("notes")
+    click(app, "Create token")
+    assert "one is named “notes” already" in app.error[0].value
+    click(app, "Revoke")
+    assert engine.tokens.find(secret) is None

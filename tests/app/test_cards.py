@@ -17,6 +17,8 @@ ORCHARD = make_pdf(
         "The cider press will be repaired on 12 April 2024.",
     ]
 )
+HEDGE = make_pdf(["Report on the hedge", "The hedge is 40 metres long."])
+CLOSE = "Close the card of hedge.pdf"
 FEE, PRESS = "What is the annual fee?", "When will the cider press be repaired?"
 
 
@@ -40,9 +42,17 @@ def test_added_document_gets_a_card_whose_questions_are_answered(open_page: Open
     assert "orchard.pdf · Minutes · 1 page · English" in words(app)
     answered(press(app, FEE))
     assert "35 euros" in answer_texts(app)[0]
-    # The card stays with the questions that were not asked, until it is closed.
-    assert PRESS in labels(app)
+    # The card is one line above the question, which opens; it has the questions that were not asked.
+    (line,) = [one for one in app.expander if one.label.startswith("Added: ")]
+    assert line.label.replace("\\", "") == "Added: orchard.pdf"
+    assert not line.proto.expanded
+    assert PRESS in [one.label.replace("\\", "") for one in line.button]
     assert FEE not in labels(app)
+    # The card of a file that is added later is below the answer.
+    app.chat_input[0].upload("hedge.pdf", HEDGE, "application/pdf").run()
+    settle(app, lambda app: CLOSE in labels(app))
+    assert len([one for one in app.expander if one.label.startswith("Added: ")]) == 1
+    assert CLOSE not in [one.label.replace("\\", "") for expander in app.expander for one in expander.button]
     press(app, "Close the card")
     assert PRESS not in labels(app)
 

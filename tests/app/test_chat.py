@@ -84,7 +84,7 @@ def test_empty_library_offers_the_guide_and_its_questions(open_page: OpenPage) -
 def test_question_to_empty_library_is_explained(open_page: OpenPage) -> None:
     app = ask(open_page(), LENGTH)
     assert answer_texts(app)[0].startswith("There are no documents to search")
-    assert "Drop PDFs on the input field below" in texts(app)
+    assert "Drop documents on the input field below" in texts(app)
     assert "Rephrase the question" not in texts(app)
 
 

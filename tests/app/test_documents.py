@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit import config
@@ -13,6 +14,7 @@ from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job
+from rag_core.types.page_links import build_page_link
 from tests.support.app import BRIDGE, CANAL, OpenPage, add, rows, settle, shown, texts
 from tests.support.engines import EmbeddingBarrier, add_document, idle, raising, read_by_older_parser
 from tests.support.pdfs import make_pdf
@@ -262,7 +264,7 @@ def test_files_that_were_not_added_are_listed_apart(open_page: OpenPage, engine:
     settle(app, lambda app: bool(app.dataframe) and rows(app) == {"bridge.pdf": "Ready"})
     assert "1 document. Click a name" in texts(app)
     assert "1 file not added" in texts(app)
-    assert r"Not accepted\: it is not a PDF file" in texts(app)
+    assert r"Not accepted\: it is not a PDF\, DOCX" in texts(app)
     (notes,) = (one.document_id for one in engine.documents.list() if one.name == "notes.pdf")
     before = len(engine.jobs.list())
     app.button(key=f"retry_{notes}").click().run()
@@ -319,6 +321,11 @@ def test_preview_shows_what_is_in_a_document(open_page: OpenPage, engine: Engine
     app.button(key="preview_close").click().run()
     assert not app.tabs
     assert "no longer in the library" in texts(open_page("documents", document="gone"))
+    for quote, is_changed in (("RISK FACTORS", False), ("RISK-FACTORS", True)):
+        link = urlsplit(build_page_link("", document_id, 1, 0, quote))
+        app = open_page("documents", **dict(parse_qsl(link.query)))
+        assert shown(app, "footnote_pageview")[0]["alt"] == "Page 2 of report.pdf"
+        assert ("has changed since the link was made" in texts(app)) == is_changed
 
 
 def test_document_is_renamed_tagged_read_again_and_deleted_in_its_preview(

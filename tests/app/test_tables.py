@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ from reportlab.pdfgen.canvas import Canvas
 
 from pages.shared.blocks import build_answer_blocks
 from pages.shared.evidence import find_highlights
+from pages.shared.excerpts import build_excerpts
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node
 from pages.shared.page_text import build_page_text
 from pages.shared.tables import build_cited_tables
 from rag_core.engine import Engine
-from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.answers import Answer, AnswerState, Citation
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.retrieval import Gate
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -94,6 +96,49 @@ def test_cited_rows_follow_their_source_and_unit() -> None:
     assert plain_text([caption]) == "a.pdf, page 7 · (in millions) [1]"
     assert grid(shown_table) == [["", "2023"], ["Net sales", "3,642✓"]]
     assert build_cited_tables(answer(COMPARISON, tables=(cited,)), {1: "a.pdf, page 7"}) == []
+
+
+def cite(quote: str, start: int, *marks: tuple[int, int]) -> Citation:
+    return Citation(1, 1, "d", "v", "a.pdf", "7", 0, "3", quote, start, start + len(quote), marks=marks)
+
+
+def test_excerpt_shows_the_rows_beside_the_marked_one_and_the_whole_table_on_demand() -> None:
+    remark = "The mill was closed for repairs in the spring, and for the whole of the winter. " * 3
+    text, whole = draw(("", "Remark"), *((f"Mill {name}", remark.strip()) for name in range(8)))
+    row = whole.body[3]
+    start, end = row.cells[0].start, row.cells[1].end
+    shown_rows = replace(whole, rows=(*whole.headers, *whole.body[1:7]))
+    cited = CitedTable(1, "v", 0, shown_rows, (row.cells[1].start,))
+    unit = cite("(in millions)", 0)
+    said = replace(
+        answer("[1]", tables=(cited,)), citations=(unit, cite(text[start:end], start, row.cells[1].spans[0]))
+    )
+    caption, part, toggle = build_excerpts(said, said.citations, {("v", 0): [whole]})
+    assert plain_text([caption]) == "a.pdf · page 3 · (in millions) [1]"
+    assert [labels[0] for labels in grid(part)] == ["", "Mill 3"]
+    assert toggle == {"t": "toggle", "n": 0, "s": "Show the whole table (8 rows)"}
+    _, opened, toggle = build_excerpts(said, said.citations, {("v", 0): [whole]}, [0])
+    assert [labels[0] for labels in grid(opened)] == ["", *(f"Mill {name}" for name in range(8))]
+    assert toggle["s"] == "Show fewer rows"
+    _, only = build_excerpts(said, said.citations, {("v", 0): [shown_rows]})
+    assert len(grid(only)) == 7
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_long_excerpt_is_shown_around_its_mark_until_the_reader_asks_for_it(marked: bool) -> None:
+    quote = (
+        "The mill was closed in the winter. " * 20 + "It has 40 looms. " + "The mill was opened in the spring. " * 20
+    )
+    place = quote.index("40 looms")
+    citation = cite(quote.strip(), 100, *([(100 + place, 108 + place)] if marked else []))
+    _, fold = build_excerpts(answer("[1]"), [citation])
+    short, whole = fold["c"]
+    assert (fold["t"], plain_text([whole])) == ("fold", quote.strip())
+    assert len(plain_text([short])) < 600
+    assert plain_text([short]).endswith("…")
+    assert plain_text([short]).startswith("… ") == marked
+    marks = [node["s"] for node in short["c"][0]["c"] if node["t"] == "mark"]
+    assert marks == (["40 looms"] if marked else [])
 
 
 def test_prose_around_a_table_is_kept_in_order() -> None:

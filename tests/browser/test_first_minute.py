@@ -29,7 +29,7 @@ DROP = """async (data) => {
 def test_file_dropped_on_the_page_gets_a_card_with_questions(open_app: OpenApp, tmp_path: Path) -> None:
     with serve(tmp_path / "data") as address:
         page = open_app(address)
-        expect(page.get_by_text("Drop PDFs anywhere on this page")).to_be_visible()
+        expect(page.get_by_text("Drop files anywhere on this page")).to_be_visible()
         page.evaluate(DROP, base64.b64encode(ORCHARD).decode())
         question = page.get_by_role("button", name="What is the annual fee?")
         expect(question).to_be_visible()

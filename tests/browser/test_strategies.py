@@ -62,9 +62,8 @@ def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: Sc
     page.get_by_text("· Compare").click()
     expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
     page.get_by_role("button", name=CANAL_SOURCE).first.click()
-    expect(
-        page.get_by_role("dialog", name=re.compile(r"Source [12]:")).get_by_alt_text("Page 1 of canal.pdf")
-    ).to_be_visible()
+    dialog = page.get_by_role("dialog", name=re.compile(r"Source [12]:"))
+    expect(dialog.get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name=CANAL_SOURCE).first).to_be_visible()
     expect(page.get_by_text("· Compare")).to_be_visible()

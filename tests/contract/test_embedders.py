@@ -15,6 +15,7 @@ from benchmarks.fit_projection import token_vectors
 from rag_core.embedding import bundled, load_embedder
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.embedding.embedder import Embedder
+from rag_core.embedding.runtimes import Runtime
 from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
@@ -58,7 +59,7 @@ def test_identity_describes_the_model(by_torch: Embedder) -> None:
 
 def test_bundled_model_equals_sentence_transformers() -> None:
     """Both compute in fp32, with padding of texts of unequal length."""
-    model = BundledEmbedder(precision="fp32")
+    model = BundledEmbedder(Runtime("openvino", "fp32"))
     reference = SentenceTransformerEmbedder(str(bundled.find_weights_folder()), precision="fp32")
     for actual, expected in zip(model.embed(TEXTS), reference.embed(TEXTS), strict=True):
         assert actual.dense == pytest.approx(expected.dense, abs=1e-5)
@@ -109,10 +110,10 @@ def test_vectors_do_not_depend_on_other_texts(embedder: Embedder) -> None:
     assert embedder.embed([]) == []
 
 
-@pytest.mark.parametrize("precision", ["auto", "fp32"])
-def test_bundled_vectors_are_bitwise_independent_of_the_batch(precision: str) -> None:
+@pytest.mark.parametrize("runtime", [None, Runtime("openvino", "fp32"), Runtime("openvino", "int8")])
+def test_bundled_vectors_are_bitwise_independent_of_the_batch(runtime: Runtime | None) -> None:
     """The scores of a document do not depend on other documents in its batch."""
-    model = BundledEmbedder(precision=precision)
+    model = BundledEmbedder(runtime)
     texts = [" ".join(["word", "number", str(number), *["and more"] * number]) for number in range(40)]
     for text, batched in zip(texts, model.embed(texts), strict=True):
         (alone,) = model.embed([text])
@@ -121,7 +122,7 @@ def test_bundled_vectors_are_bitwise_independent_of_the_batch(precision: str) ->
 
 
 def test_question_is_embedded_in_fp32() -> None:
-    exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
+    exact, rough = BundledEmbedder(Runtime("openvino", "fp32")), BundledEmbedder(Runtime("openvino", "bf16"))
     # A processor without bf16 embeds documents in fp32 as well.
     if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
@@ -215,7 +216,7 @@ def test_missing_file_of_package_is_reported(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_precisions_give_similar_vectors() -> None:
-    exact, rough = BundledEmbedder(precision="fp32"), BundledEmbedder(precision="bf16")
+    exact, rough = BundledEmbedder(Runtime("openvino", "fp32")), BundledEmbedder(Runtime("openvino", "bf16"))
     assert exact.identity == rough.identity
     for first, second in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
         assert first.dense @ second.dense > 0.999

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.embedding import bundled
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import QuestionError, UnknownDocument
 from rag_core.store.documents import DocumentStore
-from rag_core.types.answers import REFUSAL, Answer, AnswerState, Delta, Restart, Stage
+from rag_core.types.answers import INTRODUCTION, REFUSAL, Answer, AnswerState, Delta, Restart, Stage
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.retrieval import Passage, RetrievalConfig
 from rag_core.types.usage import Usage, UsageTotal
@@ -134,6 +133,20 @@ def test_words_that_answer_are_marked_and_stored(engine: Engine) -> None:
     assert store_answer(engine, answer) == answer
 
 
+def test_other_names_and_values_of_another_year_are_not_marked(engine: Engine) -> None:
+    board = "The members of the harbour elected Bo Lind as the vice chair for three years."
+    book = "The vice chair mentioned that Clara Dahl had died. Dora Falk wrote a book about Clara Dahl."
+    indexed(engine, "board.pdf", board, book, "Fees of the harbour in 2022: it took fees of 340 crowns.")
+    answer = engine.answer("Who is the vice chair?")
+    assert {one.page_index for one in answer.citations} > {0}
+    marks = [one.quote[start - one.start : end - one.start] for one in answer.citations for start, end in one.marks]
+    assert marks == ["Bo Lind"]
+    answer = engine.answer("What fees did the harbour take in 2019?")
+    assert answer.notices == ("The first passage names 2022, not 2019.",)
+    assert answer.consists_of_excerpts
+    assert not any(one.marks for one in answer.citations)
+
+
 @pytest.mark.parametrize("question", [OFF_TOPIC, "asdf qwer zxcv", "…", "\x00"])
 def test_off_topic_question_is_refused_with_nearest_passages(library: Engine, question: str) -> None:
     events, answer = ask(library, question)
@@ -171,7 +184,7 @@ def test_question_about_a_code_that_no_document_contains_is_refused(library: Eng
 def test_empty_library_refuses(engine: Engine) -> None:
     answer = engine.answer("What is the budget?")
     assert (answer.state, answer.passages) == (AnswerState.ABSTAINED, ())
-    assert answer.text == "There are no documents to search. Add PDFs, then ask again."
+    assert answer.text == "There are no documents to search. Add documents, then ask again."
     assert answer.notices == ()
 
 

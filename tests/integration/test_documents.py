@@ -115,14 +115,14 @@ def test_names_and_ids_are_resolved_in_order_without_duplicates(engine: Engine) 
     [
         (b"", "empty"),
         (b"PK\x03\x04 a word document", "not a PDF"),
-        (b"<html>%PDF</html>" * 100, "not a PDF"),
+        (b"\x7fELF\x02 a program", "not a PDF"),
         (make_pdf(BUDGET)[:300], "a.pdf"),
         (b"%PDF-1.7\n" + b"\x00" * 500, "a.pdf"),
         (encrypted("secret", BUDGET), "password"),
         (make_pdf("", ""), "no text"),
         (without_pages(), "a.pdf"),
     ],
-    ids=["no bytes", "an archive", "a page of HTML", "cut off", "noise", "encrypted", "without text", "without pages"],
+    ids=["no bytes", "an archive", "a program", "cut off", "noise", "encrypted", "without text", "without pages"],
 )
 def test_unreadable_file_is_rejected_with_reason(engine: Engine, data: bytes, reason: str) -> None:
     jobs = [engine.documents.submit("a.pdf", data), engine.documents.submit("good.pdf", make_pdf(BUDGET))]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_core.cli import json_rows
+from rag_core.api import json_rows
 from rag_core.embedding import bundled
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.engine import Engine

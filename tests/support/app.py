@@ -75,7 +75,7 @@ def texts(app: AppTest) -> str:
 
 def shown(app: AppTest, component: str = "footnote_richtext") -> list[dict]:
     """Return the data of our components of one kind, in page order."""
-    protos = [getattr(element, "proto", None) for element in _walk(app._tree)]
+    protos = [getattr(element, "proto", None) for element in walk(app._tree)]
     matching = [proto for proto in protos if getattr(proto, "component_name", "") == component]
     return [json.loads(proto.json or proto.mixed.json) for proto in matching]
 
@@ -88,10 +88,10 @@ def plain_text(node: dict | list) -> str:
     return text + plain_text(node.get("c", []))
 
 
-def _walk(node: object) -> Iterator[object]:
+def walk(node: object) -> Iterator[object]:
     yield node
     for child in getattr(node, "children", {}).values():
-        yield from _walk(child)
+        yield from walk(child)
 
 
 def add(engine: Engine, **files: bytes) -> dict[str, str]:

@@ -19,6 +19,7 @@ from rag_core.research.explanations import Explanations
 from rag_core.research.learning.learning import Learning
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.snapshot_comparison import SnapshotComparisons
+from rag_core.runtime.access_tokens import AccessTokens
 from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -26,12 +27,12 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_NAME GUIDE_QUESTIONS answer ask explain load_search readiness search status warm_up",
+    Engine: "GUIDE_NAME GUIDE_QUESTIONS announce answer ask explain load_search readiness search status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
     "outline page pages remove_version rename render_page restore_version retry set_tags submit tables title versions",
     DocumentCards: "find is_requested paused request_questions start stop",
-    Jobs: "as_completed cancel list problem wait",
+    Jobs: "as_completed cancel get list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
     Collections: "list move_documents",
     Snapshots: "create delete index_missing list",
@@ -55,6 +56,7 @@ NAMES = {
     Preferences: "add_instructions context_budget default_threshold find_gate gate hide_model_offer instructions "
     "is_model_offered quotes_gate quotes_threshold set_context_budget set_instructions set_threshold set_top_k "
     "threshold top_k",
+    AccessTokens: "create find list revoke",
     Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
     Mixtures: "compute_example generate mix read_answers score_answers",

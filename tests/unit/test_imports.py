@@ -28,13 +28,14 @@ LAYERS = (
     {"research"},
     {"services"},
     {"engine"},
+    {"api"},
     {"cli"},
     {"__main__"},
 )
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
-    *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker"),
+    *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker", "mcp"),
 }
 
 
@@ -66,7 +67,7 @@ def is_allowed(importer: str, name: str) -> bool:
     if source == ["rag_core"]:
         return False
     if source[0] == "app":
-        return target[0] == "pages" or target[1] in ("engine", "stages", "types", "errors", "settings")
+        return target[0] == "pages" or target[1] in ("api", "engine", "stages", "types", "errors", "settings")
     if source[0] == "pages":
         if target[0] == "pages":
             return target[1] == "shared" and source[1] != "shared"

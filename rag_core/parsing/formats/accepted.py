@@ -17,17 +17,26 @@ ACCEPTED = AcceptedFormats(tuple(one.description for one in FORMATS))
 PARSER_VERSIONS = tuple(one.parser_version for one in FORMATS)
 
 
-def find_format(file: BinaryIO) -> FileFormat | None:
-    """Return the format of an open file, by its content; ``None`` if no format recognizes it."""
+def find_format(file: BinaryIO, name: str) -> FileFormat | None:
+    """Return the format of an open file by its content; ``None`` if no format recognizes it.
+
+    The ending of its name decides between formats with the same content, such as CSV and plain text.
+    """
+    found: list[FileFormat] = []
     for one in FORMATS:
+        has_suffix = name.lower().endswith(one.description.suffixes)
+        if not has_suffix and (one.needs_suffix or found):
+            continue
         file.seek(0)
         if one.recognizes(file):
-            return one
-    return None
+            if has_suffix:
+                return one
+            found.append(one)
+    return next(iter(found), None)
 
 
 def require_format(file: BinaryIO, name: str) -> FileFormat:
-    """Return the format of an open file, by its content; ``name`` is the name of the file in messages.
+    """Return the format of an open file with a name; see `find_format`.
 
     Raises
     ------
@@ -35,7 +44,7 @@ def require_format(file: BinaryIO, name: str) -> FileFormat:
     """
     if file.seek(0, os.SEEK_END) == 0:
         raise EmptyDocument(f"{name} is empty: the file has no bytes. Save or download it again.")
-    if (found := find_format(file)) is None:
+    if (found := find_format(file, name)) is None:
         raise UnknownFormat(
             f"{name} is not a {ACCEPTED.names} file. Export it as a {ACCEPTED.formats[0].noun} and add the exported "
             "file."

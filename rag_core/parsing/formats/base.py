@@ -23,7 +23,10 @@ class UnreadableError(Exception):
 
 
 class UnpackedSizeError(Exception):
-    """A part of the file is larger than allowed after decompression."""
+    """The file or a part of it is larger than allowed after decompression.
+
+    The message says so with the name of the file as its subject; it may be empty for a stream of a PDF.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,13 @@ class FileFormat(ABC):
     parser_version : str
         Stored with each document. Change it with every change that alters the text or the tables of any page: citations
         are offsets into the text. Users are then offered to read the documents of the format again.
+    needs_suffix : bool
+        Whether the content alone does not show the format, so that the name must have one of its endings.
     """
 
     description: FormatDescription
     parser_version: str
+    needs_suffix: bool = False
 
     @abstractmethod
     def recognizes(self, file: BinaryIO) -> bool:

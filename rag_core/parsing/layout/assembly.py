@@ -33,10 +33,13 @@ class PageAssembler:
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
     read by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
+
+    Without ``has_running_lines``, pages have no headers and footers, and are complete.
     """
 
-    def __init__(self, outline: Sequence[tuple[int, str]] = (), name: str = "") -> None:
+    def __init__(self, outline: Sequence[tuple[int, str]] = (), name: str = "", has_running_lines: bool = True) -> None:
         self._sections, self._paths = Sections(outline), HeadingPaths(outline)
+        self._has_running_lines = has_running_lines
         self._history = HeaderHistory(name)
         self._vocabulary = Vocabulary()
         self._pending: deque[tuple[ParsedPage, Edges]] = deque()
@@ -50,7 +53,8 @@ class PageAssembler:
         """Take the next page, and yield the pages that can now be completed."""
         self._vocabulary.add(parsed.words)
         self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
-        ahead = 0 if parsed.page.state in (PageState.OCR, PageState.MIXED) else _AHEAD
+        is_complete = parsed.page.state in (PageState.OCR, PageState.MIXED) or not self._has_running_lines
+        ahead = 0 if is_complete else _AHEAD
         while len(self._pending) > ahead:
             yield self._complete_next()
 
@@ -62,6 +66,8 @@ class PageAssembler:
     def _complete_next(self) -> Page:
         # Join the words late, because the next pages may contain them inside a line.
         parsed = join_hyphenated(self._pending.popleft()[0], self._vocabulary)
+        if not self._has_running_lines:
+            return self._find_section(parsed)
         page = parsed.page
         edges = find_edges(page.page_index, page.text)
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
@@ -105,6 +111,14 @@ class PageAssembler:
         at = len(page.text) - len(page.text[top:].lstrip())
         done = insert_text(done, at, f"{repeated}\n\n")
         return replace(done, headings=tuple(sorted([*(one.shift(at) for one in moved), *(done.headings or ())])))
+
+    def _find_section(self, parsed: ParsedPage) -> Page:
+        """Return a page that is complete but for its section and headings."""
+        page, text = parsed.page, remove_struck(parsed.page.text)
+        looks = tuple((one.start, one.end) for one in parsed.headings)
+        heading = self._add_mail(self._sections.heading(page.page_index, text, looks, (), None), text)
+        headings = self._paths.find(replace(page, text=text), parsed.headings)
+        return replace(page, heading=heading, headings=headings)
 
     def _add_mail(self, heading: str, text: str) -> str:
         """Return the heading of a page, which is that of the mail of the page before unless a section begins."""

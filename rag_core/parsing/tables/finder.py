@@ -135,7 +135,7 @@ class _TableBuilder:
             header_rows=count,
             columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
             caption=caption,
-            unit=_find_unit([*units, *caption[::-1]], stub),
+            unit=find_unit([*units, *caption[::-1]], stub),
         )
 
     def _header(self, cell: HeaderCell) -> TableCell:
@@ -283,7 +283,7 @@ def _is_unit_line(line: TextLine) -> bool:
     return len(line.segments) == 1 and _BRACKETS.fullmatch(line.text) is not None and bool(find_stated_unit(line.text))
 
 
-def _find_unit(lines: Sequence[str], headers: Sequence[TableCell]) -> str:
+def find_unit(lines: Sequence[str], headers: Sequence[TableCell]) -> str:
     """Return what states the unit of a table: a line, or a header that is the only one with a unit or heads the labels.
 
     It may be empty.

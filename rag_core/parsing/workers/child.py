@@ -89,8 +89,8 @@ class Service:
             return {"error": "password", "detail": str(error)}
         except UnreadableError as error:
             return {"error": "unreadable", "detail": str(error)}
-        except UnpackedSizeError:
-            return {"error": "unpacks", "detail": ""}
+        except UnpackedSizeError as error:
+            return {"error": "unpacks", "detail": str(error)}
         except MemoryError:
             return {"error": "memory", "detail": ""}
         except Exception as error:  # noqa: BLE001 - process boundary: a bug on one page must not lose the other pages

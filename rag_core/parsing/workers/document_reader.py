@@ -77,7 +77,9 @@ class DocumentReader:
         self._name = name
         self._password = password
         self._cancelled = cancelled
-        self._advice = f"Download it again, or open it in a {file_format.description.name} reader and save it again."
+        self._advice = (
+            f"Download it again, or open it in a program for {file_format.description.name} files and save it again."
+        )
         self._opening = {**build_opening(file_format, path, password), "ocr": limits.ocr}
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
@@ -95,7 +97,7 @@ class DocumentReader:
         header = self._read_header()
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
-        assembler = PageAssembler(header.metadata.outline, self._name)
+        assembler = PageAssembler(header.metadata.outline, self._name, not self._format.description.is_laid_out)
         states: set[PageState] = set()
         reason = ""
         attached: list[tuple[int | None, int, str, int]]
@@ -132,6 +134,11 @@ class DocumentReader:
         if answer["error"] == "password":
             wrong = ", and the given password does not open it" if self._password else ""
             raise EncryptedDocument(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
+        if answer["error"] == "unpacks" and answer["detail"]:
+            raise DocumentTooLarge(
+                f"{self._name} {answer['detail']}, more than the {self._limits.max_decompressed_mb:,} MB or the "
+                "compression that is allowed. Split it, or export it as a PDF."
+            )
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "

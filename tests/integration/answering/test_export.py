@@ -176,10 +176,13 @@ def test_conversation_is_exported_with_its_sources(library: Engine) -> None:
     library.conversations.add_message(conversation_id, "user", ASK_BUDGET)
     answer = library.answer(ASK_BUDGET)
     library.conversations.add_message(conversation_id, "assistant", answer.text, answer)
-    exported = library.conversations.export_markdown(conversation_id).replace("\\", "")
-    word = docx_text(library.conversations.export_docx(conversation_id))
-    for text in (exported, pdf_text(library.conversations.export_pdf(conversation_id)), word):
+    asked = conversation_id, "http://localhost:8501"
+    exported = library.conversations.export_markdown(*asked).replace("\\", "")
+    word = docx_text(library.conversations.export_docx(*asked))
+    link = f"http://localhost:8501/documents?document={answer.citations[0].document_id}&page=1&marked=0-"
+    for text in (exported, pdf_text(library.conversations.export_pdf(*asked)), word):
         assert ASK_BUDGET in text
+        assert link in "".join(text.split())
         assert f"[1] bridge.pdf, page 1: “{BUDGET}”" in text
     conversations = library.conversations
     for export in (conversations.export_markdown, conversations.export_pdf, conversations.export_docx):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rag_core.answering.page_answers import MAX_LOOKS
-from rag_core.cli.json_rows import build_answer_row
+from rag_core.api.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens

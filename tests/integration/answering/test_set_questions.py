@@ -8,9 +8,8 @@ from shutil import copytree
 
 import pytest
 
-from rag_core.answering.set_answers import INTRODUCTION
 from rag_core.engine import Engine
-from rag_core.types.answers import AnswerState
+from rag_core.types.answers import INTRODUCTION, AnswerState
 from tests.support.drawn_pdfs import make, rows
 from tests.support.engines import add_document, open_library, scripted_engine
 from tests.support.servers import complete

@@ -229,7 +229,7 @@ def test_empty_library_is_reported(run: Run) -> None:
     assert run("list", as_json=False) == (
         0,
         [{"shown": ""}],
-        "The library is empty. Use the command add to add PDFs.\n",
+        "The library is empty. Use the command add to add documents.\n",
     )
     assert run("list") == (0, [], "")
     assert run("watch") == (0, [], "")

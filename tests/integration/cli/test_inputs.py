@@ -262,13 +262,13 @@ def test_archive_entries_that_are_no_pdf_have_problems(tmp_path: Path) -> None:
     (tmp_path / "papers.zip").write_bytes(
         zipped(
             ("C:\\windows\\orchard.PDF", make_pdf(BUDGET)),
-            ("notes.txt", b"words"),
+            ("notes.dat", b"words"),
             ("bomb.pdf", b"%PDF-1.4" + b"0" * 3_000_000),
         )
     )
     results = {source.name: source for source in read_sources([tmp_path / "papers.zip"], 1_000_000)}
     assert results["orchard.PDF"].data == make_pdf(BUDGET)
-    assert "not a PDF" in results["notes.txt"].problem
+    assert "not a PDF" in results["notes.dat"].problem
     assert "unpacks to more than" in results["bomb.pdf"].problem
     assert results["bomb.pdf"].data == b""
 
@@ -349,12 +349,12 @@ def test_one_line_per_file_also_with_unusual_and_long_names(fresh: Shell, tmp_pa
         assert {Path(row["file"]).name for row in rows(out)} == {os.fsdecode(b"f\xfcr.pdf"), "plain.pdf"}
 
 
-def test_folder_without_pdfs_is_reported(fresh: Shell, tmp_path: Path) -> None:
+def test_folder_without_documents_is_reported(fresh: Shell, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.txt").write_text("text")
+    (tmp_path / "notes" / "a.dat").write_text("text")
     code, out, err = fresh("add", str(tmp_path / "notes"), "--json")
     assert (code, out) == (0, "")
-    assert "No PDF" in err
+    assert "No document that can be read" in err
 
 
 def test_rejected_file_of_watched_folder_is_reported_once(fresh: Shell, tmp_path: Path) -> None:

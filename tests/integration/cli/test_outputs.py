@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from rich.progress import Progress
 
+from rag_core.api import json_rows
 from rag_core.cli import app as cli
-from rag_core.cli import json_rows
 from rag_core.cli.console import JobBars, print_answer
 from rag_core.types.answers import Answer, AnswerState, Citation
 from rag_core.types.cited_tables import CitedTable

@@ -23,6 +23,7 @@ from rag_core.indexing.attached_files import AttachedFiles
 from rag_core.parsing.workers.document_reader import Attachment
 from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.jobs import Job
+from tests.support.documents import make_docx, make_mail
 from tests.support.engines import (
     BUDGET,
     COPPER,
@@ -50,6 +51,16 @@ def test_attached_pdfs_are_documents_of_their_own(engine: Engine) -> None:
     assert names(engine) == ["birds.pdf", "bridge.pdf", "cover.pdf"]
     assert_found(engine, budget=["bridge.pdf"], penguins=["birds.pdf"])
     assert_in_agreement(engine)
+
+
+def test_files_in_mails_are_documents_of_their_own(engine: Engine) -> None:
+    inner = make_mail("The inner mail.", birds_docx=make_docx(PENGUINS))
+    add_document(engine, "letter.eml", make_mail("See the papers.", bridge_docx=make_docx(BUDGET), inner_eml=inner))
+    assert names(engine) == ["birds.docx", "bridge.docx", "inner.eml", "letter.eml"]
+    assert_found(engine, budget=["bridge.docx"], penguins=["birds.docx"])
+    assert_in_agreement(engine)
+    engine.documents.delete([engine.documents.find_ids(["letter.eml"])[0]])
+    assert names(engine) == []
 
 
 def test_other_attached_files_are_reported(engine: Engine) -> None:
@@ -111,7 +122,7 @@ def test_total_size_of_attached_files_is_limited() -> None:
         files.add(Attachment(name, b"%PDF-".ljust(400)))
     assert submitted == ["a.pdf", "b.pdf"]
     assert files.describe().endswith(
-        "not read: c.pdf. Footnote reads up to 100 attached PDFs of up to 50 MB each and 0.001 MB in total, on 2 "
+        "not read: c.pdf. Footnote reads up to 100 attached files of up to 50 MB each and 0.001 MB in total, on 2 "
         "levels."
     )
 

@@ -70,12 +70,12 @@ def _remove_watches(engine: Engine) -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two PDFs and a text file."""
+    """Return a folder with two PDFs and a file of another format."""
     path = tmp_path / "inbox"
     (path / "deeper").mkdir(parents=True)
     (path / "harbour.pdf").write_bytes(make_pdf("The harbour was dredged in 1931."))
     (path / "deeper" / "orchard.PDF").write_bytes(make_pdf("The orchard bears quinces."))
-    (path / "notes.txt").write_text("not a PDF")
+    (path / "notes.dat").write_text("no document")
     return path
 
 

@@ -91,6 +91,15 @@ def test_prose_and_headers_are_no_cited_rows(quote: str) -> None:
     assert cited(build_answer("Net sales 3,642 [1]", quote)) == []
 
 
+def test_row_with_other_text_between_its_cells_is_a_row() -> None:
+    between = "The mill in the other column of the page was closed for the whole of the winter.\n"
+    page = TEXT.replace("J. Smith", between + "J. Smith")
+    moved = TABLE.map_offsets(lambda place: place + len(between) * (place >= TEXT.index("J. Smith")))
+    quote = page[page.index("Owner") : page.index("A. Holm") + 7]
+    assert cited(build_answer("It belongs to J. Smith [1].", quote, page=page), moved) == [(["Owner"], ["J. Smith"])]
+    assert cited(build_answer("It belongs to J. Smith [1].", quote[:-7], page=page), moved) == []
+
+
 def test_at_most_six_rows_are_shown() -> None:
     page, table = draw(("", "2023"), *((f"Item {name}", f"{name}00") for name in range(1, 9)))
     lines = page.strip().split("\n")[2:]

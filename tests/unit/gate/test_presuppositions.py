@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rag_core.finance.relevance import is_other_entity_or_period
-from rag_core.gate.presuppositions import find_uncovered_by_document, find_unmet_by_passage
+from rag_core.gate.presuppositions import (
+    describe_other_years,
+    find_uncovered_by_document,
+    find_unmet_by_passage,
+)
 
 PASSAGE = (
     "In 1749 the British government gave land to the Ohio Company of Virginia. Céloron's expedition reached Logstown "
@@ -42,6 +46,21 @@ def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "is_missing"),
+    [
+        ("What is the EPS?", "Diluted earnings per share rose.", False),
+        ("What is the EPS?", "She earns well. Per share it was less.", True),
+        ("What is the EPS?", "The engine is for all ships.", True),
+        ("What is the DCF?", "It is due on the day of the call for tenders.", True),
+        ("Who is the CFO?", "The chief financial officer spoke.", False),
+        ("Who is the CFO?", "The chief executive officer spoke.", True),
+    ],
+)
+def test_abbreviation_is_confirmed_by_words_in_a_row(question: str, text: str, is_missing: bool) -> None:
+    assert bool(find_unmet_by_passage(question, text, "Harbourline")) == is_missing
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "What did sales of Harbourline do in 1749?",
@@ -51,6 +70,28 @@ def test_unconfirmed_presupposition_is_reported(question: str, reason: str) -> N
 )
 def test_name_and_year_of_the_title_are_confirmed(question: str) -> None:
     assert find_unmet_by_passage(question, PASSAGE, "Harbourline 2022 report") == ()
+
+
+RISE = "Sales rose in 2022, and fell in the year ended January 28, 2024."
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "title", "sentence"),
+    [
+        ("What were sales in fiscal 2019?", RISE, "Acme", "The first passage names 2022 and 2024, not 2019."),
+        ("What were sales in FY20?", RISE, "Acme 2022", "The first passage names 2022 and 2024, not 2020."),
+        ("What were sales in 2022?", RISE, "Acme", ""),
+        ("What were sales in fiscal 2023?", RISE, "Acme", ""),
+        ("What were sales in 2019?", RISE, "Acme 2019 annual report", ""),
+        ("What were sales in 2019?", f"{RISE} They were 3 million in 2018/19.", "Acme", ""),
+        ("What have sales been since 2019?", RISE, "Acme", ""),
+        ("What were sales?", RISE, "Acme", ""),
+    ],
+)
+def test_year_of_a_passage_that_is_not_about_that_of_the_question(
+    question: str, page: str, title: str, sentence: str
+) -> None:
+    assert describe_other_years(question, RISE, page, title) == sentence
 
 
 def test_two_digit_number_is_not_the_year_of_the_title() -> None:

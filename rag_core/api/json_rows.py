@@ -10,11 +10,13 @@ from typing import Any
 from rag_core.llm.model_catalogue import CatalogueModel
 from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
+from rag_core.types.access import AccessToken
 from rag_core.types.answers import Answer, AnswerState, Citation, strip_markers
 from rag_core.types.checks import CheckedStatement
+from rag_core.types.conversations import Conversation, Message
 from rag_core.types.documents import DeleteReceipt, DocumentInfo, DocumentStatus, OutlineEntry, Page
 from rag_core.types.evaluation import Comparison, ContextValue, Label, MethodRow, Metric, ThresholdAdvice
-from rag_core.types.jobs import Job, SyncResult
+from rag_core.types.jobs import Job, JobState, SyncResult
 from rag_core.types.judgements import JudgeReport
 from rag_core.types.learning import Training
 from rag_core.types.local_time import to_local_time
@@ -70,6 +72,53 @@ def build_document_row(document: DocumentInfo, name: str = "") -> dict[str, Any]
         "reason": " ".join(filter(None, reason)),
         "added_at": document.added_at.isoformat(),
         "embedder": document.embedder,
+    }
+
+
+def build_document_rows(document: DocumentInfo) -> list[dict[str, Any]]:
+    """Return the rows that ``list`` prints for a document: one for each of its names."""
+    return [build_document_row(document, name) for name in (document.name, *document.aliases)]
+
+
+def build_job_row(job: Job, document: DocumentInfo | None) -> dict[str, Any]:
+    """Return the row of a job; ``addition`` is the row that ``add`` prints for its file when the job has ended."""
+    has_ended = job.state not in (JobState.QUEUED, JobState.RUNNING)
+    return {
+        **pick(job, "job_id", "kind", "name", "document_id"),
+        "state": job.state.value,
+        **pick(job, "stage", "done", "total", "reason", "remaining_s"),
+        "seconds": round(job.seconds, 3),
+        "continues": job.details.get("continues"),
+        "attached": {name: job_id for job_id, name in job.details.get("attached", {}).items()},
+        "addition": build_addition_row(job.name, job, document) if has_ended and job.kind == "index" else None,
+    }
+
+
+def build_conversation_row(conversation: Conversation) -> dict[str, Any]:
+    """Return the row of a conversation."""
+    row = pick(conversation, "conversation_id", "title", "created_at", "updated_at", "pinned")
+    times = {name: row[name].isoformat() for name in ("created_at", "updated_at")}
+    return {**row, **times, "tags": list(conversation.tags)}
+
+
+def build_message_row(message: Message) -> dict[str, Any]:
+    """Return the row of a message of a conversation, with the row that ``ask`` prints for its answer."""
+    answer = build_answer_row(message.answer, None) if message.answer else None
+    return {
+        **pick(message, "message_id", "role", "text"),
+        "created_at": message.created_at.isoformat(),
+        "answer": answer,
+    }
+
+
+def build_token_row(token: AccessToken) -> dict[str, Any]:
+    """Return the row that ``token list`` prints for a token."""
+    return {
+        **pick(token, "token_id", "name"),
+        "rights": list(token.caller.rights),
+        "collections": list(token.caller.collections),
+        "created_at": token.created_at.isoformat(),
+        "used_at": token.used_at.isoformat() if token.used_at else None,
     }
 
 

@@ -1,0 +1,98 @@
+"""Decide who sends a request, and whether the application answers it."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from rag_core.engine import Engine
+from rag_core.errors import RequestError
+from rag_core.types.access import Caller, Right
+
+if TYPE_CHECKING:  # the command line, which imports this module, needs no server
+    from starlette.requests import HTTPConnection
+
+# A key that stands for none, for programs that cannot leave it out.
+NO_TOKEN = "local"  # noqa: S105 - not a secret
+# A proxy adds one of these, so the request may come from another computer although the proxy runs on this one.
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_HOW_TO_CREATE = "Create one on the Settings page, or with: python -m rag_core token create NAME --right read"
+
+
+def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Caller:
+    """Return who sends a request.
+
+    A browser sends requests of other sites' pages with the name of the site, and those of a name that was made to
+    resolve to this computer (DNS rebinding) with that name; both are refused.
+
+    Parameters
+    ----------
+    request : HTTPConnection
+    engine : Engine
+    served_at : str
+        The address at which the server listens.
+
+    Raises
+    ------
+    RequestError
+        The request comes from a page of another site, has an unknown token, or has none although it needs one.
+    """
+    headers = request.headers
+    host = headers.get("host", "")
+    origin = headers.get("origin")
+    is_foreign = origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()
+    if is_foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise RequestError(403, "Pages of other sites cannot use this application. Send the request from a program.")
+    kind, _, secret = headers.get("authorization", "").partition(" ")
+    secret = secret.strip()
+    if secret and secret != NO_TOKEN:
+        token = engine.tokens.find(secret) if kind.casefold() == "bearer" else None
+        if token is None:
+            raise RequestError(401, f"This token is unknown or was revoked. {_HOW_TO_CREATE}.")
+        return token.caller
+    if not is_loopback(served_at) and not engine.tokens.list():
+        raise RequestError(
+            403,
+            f"Other computers can reach this application, because it listens at {served_at or 'every address'}, and "
+            "there are no tokens yet, so programs cannot use it. Either set STREAMLIT_SERVER_ADDRESS to localhost, or "
+            f"create a token. {_HOW_TO_CREATE}.",
+        )
+    is_local = request.client is not None and is_loopback(request.client.host) and is_loopback(_read_name(host))
+    if not is_local or any(name in headers for name in _FORWARDED):
+        raise RequestError(
+            401,
+            "Requests from other computers, through a proxy or to another name than localhost need a token: send "
+            f"“Authorization: Bearer TOKEN”. {_HOW_TO_CREATE}.",
+        )
+    return Caller()
+
+
+def require_right(caller: Caller, right: Right) -> None:
+    """Raise `RequestError` if a caller may not do something."""
+    if right not in caller.rights:
+        raise RequestError(
+            403, f"This token does not allow this: it lacks the right “{right}”. Use a token that has it."
+        )
+
+
+def require_all_collections(caller: Caller, what: str) -> None:
+    """Raise `RequestError` if a caller sees only some collections."""
+    if caller.collections:
+        raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address stands for this computer alone."""
+    try:
+        return host.casefold() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _read_name(host: str) -> str:
+    """Return the name in a Host header, without the port; empty if it cannot be read."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

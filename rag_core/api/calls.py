@@ -1,0 +1,291 @@
+"""Endpoints of the API: read and check a request, run its work in a thread, and send the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Message, Receive, Scope, Send
+
+from rag_core.api.access import find_caller, require_right
+from rag_core.api.problems import PROBLEM_TYPE, build_problem
+from rag_core.api.visible_library import VisibleLibrary
+from rag_core.engine import Engine
+from rag_core.errors import RequestError
+from rag_core.types.access import Caller, Right
+
+# Most bytes of a request without a file, and most bytes around the file of an upload.
+MAX_BODY_BYTES, UPLOAD_OVERHEAD_BYTES = 4_000_000, 1_000_000
+# Seconds in which a request must have arrived without a file and with one, and in which its reply must be complete.
+BODY_S, UPLOAD_S, REPLY_S = 30, 900, 900
+# Most requests that work at the same time; further ones wait.
+_THREADS = ThreadPoolExecutor(16, "api")
+T = TypeVar("T")
+
+
+class Body(BaseModel):
+    """Base class of what a request contains: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class NoValues(Body):
+    """No parameters."""
+
+
+class Served(NamedTuple):
+    """How to reach the engine, and where the application is served.
+
+    Attributes
+    ----------
+    open_engine : callable
+        Returns the engine; raises `RagError` if it cannot start.
+    listens_at : callable
+        Returns the address at which the server listens.
+    base_path : callable
+        Returns the path of the application at its address; empty, or with a slash at its beginning.
+    """
+
+    open_engine: Callable[[], Engine]
+    listens_at: Callable[[], str]
+    base_path: Callable[[], str]
+
+    def find_application(self, request: Request) -> str:
+        """Return the address by which a request reached the application, for links."""
+        return f"{request.url.scheme}://{request.headers.get('host', '')}{self.base_path()}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request that was read and admitted.
+
+    Attributes
+    ----------
+    application : str
+        Address of the application, for links.
+    file : tuple of (str, bytes), optional
+        Name and content of an uploaded file.
+    stopping : threading.Event
+        Set when nobody waits for the reply any longer.
+    """
+
+    engine: Engine
+    caller: Caller
+    path: Mapping[str, str]
+    query: Any
+    body: Any
+    application: str
+    headers: Mapping[str, str]
+    file: tuple[str, bytes] | None = None
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def library(self) -> VisibleLibrary:
+        return VisibleLibrary(self.engine, self.caller)
+
+
+def write_problem(error: Exception) -> Response:
+    """Return the reply that describes an error."""
+    problem = build_problem(error)
+    headers = {"WWW-Authenticate": "Bearer"} if problem["status"] == 401 else None
+    return JSONResponse(problem, problem["status"], headers, PROBLEM_TYPE)
+
+
+class Stopped(Exception):
+    """Nobody waits for the reply any longer."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An address of the API.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the `Call` and returns a JSON value, or a `Response`.
+    row : str
+        Name of the type of the JSON value in `rag_core.api.rows`; empty if there is none.
+    query, body : type
+        Models of the parameters of the address, and of the JSON object or the form that is sent.
+    takes_file : bool
+        Whether a form with a file is sent instead of a JSON object.
+    media_types : tuple of str
+        Media types of the reply.
+    """
+
+    method: str
+    path: str
+    right: Right
+    summary: str
+    run: Callable[[Call], Any]
+    row: str = ""
+    query: type[Body] = NoValues
+    body: type[Body] | None = None
+    takes_file: bool = False
+    media_types: tuple[str, ...] = ("application/json",)
+
+    async def reply(
+        self, request: Request, served: Served, write_error: Callable[[Exception], Response] = write_problem
+    ) -> Response:
+        """Return the reply to a request; by default, an error becomes the details of a problem."""
+        try:
+            call = await self._read(request, served)
+            value = await run_stoppable(request.receive, call.stopping, lambda: self.run(call))
+        except Exception as error:  # noqa: BLE001 - every error becomes a reply
+            return write_error(error)
+        return value if isinstance(value, Response) else write_json(value)
+
+    async def _read(self, request: Request, served: Served) -> Call:
+        def admit() -> tuple[Engine, Caller]:
+            engine = served.open_engine()
+            caller = find_caller(request, engine, served.listens_at())
+            require_right(caller, self.right)
+            return engine, caller
+
+        engine, caller = await run_in_thread(admit)
+        repeated = {name: request.query_params.getlist(name) for name in request.query_params}
+        lists = {name for name, one in self.query.model_fields.items() if "Sequence" in str(one.annotation)}
+        values = {name: texts if name in lists else texts[-1] for name, texts in repeated.items()}
+        body, file = await self._read_body(request, engine) if self.body else (None, None)
+        return Call(
+            engine=engine,
+            caller=caller,
+            path=request.path_params,
+            query=self.query.model_validate(values),
+            body=body,
+            application=served.find_application(request),
+            headers=request.headers,
+            file=file,
+        )
+
+    async def _read_body(self, request: Request, engine: Engine) -> tuple[Any, tuple[str, bytes] | None]:
+        assert self.body is not None
+        limit, seconds = MAX_BODY_BYTES, BODY_S
+        if self.takes_file:
+            limit, seconds = engine.settings.max_file_mb * 1_000_000 + UPLOAD_OVERHEAD_BYTES, UPLOAD_S
+        limited = Request(request.scope, _limit(request.receive, limit))
+        try:
+            async with asyncio.timeout(seconds):
+                if not self.takes_file:
+                    return self.body.model_validate_json(await limited.body() or b"{}"), None
+                async with limited.form(max_files=1, max_fields=20) as form:
+                    file = await _read_file(form)
+                    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+                    return self.body.model_validate(fields), file
+        except TimeoutError:
+            raise RequestError(408, f"The request did not arrive within {seconds} seconds. Send it again.") from None
+
+
+async def run_in_thread(work: Callable[[], T]) -> T:
+    """Run work in one of the threads of the API and return its result."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, work)
+
+
+async def run_stoppable(receive: Receive, stopping: threading.Event, work: Callable[[], T]) -> T:
+    """Run work in a thread and return its result; set ``stopping`` when the client leaves, or after `REPLY_S`.
+
+    Raises
+    ------
+    RequestError
+        The work took too long, and has stopped.
+    """
+
+    async def watch() -> None:
+        try:
+            async with asyncio.timeout(REPLY_S):
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+        except TimeoutError:
+            pass
+        stopping.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        return await run_in_thread(work)
+    except Stopped:
+        raise RequestError(504, f"The reply was not complete within {REPLY_S} seconds, so it was stopped.") from None
+    except asyncio.CancelledError:
+        stopping.set()
+        raise
+    finally:
+        watching.cancel()
+
+
+class EventStream(Response):
+    """Server-sent events that a generator writes in one thread; it is closed when the client leaves.
+
+    Parameters
+    ----------
+    chunks : generator of bytes
+    stopping : threading.Event
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, chunks: Generator[bytes, None, None], stopping: threading.Event) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._chunks = chunks
+        self._stopping = stopping
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+
+        loop = asyncio.get_running_loop()
+
+        def write() -> None:
+            with closing(self._chunks) as chunks:
+                for chunk in chunks:
+                    if self._stopping.is_set():
+                        return
+                    message = {"type": "http.response.body", "body": chunk, "more_body": True}
+                    asyncio.run_coroutine_threadsafe(_send(send, message), loop).result()
+
+        await run_stoppable(receive, self._stopping, write)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send(send: Send, message: Message) -> None:
+    await send(message)
+
+
+def write_event(name: str, value: Any) -> bytes:
+    """Return a server-sent event with a JSON value; an event without a name has only data."""
+    return f"{f'event: {name}' if name else ''}\ndata: {json.dumps(value, default=str)}\n\n".lstrip().encode()
+
+
+def write_json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a reply with a JSON value in ASCII, since names of files may contain characters that are not valid."""
+    content = json.dumps(value, default=str)
+    return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
+
+
+def _limit(receive: Receive, most: int) -> Receive:
+    received = 0
+
+    async def limited() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > most:
+            raise RequestError(413, f"The request has more than {most / 1e6:.0f} MB, which is the limit. Send less.")
+        return message
+
+    return limited
+
+
+async def _read_file(form: FormData) -> tuple[str, bytes]:
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        raise RequestError(422, "The form has no file. Send the file in the field “file”.")
+    return file.filename or "", await file.read()

@@ -1,0 +1,89 @@
+"""Requests to the running application, for the command line and for MCP over standard input and output."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from rag_core import errors
+from rag_core.api.problems import PROBLEM_TYPE
+
+# Seconds until the application has to answer, and between two looks at a job.
+_TIMEOUT_S, _POLL_S = 900, 0.2
+
+
+class RunningApp:
+    """The application that has the data folder open, at the address that it wrote there.
+
+    Methods return the rows of the API without links, as `--json` prints them, and raise the errors of `Engine`.
+
+    Parameters
+    ----------
+    address : str
+    """
+
+    def __init__(self, address: str) -> None:
+        import httpx  # imported here, because most commands use the engine
+
+        self.address = address
+        # A proxy would make the request look as if it came from another computer.
+        self._http = httpx.Client(base_url=f"{address}/api/v1/", timeout=_TIMEOUT_S, trust_env=False)
+
+    def __enter__(self) -> RunningApp:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def request(self, method: str, path: str, **sent: Any) -> Any:
+        """Return the reply to a request; ``sent`` are the arguments of httpx."""
+        import httpx
+
+        try:
+            reply = self._http.request(method, path, **sent)
+        except httpx.HTTPError as error:
+            raise errors.StoreUnavailable(
+                f"The application at {self.address} uses the data folder, but does not answer "
+                f"({type(error).__name__}). Wait until it has started, or close it."
+            ) from None
+        if reply.headers.get("content-type") == PROBLEM_TYPE:
+            raise _build_error(reply.json())
+        return reply.json()
+
+    def read_list(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield all rows of a list, such as ``documents``."""
+        cursor: str | None = ""
+        while cursor is not None:
+            part = self.request("GET", name, params={"cursor": cursor, "limit": 1000})
+            yield from part[name]
+            cursor = part["next_cursor"]
+
+    def ask(self, door: str, question: str, **options: Any) -> dict[str, Any]:
+        """Return the row of a question from ``ask`` or ``search``."""
+        row: dict[str, Any] = self.request("POST", door, json={"question": question, **options})
+        for one in (*row["passages"], *row.get("citations", ()), *row.get("more", ())):
+            one.pop("link")
+        return row
+
+    def add(self, name: str, data: bytes, **form: str | None) -> str:
+        """Upload a file and return the id of its job; ``form`` has the fields of the upload."""
+        fields = {field: value for field, value in form.items() if value is not None}
+        return str(self.request("POST", "documents", files={"file": (name, data)}, data=fields)["job_id"])
+
+    def wait(self, job_id: str) -> dict[str, Any]:
+        """Return the row of a job when it has ended."""
+        while (job := self.request("GET", f"jobs/{job_id}"))["state"] in ("queued", "running"):
+            time.sleep(_POLL_S)
+        return dict(job)
+
+
+def _build_error(problem: dict[str, Any]) -> errors.RagError:
+    """Return the error that the details of a problem describe."""
+    kind = getattr(errors, problem["code"], None)
+    if isinstance(kind, type) and issubclass(kind, errors.RagError) and kind.__init__ is Exception.__init__:
+        return kind(problem["detail"])
+    return errors.RequestError(problem["status"], problem["detail"])

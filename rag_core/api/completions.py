@@ -1,0 +1,190 @@
+"""Footnote as a model of the Chat Completions API, for programs that know no other."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse, Response
+
+from rag_core.answering.export import SOURCES_HEADING, export_answer
+from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, write_event
+from rag_core.api.problems import build_problem
+from rag_core.errors import RequestError
+from rag_core.store.database import now
+from rag_core.types.answers import MARKER, Answer, AnswerState, Stage, build_citation_link, strip_markers
+from rag_core.types.conversations import Message
+
+MODEL = "footnote"
+DONE = b"data: [DONE]\n\n"
+
+
+class Part(BaseModel):
+    """A part of a message; only text is understood."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[Part] | None = ""
+
+    @property
+    def text(self) -> str:
+        parts = self.content or ""
+        return parts if isinstance(parts, str) else "\n".join(one.text for one in parts)
+
+
+class StreamOptions(BaseModel):
+    """How to stream."""
+
+    include_usage: bool = False
+
+
+class Completion(Body):
+    """A conversation that ends with a question; parameters of sampling have no effect."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    model: str
+    messages: list[ChatMessage] = Field(min_length=1)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+def write_error(error: Exception) -> Response:
+    """Return the reply that describes an error, in the form that clients of this API read."""
+    problem = build_problem(error)
+    details = {"message": problem["detail"], "type": problem["title"], "code": problem["code"], "param": None}
+    return JSONResponse({"error": details}, problem["status"])
+
+
+def _list_models(call: Call) -> dict[str, Any]:
+    return {"object": "list", "data": [_describe(name) for name in _list_names(call)]}
+
+
+def _describe(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": MODEL}
+
+
+def _list_names(call: Call) -> list[str]:
+    """Return the names of the models: one for all documents, and one for each collection."""
+    collections = dict.fromkeys(one.collection for one in call.library.list())
+    return [MODEL, *(f"{MODEL}:{name}" for name in sorted(collections))]
+
+
+def _complete(call: Call) -> dict[str, Any] | Response:
+    body: Completion = call.body
+    if body.model not in _list_names(call):
+        raise RequestError(404, f"There is no model {body.model!r}. The models are {', '.join(_list_names(call))}.")
+    if body.messages[-1].role != "user":
+        raise RequestError(422, "The last message is not a question. Send a message of the role “user” last.")
+    if body.stream:
+        return EventStream(_stream(call), call.stopping)
+    answer = next(event for event in _ask(call) if isinstance(event, Answer))
+    content = export_answer(call.engine.models.settings, answer, call.application).rstrip()
+    message = {"role": "assistant", "content": content, "refusal": None}
+    choice = {"index": 0, "message": message | {"annotations": _annotate(call, answer, content)}}
+    head = _write_head("chat.completion", body.model)
+    return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count(answer)}
+
+
+def _ask(call: Call) -> Generator[Stage | Answer, None, None]:
+    """Yield the stages of the answer to the last message, and the answer."""
+    *earlier, last = call.body.messages
+    told = [one.text for one in earlier if one.role in ("system", "developer")]
+    history = [
+        # What an earlier answer lists after its text is no part of the conversation.
+        Message("", one.role, strip_markers(one.text.partition(SOURCES_HEADING)[0]), now())
+        for one in earlier
+        if one.role in ("user", "assistant")
+    ]
+    name = call.body.model.partition(":")[2]
+    options: dict[str, Any] = {
+        "collections": [name] if name else [],
+        "history": history,
+        "instructions": "\n".join(told),
+    }
+    with closing(call.library.ask(last.text, **options)) as events:
+        for event in events:
+            if call.stopping.is_set():
+                raise Stopped
+            if isinstance(event, Stage | Answer):
+                yield event
+
+
+def _stream(call: Call) -> Generator[bytes, None, None]:
+    """Yield the pieces of the answer once it is checked, since text that was sent cannot be corrected."""
+    head = _write_head("chat.completion.chunk", call.body.model)
+    usage = {"usage": None} if _wants_usage(call) else {}
+
+    def write(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return write_event("", {**head, "choices": [choice], **usage})
+
+    try:
+        yield write({"role": "assistant", "content": ""})
+        for event in _ask(call):
+            if isinstance(event, Stage):
+                # A comment, which keeps the connection alive.
+                yield b": working\n\n"
+                continue
+            content = export_answer(call.engine.models.settings, event, call.application).rstrip()
+            for piece in re.findall(r"\s*\S+", content):
+                yield write({"content": piece})
+            yield write({"annotations": _annotate(call, event, content)}, "stop")
+            if usage:
+                yield write_event("", {**head, "choices": [], "usage": _count(event)})
+        yield DONE
+    except Stopped:
+        return
+    except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
+        problem = build_problem(error)
+        yield write_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
+
+
+def _wants_usage(call: Call) -> bool:
+    options: StreamOptions | None = call.body.stream_options
+    return options is not None and options.include_usage
+
+
+def _annotate(call: Call, answer: Answer, content: str) -> Sequence[dict[str, Any]]:
+    """Return the place of each marker in the content, with the link to the page that it cites."""
+    cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": found.start(),
+                "end_index": found.end(),
+                "title": f"{one.document}, page {one.page_label}",
+                "url": build_citation_link(call.application, one),
+            },
+        }
+        for found in MARKER.finditer(content.partition(SOURCES_HEADING)[0])
+        if (one := cited.get(int(found[1])))
+    ]
+
+
+def _write_head(kind: str, model: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
+
+
+def _count(answer: Answer) -> dict[str, int]:
+    """Return the tokens of the language model that wrote the answer; none if the answer is quotes."""
+    read, written = answer.usage.input_tokens, answer.usage.output_tokens
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/models", "read", "List the models", _list_models),
+    Endpoint("POST", "/chat/completions", "read", "Answer the last message", _complete, body=Completion),
+)

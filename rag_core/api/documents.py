@@ -1,0 +1,242 @@
+"""Endpoints of documents and of the jobs that index them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field
+from starlette.responses import Response
+
+from rag_core.api import json_rows
+from rag_core.api.calls import Body, Call, Endpoint, write_json
+from rag_core.api.visible_library import find_document
+from rag_core.engine import Engine
+from rag_core.errors import RequestError, UnknownDocument
+from rag_core.types.documents import DocumentInfo
+from rag_core.types.jobs import Job
+from rag_core.types.page_links import build_page_link
+
+# Most repeated requests that are recognized by their key.
+MAX_KEYS = 1000
+MAX_PAGES = 100
+T = TypeVar("T")
+
+
+class ListQuery(Body):
+    """Which part of a list to return."""
+
+    limit: int = Field(100, ge=1, le=1000)
+    cursor: str = Field("", description="The next_cursor of the part before.")
+
+
+class DocumentsQuery(ListQuery):
+    """Which documents to list."""
+
+    collection: str = ""
+
+
+class PagesQuery(Body):
+    """Which pages to return, counted from 1."""
+
+    first: int = Field(1, ge=1)
+    count: int = Field(20, ge=1, le=MAX_PAGES)
+
+
+class PictureQuery(Body):
+    """How to draw a page."""
+
+    scale: float = Field(1.5, gt=0, le=4, description="Pixels per point.")
+    start: int | None = Field(None, ge=0, description="Offset in the text of the page where the highlight begins.")
+    end: int | None = Field(None, ge=0)
+
+
+class Upload(Body):
+    """The form of an upload; its field `file` is the file."""
+
+    collection: str | None = None
+    on_same_name: Literal["replace", "keep"] = "replace"
+    password: str | None = None
+    folder: str = ""
+
+
+class RepeatedRequests:
+    """The results of requests by their Idempotency-Key, so that a request that is sent again does not work again.
+
+    They last as long as the process; after a restart, the content of the file shows that it was added.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[object, str], tuple[str, Future[Any]]] = OrderedDict()
+
+    def run(self, owner: object, key: str, digest: str, work: Callable[[], T]) -> T:
+        """Return the result of ``work``, or of the earlier request with this key, if it had the same digest.
+
+        Raises
+        ------
+        RequestError
+            The key was used for another request.
+        """
+        with self._lock:
+            is_new = (owner, key) not in self._known
+            if is_new:
+                self._known[owner, key] = digest, Future()
+            while len(self._known) > MAX_KEYS:
+                self._known.popitem(last=False)
+            known, future = self._known[owner, key]
+        if known != digest:
+            raise RequestError(422, "This Idempotency-Key was used for another file. Send a new key.")
+        if is_new:
+            try:
+                future.set_result(work())
+            except Exception as error:  # noqa: BLE001 - those who wait for the result get it, too
+                with self._lock:
+                    self._known.pop((owner, key), None)
+                future.set_exception(error)
+        result: T = future.result()
+        return result
+
+
+_repeated = RepeatedRequests()
+
+
+def cut_page(
+    found: Sequence[T], query: ListQuery, place: Callable[[T], tuple[datetime, str]]
+) -> tuple[list[T], str | None]:
+    """Return the part of a list after the cursor, newest first, and the cursor of the next part if there is one.
+
+    A cursor names the last row by its time and id, so that rows that come or go meanwhile move no other row.
+    """
+    ordered = sorted(found, key=place, reverse=True)
+    if query.cursor:
+        after = _parse_cursor(query.cursor)
+        ordered = [one for one in ordered if place(one) < after]
+    part = ordered[: query.limit]
+    if len(ordered) <= query.limit:
+        return part, None
+    moment, key = place(part[-1])
+    return part, base64.urlsafe_b64encode(json.dumps([moment.isoformat(), key]).encode()).decode()
+
+
+def _parse_cursor(cursor: str) -> tuple[datetime, str]:
+    try:
+        moment, key = json.loads(base64.urlsafe_b64decode(cursor))
+        return datetime.fromisoformat(moment), str(key)
+    except (ValueError, TypeError, binascii.Error):
+        raise RequestError(422, "This cursor is not one of a list. Send the next_cursor of the part before.") from None
+
+
+def _list_documents(call: Call) -> dict[str, Any]:
+    query: DocumentsQuery = call.query
+    found = [one for one in call.library.list() if query.collection in ("", one.collection)]
+    part, cursor = cut_page(found, query, lambda one: (one.added_at, one.document_id))
+    return {"documents": [row for one in part for row in json_rows.build_document_rows(one)], "next_cursor": cursor}
+
+
+def _add_document(call: Call) -> Response:
+    assert call.file is not None
+    (name, data), form = call.file, call.body
+    collection = call.library.choose_collection(form.collection)
+    options = {"on_same_name": form.on_same_name, "password": form.password, "folder": form.folder}
+
+    def submit() -> str:
+        return call.library.submit(name, data, collection, **options).job_id
+
+    if key := call.headers.get("idempotency-key", ""):
+        parts = [name, collection, json.dumps(options), hashlib.sha256(data).hexdigest()]
+        job_id = _repeated.run(call.caller, key, json.dumps(parts), submit)
+    else:
+        job_id = submit()
+    row = _build_job_row(call.engine, call.engine.jobs.get(job_id))
+    return write_json(row, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+
+
+def _get_document(call: Call) -> dict[str, Any]:
+    return json_rows.build_document_row(_find(call))
+
+
+def _delete_document(call: Call) -> dict[str, Any]:
+    receipts = call.engine.documents.delete([_find(call).document_id])
+    return {"receipts": [json_rows.build_deletion_row(one) for one in receipts]}
+
+
+def _list_pages(call: Call) -> dict[str, Any]:
+    document, query = _find(call), call.query
+    if query.first > max(document.pages, 1):
+        raise UnknownDocument(f"{document.name} has no page {query.first}: its last page is {document.pages}.")
+    return {"pages": list(read_pages(call, document, query.first, query.count)), "page_count": document.pages}
+
+
+def read_pages(call: Call, document: DocumentInfo, first: int, count: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the pages of a document from the page ``first``, which is counted from 1."""
+    for page_index in range(first - 1, min(first - 1 + count, document.pages)):
+        page = call.engine.documents.page(document.document_id, page_index)
+        link = build_page_link(call.application, document.document_id, page_index)
+        yield {**json_rows.build_page_row(document.name, page), "link": link}
+
+
+def _draw_page(call: Call) -> Response:
+    document, query = _find(call), call.query
+    marked = [(query.start, query.end)] if query.start is not None and query.end is not None else []
+    page = call.path["page"]
+    image = call.engine.documents.render_page(document.document_id, int(page) - 1, highlights=marked, scale=query.scale)
+    return Response(image.png, media_type="image/png", headers={"Cache-Control": "no-store"})
+
+
+def _list_sections(call: Call) -> dict[str, Any]:
+    document = _find(call)
+    entries = call.engine.documents.outline(document.document_id)
+    return {"sections": [json_rows.build_outline_row(document.name, entry) for entry in entries]}
+
+
+def _get_job(call: Call) -> dict[str, Any]:
+    return _build_job_row(call.engine, call.library.get_job(call.path["job_id"]))
+
+
+def _build_job_row(engine: Engine, job: Job) -> dict[str, Any]:
+    return json_rows.build_job_row(job, find_document(engine, job))
+
+
+def _find(call: Call) -> DocumentInfo:
+    return call.library.get(call.path["document_id"])
+
+
+_ONE = "/documents/{document_id}"
+ENDPOINTS = (
+    Endpoint(
+        "GET", "/documents", "read", "List documents, newest first", _list_documents, "DocumentsRow", DocumentsQuery
+    ),
+    Endpoint(
+        "POST",
+        "/documents",
+        "add",
+        "Add a file; the reply is the job that indexes it. With an Idempotency-Key, it can be sent again safely",
+        _add_document,
+        "JobRow",
+        body=Upload,
+        takes_file=True,
+    ),
+    Endpoint("GET", _ONE, "read", "Describe a document and its status", _get_document, "DocumentRow"),
+    Endpoint("DELETE", _ONE, "manage", "Delete a document from every store", _delete_document, "DeletionsRow"),
+    Endpoint("GET", f"{_ONE}/pages", "read", "Read pages as text and tables", _list_pages, "PagesRow", PagesQuery),
+    Endpoint(
+        "GET",
+        f"{_ONE}/pages/{{page:int}}/picture",
+        "read",
+        "Draw a page, counted from 1, with highlighted words",
+        _draw_page,
+        query=PictureQuery,
+        media_types=("image/png",),
+    ),
+    Endpoint("GET", f"{_ONE}/outline", "read", "Read the table of contents", _list_sections, "OutlineRow"),
+    Endpoint("GET", "/jobs/{job_id}", "read", "Follow the job of a file", _get_job, "JobRow"),
+)

@@ -1,0 +1,80 @@
+"""The server of the Model Context Protocol, over HTTP and over standard input and output.
+
+Only this module imports ``mcp``, which takes a second; it is imported when the first client comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+from pydantic import ValidationError
+
+from rag_core.api.calls import MAX_BODY_BYTES, run_in_thread
+from rag_core.api.endpoints import Fetch
+from rag_core.api.mcp_tools import INSTRUCTIONS, TOOLS, McpTool
+from rag_core.api.problems import build_problem
+from rag_core.errors import RagError, RequestError
+
+# Returns how a tool uses the API, from the context of its call and an event that is set when nobody waits any longer.
+Open = Callable[[Any, threading.Event], Fetch]
+
+
+def build_manager(open_fetch: Open) -> StreamableHTTPSessionManager:
+    """Return the manager of requests over HTTP; each request stands for itself, with its own token."""
+    return StreamableHTTPSessionManager(
+        _build_server(open_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
+    )
+
+
+def serve_stdio(fetch: Fetch) -> None:
+    """Serve one client over standard input and output until it leaves."""
+
+    async def serve() -> None:
+        server = _build_server(lambda *_: fetch)
+        async with stdio_server() as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+
+    asyncio.run(serve())
+
+
+def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
+    tools = {one.name: one for one in TOOLS}
+
+    async def list_tools(*_: object) -> ListToolsResult:
+        return ListToolsResult(tools=[_describe(one) for one in TOOLS])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        stopping = threading.Event()
+
+        def write() -> str:
+            tool = tools.get(params.name)
+            if tool is None:
+                raise RequestError(404, f"There is no tool {params.name!r}. The tools are {', '.join(tools)}.")
+            asked = tool.arguments.model_validate(params.arguments or {})
+            return "\n\n".join(tool.write(open_fetch(context, stopping), asked))
+
+        try:
+            text, failed = await run_in_thread(write), False
+        except (RagError, ValidationError) as error:
+            text, failed = str(build_problem(error)["detail"]), True
+        finally:
+            stopping.set()
+        return CallToolResult(content=[TextContent(text=text)], is_error=failed)
+
+    return Server("footnote", instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def _describe(tool: McpTool) -> Tool:
+    return Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.arguments.model_json_schema(),
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    )

@@ -1,0 +1,75 @@
+"""The routes of the server for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from rag_core.api import completions
+from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
+from rag_core.api.endpoints import ENDPOINTS
+from rag_core.api.mcp_door import McpDoor
+from rag_core.errors import RagError, RequestError
+
+BASE = "/api/v1"
+Reply = Callable[[Request], Awaitable[Response]]
+
+
+def build_routes(served: Served) -> list[BaseRoute]:
+    """Return all routes for other programs."""
+    return [
+        Mount(
+            BASE,
+            routes=[*(_build_route(one, served) for one in ENDPOINTS), Route("/openapi.json", _describe), *_rest()],
+        ),
+        Mount(
+            "/v1",
+            routes=[*(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS), *_rest()],
+        ),
+        Route("/mcp", McpDoor(served)),
+        Route("/healthz", _report_life),
+        Route("/readyz", _report_readiness(served)),
+    ]
+
+
+def _build_route(one: Endpoint, served: Served, write_error: Callable[[Exception], Response] = write_problem) -> Route:
+    async def reply(request: Request) -> Response:
+        return await one.reply(request, served, write_error)
+
+    return Route(one.path, reply, methods=[one.method])
+
+
+def _rest() -> list[Route]:
+    """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
+
+    async def refuse(request: Request) -> Response:
+        words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
+        return write_problem(RequestError(404, words))
+
+    return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+
+
+async def _describe(_: Request) -> Response:
+    from rag_core.api.openapi import describe_api
+
+    return write_json(await run_in_thread(lambda: describe_api(ENDPOINTS, BASE)))
+
+
+async def _report_life(_: Request) -> Response:
+    return write_json({"status": "ok"})
+
+
+def _report_readiness(served: Served) -> Reply:
+    """Return what reports whether the models are loaded and the stores are open, with the status 503 if not."""
+
+    async def report(_: Request) -> Response:
+        try:
+            ready = await run_in_thread(lambda: served.open_engine().readiness())
+        except RagError as error:
+            return write_problem(error)
+        return write_json({"ready": ready.ready, "reason": ready.error or ready.label}, 200 if ready.ready else 503)
+
+    return report

@@ -1,0 +1,169 @@
+"""Which library runs the bundled embedder on texts, and in which precision; the fastest is measured on each machine.
+
+Processors differ: the fastest library on one takes twice as long as another on the next. An index does not depend on
+the choice, because the vectors are nearly the same. Questions are always embedded in fp32 by OpenVINO.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from rag_core.embedding.bert import BatchBert, Precision, has_native_bf16
+from rag_core.system import count_available_cores
+from rag_core.types.arrays import FloatArray, Int64Array
+
+log = logging.getLogger(__name__)
+# A measurement takes as long as the embedding of this many texts, so that it pays only if more of them wait.
+MEASURED_FROM = 200
+# Seconds after which a measurement is given up.
+LIMIT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A library that runs the bundled embedder on texts, and its precision.
+
+    ``texts_per_second`` is the measured speed for texts of 200 tokens; ``None`` if it was not measured.
+    """
+
+    library: Literal["openvino", "torch"]
+    precision: Precision
+    texts_per_second: float | None = None
+
+    def describe(self) -> str:
+        """Return the library, the precision and the speed in words."""
+        speed = f", {self.texts_per_second:g} texts a second when measured" if self.texts_per_second else ""
+        return f"{'OpenVINO' if self.library == 'openvino' else 'torch'} in {self.precision}{speed}"
+
+
+class TextEncoder(Protocol):
+    """A model that computes the hidden states of texts; see `rag_core.embedding.bert.BatchBert`."""
+
+    max_parallel_calls: int
+
+    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray: ...
+
+
+class RuntimeChoice:
+    """The runtime of the bundled embedder, which a file keeps for this machine.
+
+    A processor with bf16 uses OpenVINO in bf16 without a measurement, because bf16 is the fastest there. Otherwise,
+    OpenVINO runs in fp32 until many texts have been embedded. Then a separate process measures all candidates.
+
+    Parameters
+    ----------
+    file : Path or None
+        Keeps the measured runtimes; without a file, nothing is measured.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._texts = 0
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._closed = False
+        self._is_known = False
+
+    @cached_property
+    def current(self) -> Runtime:
+        """The runtime in use."""
+        if has_native_bf16():
+            self._is_known = True
+            return Runtime("openvino", "bf16")
+        measured = _read(self._file) if self._file else []
+        self._is_known = bool(measured)
+        return measured[0] if measured else Runtime("openvino", "fp32")
+
+    def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
+        """Count texts that are embedded; measure the runtimes in the background if there are many of them.
+
+        Parameters
+        ----------
+        texts : int
+        use : callable
+            Called in a background thread with the fastest runtime, if it is not the current one.
+        """
+        with self._lock:
+            self._texts += texts
+            if self._is_known or self._file is None or self._texts < MEASURED_FROM:
+                return
+            self._is_known = True
+        threading.Thread(target=self._measure, args=(self._file, use), name="runtimes", daemon=True).start()
+
+    def close(self) -> None:
+        """End a measurement that is under way."""
+        with self._lock:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _measure(self, file: Path, use: Callable[[Runtime], None]) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rag_core.embedding.measurement"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            )
+        try:
+            output, _ = self._process.communicate(timeout=LIMIT_S)
+            measured = [Runtime(**row) for row in json.loads(output)]
+            file.write_text(json.dumps({"machine": describe_machine(), "runtimes": [asdict(one) for one in measured]}))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            log.warning(
+                "The runtimes of the embedder were not measured within %s s; OpenVINO in fp32 is used.", LIMIT_S
+            )
+            return
+        except (OSError, ValueError, TypeError) as error:
+            if not self._closed:
+                log.warning("The runtimes of the embedder could not be measured (%s); OpenVINO in fp32 is used.", error)
+            return
+        if measured[0] != self.current and not self._closed:
+            use(measured[0])
+            self.current = measured[0]
+
+
+def load_encoder(runtime: Runtime, folder: Path) -> TextEncoder:
+    """Return the model of a runtime; ``folder`` contains the weights."""
+    if runtime.library == "torch":
+        from rag_core.embedding.sentence_transformer import TorchEncoder
+
+        return TorchEncoder(folder)
+    return BatchBert(folder, runtime.precision)
+
+
+def describe_machine() -> dict[str, str]:
+    """Return what the speed of a runtime depends on: the processor, its cores and the versions of the libraries."""
+    names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
+    processor = next((line.partition(": ")[2] for line in names if line.startswith("model name")), platform.processor())
+    versions = {library: version(library) for library in ("openvino", "torch")}
+    return {"processor": processor, "cores": str(count_available_cores()), **versions}
+
+
+def _read(file: Path) -> Sequence[Runtime]:
+    """Return the runtimes that were measured on this machine, the fastest first; none if there are none."""
+    try:
+        stored: Any = json.loads(file.read_text())
+        return [Runtime(**row) for row in stored["runtimes"]] if stored["machine"] == describe_machine() else []
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        log.warning("%s cannot be read (%s); the runtimes of the embedder are measured again.", file, error)
+        return []

@@ -1,0 +1,104 @@
+"""Read zip archives and XML of files that may be hostile."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+
+# Parts of documents are compressed to a hundredth at best; a smaller part may be compressed by any factor.
+_MAX_RATIO, _MIN_SUSPICIOUS_BYTES, _MAX_PARTS = 200, 10_000_000, 20_000
+
+
+class Archive:
+    """A zip archive whose parts may not be larger than allowed."""
+
+    def __init__(self, path: Path | BinaryIO, max_unpacked: int | None) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError) as error:
+            raise UnreadableError(f"it is cut off or damaged: {error}") from None
+        entries = self._zip.infolist()
+        self._names = {entry.filename: entry for entry in entries}
+        total = sum(entry.file_size for entry in entries)
+        limit = max_unpacked or total
+        if total > limit or len(entries) > _MAX_PARTS:
+            raise UnpackedSizeError(f"unpacks to {total / 1e6:,.0f} MB in {len(entries):,} parts")
+        for entry in entries:
+            if entry.file_size > max(_MAX_RATIO * entry.compress_size, _MIN_SUSPICIOUS_BYTES):
+                raise UnpackedSizeError(f"has a part that unpacks to more than {_MAX_RATIO} times its size")
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise UnreadableError("it is encrypted, and only encrypted PDF and Office files can be read")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._names)
+
+    def read(self, name: str) -> bytes:
+        """Return a part; raise `UnreadableError` if it is missing or damaged."""
+        entry = self._names.get(name)
+        if entry is None:
+            raise UnreadableError(f"its part {name} is missing")
+        try:
+            with self._zip.open(entry) as stream:
+                # A part may be larger than its header says, so the read is limited.
+                data = stream.read(entry.file_size + 1)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            ValueError,
+            RuntimeError,
+            NotImplementedError,
+        ) as error:
+            raise UnreadableError(f"its part {name} is damaged: {error}") from None
+        if len(data) > entry.file_size:
+            raise UnpackedSizeError("has a part that is larger than the file says")
+        return data
+
+    def parse(self, name: str) -> Any:
+        """Return the root element of a part in XML."""
+        return parse_xml(self.read(name), name)
+
+
+def parse_xml(data: bytes, name: str) -> Any:
+    """Return the root element of an XML document; entities are not resolved, and nothing is loaded.
+
+    Raises
+    ------
+    UnreadableError
+        The document is not well-formed, or it defines entities.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise UnreadableError(f"its part {name} is damaged: {error}") from None
+    if (dtd := root.getroottree().docinfo.internalDTD) is not None and any(dtd.iterentities()):
+        raise UnreadableError(f"its part {name} defines entities, which documents do not need")
+    return root
+
+
+def local_name(element: Any) -> str:
+    """Return the name of an element without its namespace; empty for a comment."""
+    return _remove_namespace(element.tag) if isinstance(element.tag, str) else ""
+
+
+@lru_cache(maxsize=4096)
+def _remove_namespace(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def local_attributes(element: Any) -> dict[str, str]:
+    """Return the attributes of an element by their names without namespaces."""
+    return {name.rpartition("}")[2]: value for name, value in element.attrib.items()}

@@ -1,0 +1,148 @@
+"""The content of a file that has no pages of its own: headings, paragraphs and tables in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from rag_core.parsing.characters import clean_word, needs_cleaning
+from rag_core.text.struck import MARK, escape_marks
+
+# Readers put this sign before and after struck words; `clean_words` writes marks in its place.
+STRUCK_SIGN = "\x01"
+PORTRAIT, LANDSCAPE = (595.0, 842.0), (842.0, 595.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PageStart:
+    """The start of a page, such as a slide or a sheet.
+
+    Attributes
+    ----------
+    label : str
+        What citations call the page; empty for its number. For the sheets of a workbook, the name of the sheet, which
+        the cells of each page follow, as in "Sales!A1:F40".
+    size : tuple of (float, float)
+        Least width and height in points.
+    is_sheet : bool
+        Whether the page shows the letters of columns and the numbers of rows.
+    """
+
+    label: str = ""
+    size: tuple[float, float] = PORTRAIT
+    is_sheet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A heading, a paragraph or an item of a list.
+
+    Attributes
+    ----------
+    text : str
+        Without white space that the file does not show; lines that the file separates are separated by line ends.
+    level : int or None
+        0 for a heading that no other one contains; ``None`` for other text.
+    indent : int
+        Number of steps by which the text is indented.
+    is_item : bool
+        Whether the text belongs to the text above it, as an item of a list does.
+    is_bold : bool
+        Whether all of the text is bold.
+    row : int
+        Number of the row of a sheet; 0 elsewhere.
+    """
+
+    text: str
+    level: int | None = None
+    indent: int = 0
+    is_item: bool = False
+    is_bold: bool = False
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table that is not empty."""
+
+    text: str
+    column: int
+    column_span: int = 1
+    row_span: int = 1
+    is_figure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """A table.
+
+    Attributes
+    ----------
+    rows : sequence of sequence of Cell
+        The cells of each row from left to right; a row may have none.
+    header_rows : int or None
+        Number of header rows at the top; ``None`` if the file does not say so.
+    numbers : sequence of int
+        The number of each row of a sheet; empty elsewhere.
+    first_column : int
+        Index of the first column in the sheet; 0 elsewhere.
+    """
+
+    rows: Sequence[Sequence[Cell]]
+    header_rows: int | None = None
+    numbers: Sequence[int] = ()
+    first_column: int = 0
+
+    @property
+    def width(self) -> int:
+        return max((cell.column + cell.column_span for row in self.rows for cell in row), default=0)
+
+
+Block = PageStart | TextBlock | TableBlock
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file that a mail contains."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a file contains."""
+
+    blocks: Sequence[Block]
+    attachments: Sequence[AttachedFile] = field(default=())
+
+
+def clean_text(text: str) -> str:
+    """Return a text without control characters and needless blanks; line ends stay."""
+    return "\n".join(filter(None, (clean_words(line) for line in text.splitlines())))
+
+
+def clean_words(text: str) -> str:
+    """Return a text as one line, without control characters."""
+    words = escape_marks(text).replace(STRUCK_SIGN, MARK).split()
+    if needs_cleaning(text):
+        words = [cleaned for word in words if (cleaned := clean_word(word).strip())]
+    return " ".join(words)
+
+
+@lru_cache(maxsize=1 << 16)
+def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, is_figure: bool | None = None) -> Cell:
+    """Return a cell with a clean text; `looks_like_figure` says whether it is a figure unless the file says so."""
+    text = clean_words(text)
+    return Cell(text, column, column_span, row_span, looks_like_figure(text) if is_figure is None else is_figure)
+
+
+def looks_like_figure(text: str) -> bool:
+    """Return whether a text is a number, possibly with signs and a unit.
+
+    >>> looks_like_figure("(1,204)"), looks_like_figure("12.5 %"), looks_like_figure("Q3 2024")
+    (True, True, False)
+    """
+    digits = sum(map(str.isdecimal, text))
+    return digits > 0 and sum(map(str.isalpha, text)) <= min(digits, 3) and not text[0].isalpha()

@@ -1,0 +1,80 @@
+"""A file without pages of its own in a worker process, whose content is laid out on pages."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rag_core.parsing.flow.content import Content, TextBlock
+from rag_core.parsing.flow.drawing import draw_page
+from rag_core.parsing.flow.page_building import PageBuilder, column_letters
+from rag_core.parsing.flow.pagination import LaidOutPage, PlacedTable, PlacedText, paginate
+from rag_core.parsing.formats.base import Metadata, OpenFile
+from rag_core.types.chunks import HEADING_SEPARATOR
+from rag_core.types.documents import ParsedPage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_KEPT_PAGES = 4
+
+
+class FlowFile(OpenFile):
+    """A file whose content is laid out; see `OpenFile`."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._pages = paginate(content.blocks)
+        self.page_count = len(self._pages)
+        self._build = lru_cache(_KEPT_PAGES)(lambda index: PageBuilder(self._pages[index]))
+
+    def read_page(self, page_index: int, ocr: str) -> ParsedPage:
+        return self._build(page_index).parsed
+
+    def draw_page(self, page_index: int, scale: float) -> Image:
+        page = self._pages[page_index]
+        return draw_page(self._build(page_index), page.width, page.height, scale)
+
+    def read_metadata(self) -> Metadata:
+        labels = tuple(_label(page) for page in self._pages)
+        attachments = tuple((one.name, len(one.data)) for one in self._content.attachments)
+        return Metadata(labels, _list_headings(self._pages), attachments)
+
+    def read_attachment(self, number: int, page_index: int | None) -> bytes:
+        return self._content.attachments[number].data
+
+
+def _label(page: LaidOutPage) -> str:
+    """Return the label of a page: its number, or the cells of a sheet."""
+    if not page.start.is_sheet:
+        return page.start.label or str(page.index + 1)
+    rows = [item.block.row for item in page.items if isinstance(item, PlacedText)]
+    columns = [0] if rows else []
+    for item in page.items:
+        if isinstance(item, PlacedTable) and item.table.block.numbers:
+            block = item.table.block
+            # A header that is repeated is above the first row of the page.
+            header = list(range(item.table.header_rows + 1))
+            is_repeated = item.rows[0] == 0 and list(item.rows[: len(header)]) != header
+            rows += [block.numbers[row] for row in item.rows[is_repeated * item.table.header_rows :]]
+            columns += [block.first_column, block.first_column + item.table.column_count - 1]
+    rows = [row for row in rows if row]
+    if not rows:
+        return page.start.label
+    sheet = f"{page.start.label}!" if page.start.label else ""
+    return f"{sheet}{column_letters(min(columns))}{min(rows)}:{column_letters(max(columns))}{max(rows)}"
+
+
+def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:
+    """Return the page index and the path of each heading in order."""
+    found: list[tuple[int, str]] = []
+    path: list[tuple[int, str]] = []
+    for page in pages:
+        for item in page.items:
+            if not isinstance(item, PlacedText) or item.block.level is None or not item.is_start:
+                continue
+            block: TextBlock = item.block
+            title = " ".join(block.text.replace(HEADING_SEPARATOR, " ").split())
+            path = [*(one for one in path if one[0] < item.block.level), (item.block.level, title)]
+            found.append((page.index, HEADING_SEPARATOR.join(title for _, title in path)))
+    return tuple(found)

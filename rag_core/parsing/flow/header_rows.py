@@ -1,0 +1,76 @@
+"""Find the header rows and the sections of a table whose file does not say which they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_core.parsing.flow.content import Cell, TableBlock
+
+_MOST_HEADERS = 5
+_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[A-Za-z]{0,2}")
+# Rows below the header that show whether their columns are figures.
+_SAMPLE = 20
+
+
+def count_header_rows(block: TableBlock) -> int:
+    """Return the number of header rows, as the file says or as the cells show.
+
+    In a table with figures, the header ends above the first row with figures; years may be headers. In a table of
+    more than two columns of texts, the first row is the header if it has a short text without digits in each column.
+    """
+    rows = block.rows
+    if block.header_rows is not None:
+        return min(block.header_rows, max(len(rows) - 1, 0))
+    if len(rows) < 2 or block.width < 2:
+        return 0
+    count = next((number for number, row in enumerate(rows[: _MOST_HEADERS + 1]) if any(map(_is_body, row))), None)
+    if count is None:
+        # Two columns of texts are often names and values.
+        return int(len(rows) > 2 and block.width > 2 and _names_columns(rows[0], block.width))
+    # A row with a single cell is a section or a title, unless it is above several columns.
+    while count and not _is_header(rows[count - 1]):
+        count -= 1
+    if count:
+        return count
+    # Years above figures are headers, if each figure below them differs from a year.
+    years = [cell for cell in rows[0] if _YEAR.fullmatch(cell.text)]
+    below = [cell for row in rows[1:_SAMPLE] for cell in row if cell.column in {one.column for one in years}]
+    is_above = years and all(_YEAR.fullmatch(cell.text) or not cell.is_figure for cell in rows[0])
+    return int(bool(is_above and below) and not any(_YEAR.fullmatch(cell.text) for cell in below))
+
+
+def _is_body(cell: Cell) -> bool:
+    return cell.is_figure and not _YEAR.fullmatch(cell.text)
+
+
+def _is_header(row: Sequence[Cell]) -> bool:
+    return len(row) > 1 or any(cell.column_span > 1 for cell in row) or any(cell.column for cell in row)
+
+
+def _names_columns(row: Sequence[Cell], width: int) -> bool:
+    texts = [cell.text for cell in row]
+    is_short = all(len(text) <= 40 and not any(map(str.isdigit, text)) for text in texts)
+    return is_short and len(set(texts)) == len(texts) == width
+
+
+def find_sections(block: TableBlock, header_rows: int) -> list[tuple[str, ...]]:
+    """Return the label of the section of each row: the text of the last row above it that has only a label."""
+    sections: list[tuple[str, ...]] = [()] * len(block.rows)
+    current: tuple[str, ...] = ()
+    for number, row in enumerate(block.rows):
+        if number < header_rows:
+            continue
+        if is_section(block, number):
+            current = (row[0].text.rstrip(":"),)
+            continue
+        sections[number] = current
+        if row and not row[0].column and re.match(r"\W*(?:sub)?totals?\b", row[0].text, re.IGNORECASE):
+            current = ()
+    return sections
+
+
+def is_section(block: TableBlock, number: int) -> bool:
+    """Return whether a row has only a label, and the row below it has more."""
+    upper, lower = (block.rows[at] if at < len(block.rows) else () for at in (number, number + 1))
+    return len(upper) == 1 and not upper[0].column and not upper[0].is_figure and len(lower) > 1

@@ -1,0 +1,42 @@
+"""Write mails as their header, body and attached files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_core.parsing.flow.content import AttachedFile, Block, Content, PageStart, TableBlock, TextBlock, clean_text
+from rag_core.parsing.flow.html import read_html
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """What a mail says; texts may be empty."""
+
+    subject: str
+    sender: str
+    to: str
+    copies: str
+    date: str
+    text: str
+    html: str | bytes
+    attachments: Sequence[AttachedFile]
+
+
+def write_mail(mail: Mail) -> Content:
+    """Return the content of a mail, whose heading is its subject."""
+    subject = " ".join(clean_text(mail.subject).split())
+    header = {"From": mail.sender, "To": mail.to, "Cc": mail.copies, "Date": mail.date, "Subject": subject}
+    lines = [f"{name}: {line}" for name, value in header.items() if (line := " ".join(clean_text(value).split()))]
+    blocks: list[Block] = [PageStart()]
+    blocks += [TextBlock(subject, level=0)] if subject else []
+    blocks += [TextBlock("\n".join(lines))] if lines else []
+    rich = read_html(mail.html) if mail.html.strip() else []
+    # Programs write the plain text from the formatted one, but without its tables.
+    has_tables = any(isinstance(one, TableBlock) for one in rich)
+    if mail.text.strip() and not has_tables:
+        paragraphs = map(clean_text, mail.text.replace("\r\n", "\n").split("\n\n"))
+        blocks += [TextBlock(paragraph) for paragraph in paragraphs if paragraph]
+    else:
+        blocks += rich
+    return Content(blocks, mail.attachments)

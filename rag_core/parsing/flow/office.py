@@ -1,0 +1,73 @@
+"""Open files of Microsoft Office: zip archives of XML, which may be encrypted."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag_core.parsing.flow.archive import Archive
+from rag_core.parsing.flow.recognition import CONTAINER
+from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
+
+
+def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BinaryIO:
+    """Return an open zip archive that is not encrypted, whose parts are not too large.
+
+    Raises
+    ------
+    PasswordNeededError, UnreadableError, UnpackedSizeError
+    """
+    with path.open("rb") as file:
+        is_encrypted = file.read(len(CONTAINER)) == CONTAINER
+    data = BytesIO(_decrypt(path, password) if is_encrypted else path.read_bytes())
+    archive = Archive(data, max_unpacked)
+    if main_part not in archive:
+        raise UnreadableError(f"its part {main_part} is missing")
+    # Entities in any part are refused here, whichever library reads the part.
+    for name in archive.names:
+        if name.endswith((".xml", ".rels")) and b"<!ENTITY" in archive.read(name):
+            raise UnreadableError(f"its part {name} defines entities, which documents do not need")
+    data.seek(0)
+    return data
+
+
+def _decrypt(path: Path, password: str | None) -> bytes:
+    import msoffcrypto
+    from msoffcrypto.exceptions import DecryptionError, FileFormatError, InvalidKeyError, ParseError
+
+    if not password:
+        raise PasswordNeededError("a password is needed")
+    decrypted = BytesIO()
+    try:
+        with path.open("rb") as file:
+            office: Any = msoffcrypto.OfficeFile(file)
+            office.load_key(password=password, verify_password=True)
+            office.decrypt(decrypted)
+    except InvalidKeyError:
+        raise PasswordNeededError("the password is wrong") from None
+    except (DecryptionError, FileFormatError, ParseError, OSError, ValueError) as error:
+        raise UnreadableError(f"it cannot be decrypted: {error}") from None
+    return decrypted.getvalue()
+
+
+def read_relations(archive: Archive, part: str) -> dict[str, str]:
+    """Return the parts that a part refers to, by their ids; what is outside the file is left out."""
+    folder, _, name = part.rpartition("/")
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations not in archive:
+        return {}
+    targets = {}
+    for one in archive.parse(relations):
+        if one.get("TargetMode") != "External" and (target := one.get("Target")):
+            targets[one.get("Id")] = _resolve(folder, target)
+    return targets
+
+
+def _resolve(folder: str, target: str) -> str:
+    if target.startswith("/"):
+        return target[1:]
+    parts = folder.split("/")
+    for part in target.split("/"):
+        parts = parts[:-1] if part == ".." else parts if part == "." else [*parts, part]
+    return "/".join(parts)

@@ -1,0 +1,248 @@
+"""Read the texts, sheets and slides of OpenDocument files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_core.parsing.characters import SUPERSCRIPTS
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
+from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
+from rag_core.parsing.flow.html import SpannedText, place_cells
+from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
+from rag_core.parsing.flow.word_numbering import write_count
+from rag_core.parsing.flow.workbook import MAX_CELLS
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+
+# Deleted text, comments, and what programs write for those that cannot show a part.
+_LEFT_OUT = frozenset(
+    ("tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "scripts", "settings")
+)
+_SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
+_FIGURES = ("float", "percentage", "currency", "date", "time")
+_MOST_COLUMNS = 16_384
+_KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+
+
+def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
+    """Return the content of a file; see `FlowFormat.read`."""
+    archive = Archive(path, max_unpacked)
+    if "META-INF/manifest.xml" in archive and b"encryption-data" in archive.read("META-INF/manifest.xml"):
+        raise UnreadableError("it is encrypted; save it without a password, or export it as a PDF with one")
+    root = archive.parse("content.xml")
+    body = root.find("{*}body")
+    kinds = {local_name(one): one for one in (body if body is not None else ())}
+    reader = _Reader([root, archive.parse("styles.xml")] if "styles.xml" in archive else [root])
+    if "spreadsheet" in kinds:
+        return list(reader.read_sheets(kinds["spreadsheet"]))
+    if "presentation" in kinds:
+        return list(reader.read_slides(kinds["presentation"]))
+    if "text" not in kinds:
+        raise UnreadableError("it has no text")
+    return [*reader.read(kinds["text"]), *reader.notes]
+
+
+class _Reader:
+    def __init__(self, roots: Sequence[Any]) -> None:
+        styles = [style for root in roots for style in root.iter("{*}style")]
+        self.notes: list[Block] = []
+        self._marker = ""
+        # The formats of the levels of lists, and the number of the last item, by the style of the list and the level.
+        self._lists = {
+            (local_attributes(style).get("name", ""), _read_count(attributes, "level")): attributes
+            for root in roots
+            for style in root.iter("{*}list-style")
+            for attributes in map(local_attributes, style.iter("{*}list-level-style-number"))
+        }
+        self._counts: dict[tuple[str, int], int] = {}
+        self._struck = {
+            local_attributes(style).get("name", "")
+            for style in styles
+            for one in style.iter("{*}text-properties")
+            if local_attributes(one).get("text-line-through-style", "none") != "none"
+        }
+        self._titles = {"Title"} | {
+            local_attributes(style).get("name", "")
+            for style in styles
+            if local_attributes(style).get("parent-style-name") == "Title"
+        }
+        self._hidden = {
+            local_attributes(style).get("name", "")
+            for style in styles
+            for one in style.iter("{*}table-properties", "{*}text-properties")
+            if local_attributes(one).get("display") in ("false", "none")
+        }
+
+    def read(self, element: Any, depth: int = 0, style: str = "") -> Iterator[Block]:
+        """Yield the content of an element in order; ``style`` is that of the list around it."""
+        for child in element:
+            name = local_name(child)
+            if name in _LEFT_OUT:
+                continue
+            if name in ("h", "p"):
+                yield from self._read_paragraph(child, depth)
+            elif name == "list":
+                attributes = local_attributes(child)
+                inner = attributes.get("style-name", style)
+                if attributes.get("continue-numbering") != "true" and "continue-list" not in attributes:
+                    self._counts.pop((inner, depth + 1), None)
+                yield from self.read(child, depth + 1, inner)
+            elif name == "list-item":
+                self._marker = self._number_item(style, depth)
+                yield from self.read(child, depth, style)
+            elif name == "table":
+                yield from self._read_table(child)
+            else:
+                yield from self.read(child, depth, style)
+
+    def _number_item(self, style: str, depth: int) -> str:
+        """Return the number or the bullet of the next item of a list."""
+        level = self._lists.get((style, depth), {})
+        if not level.get("num-format"):
+            return "•"
+        self._counts[style, depth] = self._counts.get((style, depth), _read_count(level, "start-value") - 1) + 1
+        first = depth - _read_count(level, "display-levels")
+        numbers = [
+            write_count(self._counts.get((style, one), 1), _KINDS.get(level["num-format"], "decimal"))
+            for one in range(max(first, 0) + 1, depth + 1)
+        ]
+        return f"{level.get('num-prefix', '')}{'.'.join(numbers)}{level.get('num-suffix', '')}"
+
+    def _read_paragraph(self, element: Any, depth: int) -> Iterator[Block]:
+        level = local_attributes(element).get("outline-level", "1") if local_name(element) == "h" else None
+        if level is None and local_attributes(element).get("style-name") in self._titles:
+            level = "0"
+        if text := clean_text(self._read_text(element)):
+            marker, self._marker = self._marker, ""
+            if level is not None:
+                text = f"{marker.strip('•')} {' '.join(text.split())}".strip()
+                yield TextBlock(text, max(int(level) - 1, 0) if level.isdecimal() else 0)
+            else:
+                yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_item=bool(marker))
+        for box in element.iter("{*}text-box"):
+            yield from self.read(box)
+
+    def _read_text(self, element: Any) -> str:
+        attributes = local_attributes(element)
+        if attributes.get("style-name") in self._hidden:
+            return ""
+        parts = [element.text or ""]
+        for child in element:
+            name = local_name(child)
+            if name == "s":
+                parts.append(" ")
+            elif name in _SIGNS:
+                parts.append(_SIGNS[name])
+            elif name == "note":
+                parts.append(self._read_note(child))
+            elif name and name not in _LEFT_OUT and name not in ("text-box", "image", "desc", "title"):
+                parts.append(self._read_text(child))
+            parts.append(child.tail or "")
+        text = "".join(parts)
+        is_struck = local_name(element) == "span" and attributes.get("style-name") in self._struck
+        return f"{STRUCK_SIGN}{text}{STRUCK_SIGN}" if is_struck and text.strip() else text
+
+    def _read_note(self, note: Any) -> str:
+        """Remember a footnote, and return its number."""
+        parts = {local_name(one): one for one in note}
+        number = "".join(parts["note-citation"].itertext()) if "note-citation" in parts else ""
+        texts = (clean_text(self._read_text(one)) for one in note.iter("{*}p"))
+        mark = number.translate(SUPERSCRIPTS)
+        self.notes.append(TextBlock(f"{mark} {' '.join(filter(None, texts))}", is_item=True))
+        return mark
+
+    def _read_all(self, element: Any) -> str:
+        texts = (clean_text(self._read_text(one)) for one in element.iter("{*}p", "{*}h"))
+        return " ".join(filter(None, (" ".join(text.split()) for text in texts)))
+
+    # Tables and sheets
+
+    def _read_table(self, table: Any) -> Iterator[Block]:
+        rows = [(row, is_header) for _, row, is_header in _iter_rows(table)]
+        texts = []
+        for row, _ in rows:
+            line = []
+            for cell, count in _iter_cells(row):
+                if local_name(cell) == "table-cell":
+                    attributes = local_attributes(cell)
+                    across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
+                    line += [SpannedText(self._read_all(cell), across, down)] * count
+            texts.append(line)
+        if max(map(len, texts), default=0) < 2:
+            for row, _ in rows:
+                yield from self.read(row)
+            return
+        yield TableBlock(place_cells(texts), sum(is_header for _, is_header in rows) or None)
+
+    def read_sheets(self, spreadsheet: Any) -> Iterator[Block]:
+        """Yield the visible sheets of a workbook."""
+        cells_left = MAX_CELLS
+        for table in spreadsheet.iterchildren("{*}table"):
+            attributes = local_attributes(table)
+            if attributes.get("style-name") in self._hidden:
+                continue
+            rows = [(number, list(self._read_row(row))) for number, row, _ in _iter_rows(table)]
+            rows = [(number, cells) for number, cells in rows if cells]
+            cells_left -= sum(len(cells) for _, cells in rows)
+            if cells_left < 0:
+                raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells")
+            if rows:
+                yield from lay_out_sheet(attributes.get("name", ""), rows)
+
+    def _read_row(self, row: Any) -> Iterator[SheetCell]:
+        column = 0
+        for cell, count in _iter_cells(row):
+            attributes = local_attributes(cell)
+            text = self._read_all(cell) if local_name(cell) == "table-cell" else ""
+            if text:
+                across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
+                is_figure = attributes.get("value-type") in _FIGURES or None
+                for place in range(column, min(column + count, _MOST_COLUMNS)):
+                    yield SheetCell(place, text, is_figure, across, down)
+            column += count
+
+    # Slides
+
+    def read_slides(self, presentation: Any) -> Iterator[Block]:
+        """Yield the slides of a presentation with their notes."""
+        for number, page in enumerate(presentation.iterchildren("{*}page"), 1):
+            yield PageStart(str(number), LANDSCAPE)
+            frames = [one for one in page if local_name(one) not in ("notes", *_LEFT_OUT)]
+            for frame in frames:
+                is_title = local_attributes(frame).get("class") == "title"
+                if is_title and (title := self._read_all(frame)):
+                    yield TextBlock(title, level=0)
+                elif not is_title:
+                    yield from self.read([frame])
+            for notes in page.iterchildren("{*}notes"):
+                if text := self._read_all(notes):
+                    yield TextBlock(f"Notes: {text}")
+
+
+def _iter_rows(table: Any) -> Iterator[tuple[int, Any, bool]]:
+    """Yield the number of each row, the row, and whether it is a header; of equal rows, only those with text."""
+    number = 1
+    for row in table.iter("{*}table-row"):
+        if next(row.iterancestors("{*}table")) is not table:
+            continue
+        attributes = local_attributes(row)
+        count = _read_count(attributes, "number-rows-repeated")
+        is_filled = any((text or "").strip() for text in row.itertext())
+        is_header = any(local_name(one) == "table-header-rows" for one in row.iterancestors())
+        if attributes.get("visibility") in (None, "visible") and is_filled:
+            for place in range(min(count, MAX_CELLS)):
+                yield number + place, row, is_header
+        number += count
+
+
+def _iter_cells(row: Any) -> Iterator[tuple[Any, int]]:
+    """Yield the cells of a row, each with the number of times that it is repeated."""
+    for cell in row:
+        if local_name(cell) in ("table-cell", "covered-table-cell"):
+            yield cell, min(_read_count(local_attributes(cell), "number-columns-repeated"), _MOST_COLUMNS)
+
+
+def _read_count(attributes: dict[str, str], name: str) -> int:
+    value = attributes.get(name, "1")
+    return int(value) if value.isdecimal() and value != "0" else 1

@@ -1,0 +1,247 @@
+"""Build a page from what is placed on it: its text, the boxes of its words, its tables, and its drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rag_core.parsing.flow.content import Cell
+from rag_core.parsing.flow.header_rows import is_section
+from rag_core.parsing.flow.lines import TextLine
+from rag_core.parsing.flow.pagination import (
+    GUTTER,
+    LEADING,
+    LETTERS,
+    MARGIN,
+    PAD,
+    TABLE_SIZE,
+    LaidOutPage,
+    PlacedTable,
+    PlacedText,
+    TableLayout,
+    is_bold,
+    text_size,
+)
+from rag_core.parsing.flow.typefaces import measure
+from rag_core.parsing.tables.finder import find_unit
+from rag_core.text.struck import MARK
+from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
+from rag_core.types.tables import Span, Table, TableCell, TableRow
+
+_INDENT, _LONGEST_HEADING = 18.0, 110
+# The baseline of a line, from its top, as a share of the size of its characters.
+_BASELINE = 1.0
+_LETTER_SIZE = 7.5
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnWord:
+    """A word at a place in points; ``y`` is the baseline, and ``width`` that which the word must have."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    size: float
+    bold: bool = False
+    is_struck: bool = False
+    is_grey: bool = False
+
+
+@dataclass(slots=True)
+class Drawing:
+    """The words and the borders ``x0, y0, x1, y1`` of a page."""
+
+    words: list[DrawnWord] = field(default_factory=list)
+    borders: list[tuple[float, float, float, float]] = field(default_factory=list)
+
+
+class PageBuilder:
+    """Write the text of one page, and record where its words and tables are."""
+
+    def __init__(self, laid_out: LaidOutPage) -> None:
+        self._page = laid_out
+        self._text: list[str] = []
+        self._length = 0
+        self._spans: list[Span] = []
+        self._rects: list[tuple[float, float, float, float]] = []
+        self._tables: list[Table] = []
+        self._headings: list[HeadingLine] = []
+        self.drawing = Drawing()
+        self._left = MARGIN + (GUTTER if laid_out.start.is_sheet else 0.0)
+        self._previous: PlacedText | PlacedTable | None = None
+        for item in laid_out.items:
+            if isinstance(item, PlacedText):
+                self._add_text(item)
+            else:
+                self._add_table(item)
+            self._previous = item
+
+    @cached_property
+    def parsed(self) -> ParsedPage:
+        """The page without its label and heading."""
+        page, text = self._page, "".join(self._text)
+        starts, ends = (np.array([span[at] for span in self._spans], np.int32) for at in (0, 1))
+        rects = np.array(self._rects, np.float32).reshape(-1, 4) / np.array([page.width, page.height] * 2, np.float32)
+        return ParsedPage(
+            Page(
+                page.index,
+                "",
+                text,
+                PageState.TEXT if text.strip() else PageState.EMPTY,
+                page.width,
+                page.height,
+                boxes=WordBoxes(starts, ends, np.clip(rects, 0.0, 1.0)),
+                tables=tuple(self._tables),
+            ),
+            tuple(self._headings),
+        )
+
+    def _write(self, text: str) -> None:
+        self._text.append(text)
+        self._length += len(text)
+
+    def _separate(self, separator: str) -> None:
+        if self._length:
+            self._write(separator)
+
+    def _add_words(
+        self, text: str, lines: Sequence[TextLine], left: float, top: float, size: float, bold: bool, right: float = 0.0
+    ) -> Span:
+        """Write lines of a text with their words, and return their span; lines that end at ``right`` are figures."""
+        first, last = lines[0], lines[-1]
+        origin, end = min(word.start for word in first), max(word.end for word in last)
+        shift = self._length - origin
+        self._write(text[origin:end])
+        struck = _find_struck(text)
+        for number, line in enumerate(lines):
+            baseline = top + LEADING * size * number + _BASELINE * size
+            moved = right - line[-1].x - line[-1].width if right else left
+            for word in line:
+                x = moved + word.x
+                self._spans.append((word.start + shift, word.end + shift))
+                self._rects.append((x, baseline - 0.85 * size, x + max(word.width, 0.5), baseline + 0.25 * size))
+                is_struck = any(start <= word.start < stop for start, stop in struck)
+                shown = text[word.start : word.end].replace(MARK, "")
+                self.drawing.words.append(DrawnWord(shown, x, baseline, word.width, size, bold, is_struck))
+        # Words of a text from right to left are placed in another order than that of the text.
+        return origin + shift, end + shift
+
+    def _add_text(self, placed: PlacedText) -> None:
+        block = placed.block
+        before = self._previous.block if isinstance(self._previous, PlacedText) else None
+        goes_on = before is not None and ((block.is_item and before.is_item) or (block.row and before.row))
+        self._separate("\n" if goes_on else "\n\n")
+        size, bold = text_size(block), is_bold(block)
+        left = self._left + _INDENT * min(block.indent, 8)
+        start, end = self._add_words(block.text, placed.lines, left, placed.top, size, bold)
+        if bold and placed.is_start and end - start <= _LONGEST_HEADING and not block.text.endswith((".", ",", ";")):
+            self._headings.append(HeadingLine(start, end, size, bold))
+        if block.row:
+            self._draw_small(str(block.row), MARGIN, placed.top + _BASELINE * size)
+
+    def _add_table(self, placed: PlacedTable) -> None:
+        table, block = placed.table, placed.table.block
+        sections = table.sections
+        carried = table.carried
+        self._separate("\n\n")
+        y = placed.top
+        if self._page.start.is_sheet:
+            self._draw_letters(table, y)
+        rows: list[TableRow] = []
+        for number in placed.rows:
+            height = table.heights[number]
+            cells = [self._add_cell(table, cell, number, y) for cell in block.rows[number]]
+            cells += [TableCell(cell.text, (), cell.column, cell.column_span) for cell in carried.get(number, ())]
+            if block.numbers:
+                self._draw_small(str(block.numbers[number]), MARGIN, y + PAD / 2 + _BASELINE * TABLE_SIZE)
+            if cells:
+                cells.sort(key=lambda cell: cell.column)
+                section = is_section(block, number) and number >= table.header_rows
+                rows.append(TableRow(tuple(cells), sections[number], is_section=section))
+                self._write("\n")
+            y += height
+        if rows:
+            self._text[-1] = ""
+            self._length -= 1
+        self._add_table_values(placed, rows)
+
+    def _add_table_values(self, placed: PlacedTable, rows: list[TableRow]) -> None:
+        """Add the table with its header, which is on this page or only on the first one."""
+        table = placed.table
+        shown = sum(number < table.header_rows for number in placed.rows)
+        if not any(cell.spans for row in rows[shown:] for cell in row.cells) or table.column_count < 2:
+            return
+        headers = rows[: sum(bool(table.block.rows[number]) for number in range(shown))]
+        body = rows[len(headers) :]
+        if not headers:
+            above = [
+                TableRow(tuple(TableCell(cell.text, (), cell.column, cell.column_span, True) for cell in cells))
+                for cells in table.block.rows[: table.header_rows]
+                if cells
+            ]
+            headers = above
+        lefts = [round(self._left + left, 1) for left in table.lefts]
+        stub = [cell for row in headers for cell in row.cells]
+        self._tables.append(
+            Table(
+                (*headers, *body),
+                len(headers),
+                tuple(pairwise(lefts)),
+                table.caption,
+                find_unit(table.caption[::-1], stub),
+                placed.first_page if placed.first_page != self._page.index else None,
+            )
+        )
+
+    def _add_cell(self, table: TableLayout, cell: Cell, number: int, y: float) -> TableCell:
+        is_header = number < table.header_rows
+        text = " ".join(STRUCK.sub(" ", cell.text).split())
+        left = self._left + table.lefts[cell.column]
+        width = table.cell_width(cell)
+        bottom = y + sum(table.heights[number : number + cell.row_span])
+        self.drawing.borders.append((left, y, left + width, bottom))
+        lines = table.cell_lines(cell, number)
+        if not lines:
+            return TableCell(text, (), cell.column, cell.column_span, is_header)
+        right = left + width - PAD if cell.is_figure and len(lines) == 1 else 0.0
+        if self._length and self._text and not self._text[-1].endswith("\n"):
+            self._write(" ")
+        span = self._add_words(cell.text, lines, left + PAD, y + PAD / 2, TABLE_SIZE, is_header, right)
+        return TableCell(text, (span,), cell.column, cell.column_span, is_header)
+
+    def _draw_small(self, text: str, x: float, y: float) -> None:
+        width = measure(text, _LETTER_SIZE)
+        self.drawing.words.append(DrawnWord(text, x, y, width, _LETTER_SIZE, is_grey=True))
+
+    def _draw_letters(self, table: TableLayout, top: float) -> None:
+        for column, (left, right) in enumerate(pairwise(table.lefts)):
+            letters = column_letters(table.block.first_column + column)
+            middle = self._left + (left + right - measure(letters, _LETTER_SIZE)) / 2
+            self._draw_small(letters, middle, top - LETTERS / 3)
+
+
+def _find_struck(text: str) -> list[Span]:
+    """Return the spans between marks of struck words."""
+    if MARK not in text:
+        return []
+    marks = [place for place in range(len(text) - 1) if text.startswith(MARK, place)]
+    return list(zip(marks[::2], marks[1::2], strict=False))
+
+
+def column_letters(column: int) -> str:
+    """Return the letters of a column of a sheet.
+
+    >>> column_letters(0), column_letters(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

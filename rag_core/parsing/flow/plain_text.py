@@ -1,0 +1,49 @@
+"""Decode files of plain text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rag_core.parsing.flow.recognition import find_mark
+from rag_core.parsing.formats.base import UnreadableError
+
+_SAMPLE = 131_072
+# Greatest share of bytes beyond ASCII among the letters of a text of Western Europe, and the encodings of other texts.
+_WESTERN_SHARE = 0.3
+_ENCODINGS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "gb18030", "cp932", "big5", "cp949"]
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; see `decode_text`."""
+    return decode_text(path.read_bytes())
+
+
+def decode_text(data: bytes) -> str:
+    """Return a text in the encoding that its first bytes name, in UTF-8, or in one of Windows.
+
+    A text with few bytes beyond ASCII is read as one of Western Europe, as browsers do. Of other texts, the bytes show
+    the script.
+
+    Raises
+    ------
+    UnreadableError
+        It is no text in any encoding.
+    """
+    mark = find_mark(data)
+    try:
+        return data.decode(mark or "utf-8")
+    except UnicodeDecodeError as error:
+        if mark:
+            raise UnreadableError(f"byte {error.start:,} is not {mark.upper()}") from None
+        from charset_normalizer import from_bytes
+    sample = data[:_SAMPLE]
+    if sum(byte > 127 for byte in sample) < _WESTERN_SHARE * sum(map(_is_letter, sample)):
+        return data.decode("cp1252", "replace")
+    best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
+    if best is None:
+        raise UnreadableError("it is text in an unknown encoding; save it in UTF-8")
+    return data.decode(best.encoding, "replace")
+
+
+def _is_letter(byte: int) -> bool:
+    return byte > 127 or chr(byte).isalpha()

@@ -1,0 +1,159 @@
+"""The styles of a Word document, and the numbers that Word writes before paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_core.parsing.flow.archive import Archive
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
+_ROMAN_ONES = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_DEEPEST = 20
+
+
+def child_value(element: Any, *path: str) -> str | None:
+    """Return the value of an element below another one; ``None`` if it is missing."""
+    found = element.find("/".join(f"{_W}{name}" for name in path)) if element is not None else None
+    return None if found is None else found.get(f"{_W}val", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    kind: str
+    text: str
+    start: int
+    style: str
+
+
+@dataclass(slots=True)
+class Styles:
+    """Paragraph styles by their ids."""
+
+    elements: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, archive: Archive) -> Styles:
+        root = archive.parse("word/styles.xml") if "word/styles.xml" in archive else ()
+        return cls({one.get(f"{_W}styleId", ""): one for one in root if one.tag == f"{_W}style"})
+
+    def name(self, style: str) -> str:
+        return (child_value(self.elements.get(style), "name") or "").lower()
+
+    def chain(self, style: str) -> Iterator[Any]:
+        """Yield a style and the styles that it is based on."""
+        for _ in range(_DEEPEST):
+            element = self.elements.get(style)
+            if element is None:
+                return
+            yield element
+            style = child_value(element, "basedOn") or ""
+
+    def find_value(self, style: str, *path: str) -> str | None:
+        values = (child_value(element, *path) for element in self.chain(style))
+        return next((value for value in values if value is not None), None)
+
+    def is_bold(self, style: str) -> bool:
+        return is_on(self.find_value(style, "rPr", "b"))
+
+
+def is_on(value: str | None) -> bool:
+    """Return whether a property is set; without a value, it is."""
+    return value is not None and value not in ("0", "false", "off", "none")
+
+
+class Numbering:
+    """Count the numbered paragraphs of a document; call `next_number` for each of them in order."""
+
+    def __init__(self, archive: Archive, styles: Styles) -> None:
+        self._styles = styles
+        self._lists: dict[str, dict[int, _Level]] = {}
+        self._abstract: dict[str, str] = {}
+        self._starts: dict[tuple[str, int], int] = {}
+        self._counters: dict[str, dict[int, int]] = {}
+        self._begun: set[str] = set()
+        if "word/numbering.xml" not in archive:
+            return
+        root = archive.parse("word/numbering.xml")
+        abstract = {one.get(f"{_W}abstractNumId"): one for one in root.iter(f"{_W}abstractNum")}
+        for one in root.iter(f"{_W}num"):
+            number, name = one.get(f"{_W}numId", ""), child_value(one, "abstractNumId") or ""
+            self._abstract[number] = name
+            if name in abstract:
+                self._lists.setdefault(
+                    name, {_read_place(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")}
+                )
+            for override in one.iter(f"{_W}lvlOverride"):
+                if (start := child_value(override, "startOverride")) and start.isdecimal():
+                    self._starts[number, _read_place(override)] = int(start)
+
+    def next_number(self, properties: Any, style: str) -> tuple[str, int] | None:
+        """Return the number or the bullet of the next paragraph and its level; ``None`` if it has none."""
+        number = child_value(properties, "numPr", "numId")
+        place = child_value(properties, "numPr", "ilvl")
+        if number is None:
+            number = self._styles.find_value(style, "pPr", "numPr", "numId")
+            place = place or self._styles.find_value(style, "pPr", "numPr", "ilvl")
+        name = self._abstract.get(number or "", "")
+        levels = self._lists.get(name)
+        if not levels or number is None:
+            return None
+        depth = int(place) if place and place.isdecimal() else self._find_depth(levels, style)
+        level = levels.get(depth)
+        if level is None or level.kind == "none":
+            return None
+        if level.kind == "bullet":
+            return "•", depth
+        counters = self._counters.setdefault(name, {})
+        if number not in self._begun:
+            self._begun.add(number)
+            for (owner, at), start in self._starts.items():
+                if owner == number:
+                    counters[at] = start - 1
+        counters[depth] = counters.get(depth, level.start - 1) + 1
+        for deeper in [one for one in counters if one > depth]:
+            del counters[deeper]
+        return self._write(level, levels, counters), depth
+
+    def _find_depth(self, levels: dict[int, _Level], style: str) -> int:
+        return next((depth for depth, level in levels.items() if level.style == style), 0)
+
+    def _write(self, level: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
+        def write(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
+            other = levels.get(at, level)
+            return write_count(counters.get(at, other.start), other.kind)
+
+        return re.sub(r"%(\d)", write, level.text).strip()
+
+
+def _read_place(element: Any) -> int:
+    place = element.get(f"{_W}ilvl", "0")
+    return int(place) if place.isdecimal() else 0
+
+
+def _read_level(element: Any) -> _Level:
+    start = child_value(element, "start") or "1"
+    return _Level(
+        child_value(element, "numFmt") or "decimal",
+        child_value(element, "lvlText") or "",
+        int(start) if start.isdecimal() else 1,
+        child_value(element, "pStyle") or "",
+    )
+
+
+def write_count(count: int, kind: str) -> str:
+    """Return a number in a format that Word names."""
+    if kind in ("upperLetter", "lowerLetter") and count > 0:
+        letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
+        return letters.upper() if kind == "upperLetter" else letters
+    if kind in ("upperRoman", "lowerRoman") and 0 < count < 4000:
+        roman = ""
+        for value, sign in (*_ROMAN, *_ROMAN_ONES):
+            roman += sign * (count // value)
+            count %= value
+        return roman.upper() if kind == "upperRoman" else roman
+    return f"{count:02d}" if kind == "decimalZero" else str(count)

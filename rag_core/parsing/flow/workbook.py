@@ -1,0 +1,167 @@
+"""Read the sheets of a workbook in XLSX with the texts that its cells show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
+from rag_core.parsing.flow.content import Block
+from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
+from rag_core.parsing.flow.office import open_package, read_relations
+from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+
+_MAIN = "xl/workbook.xml"
+_BOOLEANS = {"0": "FALSE", "1": "TRUE"}
+MAX_CELLS = 4_000_000
+_LONGEST_FORMULA = 200
+
+
+class _Styles(NamedTuple):
+    """The code of the number format of each style, and whether days are counted from 1904."""
+
+    codes: list[str]
+    is_1904: bool
+
+    def write(self, value: str, style: int) -> str:
+        """Return a number as its cell shows it."""
+        try:
+            return format_number(
+                float(value), self.codes[style] if style < len(self.codes) else "General", self.is_1904
+            )
+        except (ValueError, OverflowError):
+            return value
+
+
+def read_workbook(path: Path, password: str | None, max_unpacked: int | None) -> list[Block]:
+    """Return the visible sheets of a workbook; see `FlowFormat.read`."""
+    archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
+    root, relations = archive.parse(_MAIN), read_relations(archive, _MAIN)
+    date_system = next((one.get("date1904") for one in root if local_name(one) == "workbookPr"), None)
+    strings = _read_strings(archive, next((one for one in relations.values() if one.endswith("haredStrings.xml")), ""))
+    codes = _read_codes(archive, next((one for one in relations.values() if one.endswith("styles.xml")), ""))
+    styles = _Styles(codes, date_system in ("1", "true"))
+    blocks: list[Block] = []
+    cells_left = MAX_CELLS
+    for sheet in root.iter("{*}sheet"):
+        attributes = local_attributes(sheet)
+        part = relations.get(attributes.get("id", ""), "")
+        if attributes.get("state", "visible") != "visible" or "/worksheets/" not in f"/{part}":
+            continue  # hidden sheets and charts
+        rows = list(_iter_rows(archive.read(part), part, strings, styles))
+        cells_left -= sum(len(cells) for _, cells in rows)
+        if cells_left < 0:
+            raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells")
+        if rows:
+            blocks += lay_out_sheet(attributes.get("name", ""), rows)
+    return blocks
+
+
+def _read_strings(archive: Archive, part: str) -> list[str]:
+    if part not in archive:
+        return []
+    return [_read_text(one) for one in archive.parse(part) if local_name(one) == "si"]
+
+
+def _read_text(element: Any) -> str:
+    """Return the text of a string without the reading aids of Asian scripts."""
+    texts = []
+    for one in element.iter("{*}t"):
+        if local_name(one.getparent()) != "rPh":
+            texts.append(one.text or "")
+    return "".join(texts)
+
+
+def _read_codes(archive: Archive, part: str) -> list[str]:
+    if part not in archive:
+        return []
+    root = archive.parse(part)
+    own = {int(one.get("numFmtId", 0)): one.get("formatCode", "General") for one in root.iter("{*}numFmt")}
+    formats = root.find("{*}cellXfs")
+    known = {**BUILT_IN, **own}
+    return [known.get(int(one.get("numFmtId", 0)), "General") for one in (formats if formats is not None else ())]
+
+
+def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> Iterator[tuple[int, list[SheetCell]]]:
+    """Yield the number and the cells of each row that is not hidden and not empty."""
+    from lxml import etree
+
+    merged = _read_merged(data)
+    hidden: set[int] = set()
+    number = 0
+    events = etree.iterparse(
+        BytesIO(data), tag=("{*}row", "{*}col"), resolve_entities=False, no_network=True, load_dtd=False
+    )
+    try:
+        for _, element in events:
+            if local_name(element) == "col":
+                if element.get("hidden") in ("1", "true"):
+                    hidden.update(range(int(element.get("min", 1)) - 1, min(int(element.get("max", 1)), 16_384)))
+                continue
+            number = int(element.get("r", number + 1))
+            if element.get("hidden") not in ("1", "true"):
+                cells = list(_iter_cells(element, number, strings, styles, merged))
+                cells = [cell for cell in cells if cell.text and cell.column not in hidden]
+                if cells:
+                    yield number, cells
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableError(f"its part {part} is damaged: {error}") from None
+
+
+def _iter_cells(
+    row: Any, number: int, strings: list[str], styles: _Styles, merged: dict[tuple[int, int], tuple[int, int]]
+) -> Iterator[SheetCell]:
+    column = -1
+    for one in row:
+        reference = one.get("r")
+        column = _read_column(reference) if reference else column + 1
+        kind = one.get("t", "n")
+        value = formula = ""
+        for child in one:
+            name = local_name(child)
+            if name == "v":
+                value = child.text or ""
+            elif name == "is":
+                value = _read_text(child)
+            elif name == "f":
+                formula = child.text or ""
+        is_figure = None
+        if kind == "s":
+            value = strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
+        elif kind == "b":
+            value = _BOOLEANS.get(value, value)
+        elif kind == "n" and value:
+            value, is_figure = styles.write(value, int(one.get("s", 0))), True
+        if not value and formula:
+            value = f"={formula[:_LONGEST_FORMULA]}"  # the program that wrote the file did not compute it
+        across, down = merged.get((number, column), (1, 1)) if merged else (1, 1)
+        if value:
+            yield SheetCell(column, value, is_figure, across, down)
+
+
+def _read_column(reference: str) -> int:
+    column = 0
+    for char in reference:
+        if not "A" <= char <= "Z":
+            break
+        column = column * 26 + ord(char) - 64
+    return column - 1
+
+
+def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return how many columns and rows cells cover, by row number and column."""
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    if b"mergeCell" not in data:
+        return merged
+    for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
+        first, top, last, bottom = (one.decode() for one in match.groups())
+        across = _read_column(last) - _read_column(first) + 1
+        merged[int(top), _read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
+    return merged

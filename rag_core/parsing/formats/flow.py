@@ -1,0 +1,40 @@
+"""Formats of files without pages of their own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+
+from rag_core.parsing.flow.content import Content
+from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
+from rag_core.types.formats import FormatDescription
+
+# Increase this number with every change of the layout that alters the text or the tables of any page.
+_LAYOUT_REVISION = 1
+
+
+class FlowFormat(FileFormat):
+    """A format whose files are read as headings, paragraphs and tables, which Footnote lays out on pages."""
+
+    @abstractmethod
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        """Return the content of a file; the parameters and the errors are those of `open`."""
+
+    def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
+        from rag_core.parsing.flow.file import FlowFile
+
+        try:
+            return FlowFile(self.read(path, password, max_unpacked))
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            # Files may have any value where the format prescribes numbers and parts, and libraries do not check all.
+            raise UnreadableError(f"a part of it is not as the format prescribes: {type(error).__name__}") from error
+
+
+def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -> FormatDescription:
+    """Return the description of a format whose files are laid out."""
+    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True)
+
+
+def name_version(reader: str, revision: int) -> str:
+    """Return the version of a parser; increase ``revision`` with every change that alters texts or tables."""
+    return f"{reader} {revision}, plain layout {_LAYOUT_REVISION}"

@@ -1,0 +1,30 @@
+"""The formats of OpenDocument, as LibreOffice writes them: texts, sheets and presentations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from rag_core.parsing.flow.content import Content
+from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+
+_TYPE = "application/vnd.oasis.opendocument."
+# The archive begins with its type, which is not compressed.
+_HEAD = 200
+
+
+class OpenDocumentFormat(FlowFormat):
+    """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
+
+    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text")
+    parser_version = name_version("opendocument", 1)
+
+    def recognizes(self, file: BinaryIO) -> bool:
+        head = file.read(_HEAD)
+        kinds = (f"mimetype{_TYPE}{kind}".encode() for kind in ("text", "spreadsheet", "presentation"))
+        return head.startswith(b"PK\x03\x04") and any(kind in head for kind in kinds)
+
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+        from rag_core.parsing.flow.opendocument import read_opendocument
+
+        return Content(read_opendocument(path, max_unpacked))

@@ -1,0 +1,105 @@
+"""A picture in a worker process, as a PDF with a page for each of its frames."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+from rag_core.parsing.pdf.file import PdfFile
+
+# The longer side of a page in points if the picture does not say how large it is, and the plausible lengths.
+_LONGER_SIDE, _SHORTEST, _LONGEST = 842.0, 72.0, 3000.0
+_MAX_PIXELS = 150_000_000
+
+
+class PictureFile(PdfFile):
+    """A picture; see `OpenFile`."""
+
+    def __init__(self, path: Path) -> None:
+        self._folder = TemporaryDirectory(prefix="footnote-picture-", ignore_cleanup_errors=True)
+        converted = Path(self._folder.name) / "picture.pdf"
+        try:
+            _convert(path, converted)
+            super().__init__(converted, None, None)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+
+    def close(self) -> None:
+        super().close()
+        self._folder.cleanup()
+
+
+def _convert(path: Path, target: Path) -> None:
+    """Write a picture as a PDF.
+
+    Raises
+    ------
+    UnreadableError, UnpackedSizeError
+    """
+    from PIL import Image, UnidentifiedImageError
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    _register_heic()
+    Image.MAX_IMAGE_PIXELS = _MAX_PIXELS
+    canvas = Canvas(str(target), invariant=1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path) as image:
+                for frame in _iter_frames(image):
+                    width, height = _find_size(frame)
+                    canvas.setPageSize((width, height))
+                    canvas.drawImage(ImageReader(frame), 0, 0, width, height)
+                    canvas.showPage()
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        raise UnpackedSizeError(f"has more than {_MAX_PIXELS / 1e6:,.0f} million pixels") from None
+    except UnidentifiedImageError:
+        raise UnreadableError("it is no picture that can be read") from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise UnreadableError(f"the picture is damaged: {error}") from None
+    canvas.save()
+
+
+def _register_heic() -> None:
+    try:
+        import pi_heif
+    except ImportError:  # there is no wheel for this platform
+        return
+    pi_heif.register_heif_opener()
+
+
+def _iter_frames(image: Any) -> Iterator[Any]:
+    """Yield the frames of a picture upright, in RGB on white."""
+    from PIL import Image, ImageOps, ImageSequence
+
+    # The frames of an animation are not pages.
+    frames = ImageSequence.Iterator(image) if image.format == "TIFF" else [image]
+    for frame in frames:
+        dpi = frame.info.get("dpi")
+        upright = ImageOps.exif_transpose(frame)
+        if upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info:
+            layer = upright.convert("RGBA")
+            upright = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+        if upright.mode.startswith("I;16") or upright.mode == "I":
+            upright = upright.point(lambda value: value / 256).convert("L")
+        plain = upright.convert("RGB")
+        plain.info = {"dpi": dpi} if dpi else {}
+        yield plain
+
+
+def _find_size(image: Any) -> tuple[float, float]:
+    """Return the size of a page in points, from the resolution of the picture if it is plausible."""
+    resolution = image.info.get("dpi") or (0, 0)
+    across, down = (float(one or 0) for one in resolution)
+    if across > 1 and down > 1:
+        width, height = 72 * image.width / across, 72 * image.height / down
+        if min(width, height) >= _SHORTEST and max(width, height) <= _LONGEST:
+            return width, height
+    scale = _LONGER_SIDE / max(image.width, image.height)
+    return image.width * scale, image.height * scale

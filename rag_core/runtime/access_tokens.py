@@ -1,0 +1,72 @@
+"""Create, list, revoke and recognize the tokens with which other programs use the application."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+
+from rag_core.errors import TokenError
+from rag_core.store.file_names import clean_collection
+from rag_core.store.tokens import TokenStore
+from rag_core.types.access import RIGHTS, AccessToken, Caller, Right
+
+# The beginning of each token, by which scanners for secrets recognize it.
+PREFIX = "footnote_"
+LONGEST_NAME = 80
+
+
+class AccessTokens:
+    """The tokens of the data folder. Only the digest of a token is stored, so its text is shown once.
+
+    A token has 256 random bits, so an unsalted SHA-256 cannot be reversed by trying.
+
+    Parameters
+    ----------
+    store : TokenStore
+    """
+
+    def __init__(self, store: TokenStore) -> None:
+        self._store = store
+
+    def create(self, name: str, rights: Sequence[Right], collections: Sequence[str] = ()) -> tuple[str, AccessToken]:
+        """Create a token for all collections or for some, and return its secret text and its description.
+
+        Raises
+        ------
+        TokenError
+            The name is empty or taken, or no right is given.
+        CollectionError
+            The name of a collection is invalid.
+        """
+        name = " ".join(name.split())[:LONGEST_NAME]
+        if not name:
+            raise TokenError("The token was not created, because its name is empty. Enter a name.")
+        if any(one.name == name for one in self.list()):
+            raise TokenError(f"The token was not created, because one is named “{name}” already. Enter another name.")
+        if not rights or not set(rights) <= set(RIGHTS):
+            raise TokenError(f"The token was not created: choose what it allows. The rights are {', '.join(RIGHTS)}.")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        names = dict.fromkeys(map(clean_collection, collections))
+        caller = Caller(tuple(one for one in RIGHTS if one in rights), tuple(names))
+        return secret, self._store.add(name, _digest(secret), caller)
+
+    def list(self) -> Sequence[AccessToken]:
+        """Return all tokens, oldest first."""
+        return self._store.all()
+
+    def find(self, secret: str) -> AccessToken | None:
+        """Return the token with this text and record its use; ``None`` if it was revoked or never existed."""
+        return self._store.find(_digest(secret))
+
+    def revoke(self, name: str) -> AccessToken:
+        """Remove the token with this name or id; raise `TokenError` if there is none."""
+        found = next((one for one in self.list() if name in (one.token_id, one.name)), None)
+        if found is None:
+            raise TokenError(f"No token is named “{name}”. List the tokens to see their names.")
+        self._store.remove(found.token_id)
+        return found
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,177 @@
+"""The cell of a table that contradicts a value: of the claim's year or period, or of the row that the claim names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import is_year, list_fiscal_years
+from rag_core.text.measures import find_unit
+from rag_core.text.numbers import numbers_equal
+from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.value_marks import ValueMark, find_kind, write_value
+
+# A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
+_ROW_MARGIN = 0.15
+# Digits from which on a number hardly stands in two rows by chance.
+_DISTINCTIVE_DIGITS = 3
+# The sentences above a row among which the years of its columns are looked for.
+_MAX_ABOVE = 60
+# Between two years, "2017 vs. 2016" is a column of changes. A single dash is an empty cell.
+_VERSUS, _DASH = re.compile(r"\s*vs?\.?\s*", re.IGNORECASE), re.compile(r"(?<!\S)[–—-](?!\S)")
+
+# Before the years of a header line stands at most what is in brackets; behind them, other columns may be named.
+_YEARS_FIRST, _WORDS = re.compile(r"\s*(?:\([^()]*\)\s*)?"), re.compile(r"[^\W\d_]{3}")
+
+
+def find_other_cell(
+    value: Value,
+    claim: AnnotatedText,
+    ranked: Sequence[ScoredSentence],
+    sources: Sequence[SplitPassage],
+    question: AnnotatedText | None = None,
+) -> ValueMark | None:
+    """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names.
+
+    With a question, which has the value, the year must not be that of the question.
+    """
+    stating = next((one for one in ranked if one.sentence.states(value)), None)
+    if stating is None or value.number is None or is_year(value.text):
+        return None
+    row = stating.sentence
+    cells = _list_cells(row, value)
+    wanted = _find_nearest_years(claim, value)
+    if question is not None and any(wanted & _find_years(one) for one in question.values):
+        return None
+    if stating.words >= ranked[0].words - _ROW_MARGIN or _is_only_place(value, row, sources):
+        of_year = [cell for cell, years in _assign_columns(row, cells, claim) if years & wanted]
+        if len(of_year) == 1:
+            return _compare_cell(value, claim, row, of_year[0])
+    place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
+    if question is not None or place is None or not row.is_row or not _find_label(row) - claim.stems:
+        return None
+    rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
+    named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]
+    if len(named) != 1 or named[0].states(value):
+        return None
+    return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
+
+
+def _is_only_place(value: Value, row: SourceSentence, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a long number stands in this row only, so that the row is certain without its words."""
+    if len(re.sub(r"\D", "", value.text)) < _DISTINCTIVE_DIGITS or not row.is_row:
+        return False
+    stating = ((source, one.start) for source in sources for one in source.sentences if one.states(value))
+    return all(source is row.source and start == row.start for source, start in stating)
+
+
+def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
+    """Return the numbers of a row that are of the kind of a value."""
+    return [one for one in row.reading.values if one.number and find_kind(one) == find_kind(value)]
+
+
+def _find_label(row: SourceSentence) -> set[str]:
+    """Return the stems of the content words before the first value of a row."""
+    end = row.reading.values[0].start
+    return {word.stem for word in row.reading.content if word.end <= end}
+
+
+def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
+    """Return the contradiction of a value by a cell; ``None`` if it is that of another value, or a rounded form of it.
+
+    If another cell of the row is exactly the value, the value is no rounded form.
+    """
+    scales = row.source.scales
+    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
+        return None
+    number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
+    is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
+    if number is None or cell.number is None or numbers_equal(number, cell.number, scales, rounded=not is_exact):
+        return None
+    return ValueMark(write_value(claim, value), row, write_value(row.reading, cell))
+
+
+def _assign_columns(
+    row: SourceSentence, cells: Sequence[Value], claim: AnnotatedText
+) -> list[tuple[Value, frozenset[str]]]:
+    """Return the cells with the years of their columns; those of another period than the claim's are left out."""
+    text = row.reading.text
+    empty = [match.start() for match in _DASH.finditer(text) if cells and match.start() > cells[0].start]
+    count = len(cells) + len(empty)
+    places = [place + sum(one < cell.start for one in empty) for place, cell in enumerate(cells)]
+    columns, periods = _find_columns(row, count), _find_periods(row, count)
+    said = set(_list_durations(claim.text, claim.values))
+    wanted = {one for one in periods if one in said} or set(periods)
+    return [
+        (cell, columns[place])
+        for place, cell in zip(places, cells, strict=True)
+        if place < len(columns) and (not periods or periods[place] in wanted)
+    ]
+
+
+def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
+    """Return the years of each of so many columns of a row, by the row itself or the nearest line above; or nothing.
+
+    Columns behind the last year, or behind one year against another, have no year.
+    """
+    if count < 2:
+        return []
+    own = [years for one in row.reading.values if (years := _find_years(one))]
+    if own:
+        return own if len(own) == count else []
+    for line in _list_lines_above(row):
+        dated = [one for one in find_values(line) if _find_years(one)]
+        versus = {
+            place for place in range(1, len(dated)) if _VERSUS.fullmatch(line, dated[place - 1].end, dated[place].start)
+        }
+        heads = [_find_years(one) for one in dated[: min(versus) - 1]] if versus else list(map(_find_years, dated))
+        if len(heads) >= count:
+            return heads[:count]
+        if len(heads) > 1 and (
+            versus or (_YEARS_FIRST.fullmatch(line, 0, dated[0].start) and _WORDS.search(line, dated[-1].end))
+        ):
+            return heads
+        if len(heads) > 1:
+            is_grouped = count % len(heads) == 0
+            return [heads[column * len(heads) // count] for column in range(count)] if is_grouped else []
+    return []
+
+
+def _find_periods(row: SourceSentence, count: int) -> list[tuple[str, str]]:
+    """Return the length of the period of each column, if a line above states several, as in "Three Months Ended"."""
+    for line in _list_lines_above(row):
+        durations = _list_durations(line, find_values(line))
+        if len(set(durations)) > 1 and count % len(durations) == 0:
+            return [durations[column * len(durations) // count] for column in range(count)]
+    return []
+
+
+def _list_durations(text: str, values: Sequence[Value]) -> list[tuple[str, str]]:
+    """Return the durations among the values of a text, each as an amount and a unit."""
+    units = [(one, find_unit(text, one.end)) for one in values if one.number]
+    return [(str(min(one.number.values)), unit) for one, unit in units if one.number and unit.startswith("duration")]
+
+
+def _list_lines_above(row: SourceSentence) -> Iterator[str]:
+    """Yield the lines above a row, the nearest first."""
+    above = [one for one in row.source.sentences if one.end <= row.start][-_MAX_ABOVE:]
+    for sentence in reversed(above):
+        yield from reversed(sentence.reading.text.splitlines())
+
+
+def _find_years(value: Value) -> frozenset[str]:
+    if value.dates:
+        ends = (list_fiscal_years(one.year, one.month) for one in value.dates if one.year)
+        return frozenset(str(year) for years in ends for year in years)
+    return frozenset([value.text.strip()] if value.number and is_year(value.text) else [])
+
+
+def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
+    dated = [
+        (max(one.start - value.end, value.start - one.end), years)
+        for one in claim.values
+        if (years := _find_years(one))
+    ]
+    return min(dated, key=lambda one: one[0])[1] if dated else frozenset()

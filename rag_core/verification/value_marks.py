@@ -1,0 +1,34 @@
+"""A value of a claim that the sources lack or contradict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import is_year
+from rag_core.text.values import Value
+from rag_core.verification.support import SourceSentence
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMark:
+    """A value of a claim, as written, that the sources lack, or contradict with ``source_value`` in a sentence."""
+
+    value: str
+    sentence: SourceSentence
+    source_value: str = ""
+
+
+def find_kind(value: Value) -> str:
+    """Return what a value is, such as ``date``, ``year`` or ``number percent``."""
+    if value.number is None:
+        return value.kind
+    return "year" if is_year(value.text) else f"number {value.number.kind}"
+
+
+def write_value(text: AnnotatedText, value: Value) -> str:
+    """Return a value as a text writes it, with the word for its unit."""
+    end = value.end
+    if value.number and text.unit(value.number):
+        end = next(word.end for word in text.words if word.start >= value.end)
+    return " ".join(text.text[value.start : end].split()).rstrip(".,;:")

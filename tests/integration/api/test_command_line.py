@@ -1,0 +1,92 @@
+"""Commands use the running application, which has the data folder open."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.cli import app as cli
+from tests.support.api import ServedApp
+from tests.support.cli import HARBOUR, QUESTION
+from tests.support.pdfs import make_pdf
+from tests.support.servers import complete
+
+Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
+
+
+@pytest.fixture
+def run(app: ServedApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command on the folder of the running app; return exit code, rows or text, and standard error."""
+
+    def command(*words: str, as_json: bool = True) -> tuple[int, list[dict[str, Any]], str]:
+        arguments = ["--data-dir", str(app.folder), *words, *(["--json"] if as_json else [])]
+        monkeypatch.setattr(sys, "argv", ["rag_core", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        shown = capsys.readouterr()
+        rows = [json.loads(line) for line in shown.out.splitlines()] if as_json else [{"shown": shown.out}]
+        return int(ended.value.code or 0), rows, shown.err
+
+    return command
+
+
+def test_questions_are_answered_by_the_running_app(app: ServedApp, run: Run, tmp_path: Path) -> None:
+    app.play(complete("It was dredged in 1931 [1]. It closed in 1988."))
+    code, (row,), _ = run("ask", QUESTION)
+    assert (code, row["id"], row["generator"], row["text"][:27]) == (
+        0,
+        None,
+        "openai:small",
+        "It was dredged in 1931 [1].",
+    )
+    assert "link" not in row["citations"][0]
+    code, ((text),), _ = run("ask", QUESTION, as_json=False)
+    for words in ("It was dredged in 1931 [1].", "not found in the sources", "[1] harbour.pdf p. 1: “The harbour"):
+        assert words in text["shown"], text
+    code, (row,), _ = run("search", QUESTION, "--top-k", "1")
+    assert (code, [one["document"] for one in row["passages"]]) == (0, ["harbour.pdf"])
+    file = tmp_path / "questions.jsonl"
+    lines = [{"id": "a", "question": QUESTION}, {"id": "b", "question": QUESTION, "documents": ["none.pdf"]}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    code, rows, _ = run("search", "--questions", str(file))
+    assert (code, [row["id"] for row in rows], "none.pdf" in rows[1]["error"]) == (3, ["a", "b"], True)
+    code, _, problem = run("search", QUESTION, "--document", "none.pdf")
+    assert (code, "No document is named 'none.pdf'" in problem) == (2, True)
+
+
+def test_files_are_added_listed_and_counted_by_the_running_app(app: ServedApp, run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "ships"
+    folder.mkdir()
+    for name, data in (("a.pdf", make_pdf("The ship Anna sank.")), ("b.pdf", HARBOUR), ("c.pdf", b"no PDF")):
+        (folder / name).write_bytes(data)
+    code, rows, _ = run("add", str(folder), "--collection", "ships")
+    assert code == 3
+    assert [(Path(row["file"]).name, row["status"]) for row in rows] == [
+        ("a.pdf", "indexed"),
+        ("b.pdf", "duplicate"),
+        ("c.pdf", "rejected"),
+    ]
+    code, listed, _ = run("list")
+    assert code == 0
+    assert [row["document"] for row in listed if row["collection"] == "ships"] == ["c.pdf", "a.pdf"]
+    code, (status,), _ = run("status")
+    assert (code, status["healthy"], status["counts"]["documents"]) == (
+        0,
+        True,
+        len({one["document_id"] for one in listed}),
+    )
+    assert "added" in run("list", as_json=False)[1][0]["shown"]
+    assert "healthy" in run("status", as_json=False)[1][0]["shown"]
+    for row in rows:
+        if row["status"] != "duplicate":
+            app.http.delete(f"documents/{row['document_id']}")
+
+
+def test_other_commands_say_that_the_app_uses_the_folder(run: Run) -> None:
+    code, _, problem = run("delete", "harbour.pdf")
+    assert (code, "is in use by another Footnote process" in problem) == (1, True)

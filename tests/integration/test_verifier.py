@@ -1,0 +1,97 @@
+"""A model judges the statements that no value decides: a cross-encoder, or the connected language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_core.embedding.sentence_transformer import EntailmentModel
+from rag_core.errors import VerifierMissing
+from rag_core.types.answers import Answer
+from rag_core.types.conversations import Scope
+from tests.support.cross_encoders import make_cross_encoder
+from tests.support.engines import ASK_BUDGET, BUDGET, open_library, opened, scripted_engine
+from tests.support.judges import find_task, judging, verdicts
+
+TRUE = "The budget of the Zanzibar bridge is 42 million euros"
+# No value of it can be compared.
+TURNED = "The budget of the Zanzibar bridge was never approved"
+INFERENCE, REVERSED = ("contradiction", "entailment", "neutral"), ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
+UNNAMED = ("LABEL_0", "LABEL_1", "LABEL_2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data folder with three documents; tests must not change the documents."""
+    folder = tmp_path_factory.mktemp("verifier") / "data"
+    with open_library(folder):
+        return folder
+
+
+@pytest.mark.parametrize(
+    ("names", "always", "supports"),
+    [
+        (INFERENCE, 0, False),
+        (INFERENCE, 1, True),
+        (INFERENCE, 2, True),
+        (REVERSED, 0, True),
+        (REVERSED, 2, False),
+        (UNNAMED[:2], 0, False),
+        (UNNAMED[:2], 1, True),
+        (UNNAMED[:1], 0, True),
+    ],
+)
+def test_labels_are_read_from_the_model(tmp_path: Path, names: tuple[str, ...], always: int, supports: bool) -> None:
+    model = EntailmentModel(str(make_cross_encoder(tmp_path / "tiny", names=names, always=always)))
+    assert model.supports([(BUDGET, TRUE), (BUDGET, TURNED)]) == [supports] * 2
+
+
+def test_a_model_with_unknown_labels_is_refused(tmp_path: Path) -> None:
+    model = make_cross_encoder(tmp_path / "tiny", names=UNNAMED)
+    with pytest.raises(VerifierMissing, match="RAG_VERIFIER"):
+        EntailmentModel(str(model))
+
+
+def test_a_cross_encoder_checks_statements(folder: Path, tmp_path: Path) -> None:
+    model = make_cross_encoder(tmp_path / "tiny", names=INFERENCE, always=0)
+    with opened(folder, verifier=str(model)) as engine:
+        judged = engine.checker.check_pair(TRUE, BUDGET)
+        decided = engine.checker.check_pair(TRUE.replace("42", "47"), BUDGET)
+    assert judged.words == "Not supported by the source, in a model's judgement"
+    assert judged.citation is not None
+    assert decided.words.startswith("Differs from the source: 42 million")
+    with opened(folder, verifier=str(tmp_path / "missing")) as engine:
+        unchecked = engine.checker.check_pair(TRUE, BUDGET)
+    assert unchecked.verdict == "supported"
+    assert "not on this machine" in unchecked.notices[0]
+
+
+def test_a_capable_model_judges_all_statements_of_an_answer_in_one_call(folder: Path) -> None:
+    def judge(number: int, prompt: str) -> bool:
+        return f"{number}. {TURNED}" not in prompt
+
+    play = judging(f"{TRUE} [1]. {TURNED} [1].", statements=verdicts(judge))
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, endpoint):
+        *_, answer = engine.ask(ASK_BUDGET)
+        calls = [find_task(one) for one in endpoint.exchanges]
+        checked = list(engine.checker.check_all([f"{TRUE}.", f"{TURNED}."], Scope()))
+    assert isinstance(answer, Answer)
+    assert [one.mark_text for one in answer.statements] == [
+        "",
+        "not supported by the source, in a model's judgement: so",
+    ]
+    assert answer.statements[1].compared_rank > 0
+    assert calls == ["", "statements"]
+    assert answer.usage.calls == 2
+    assert "judged 2 statements (100 tokens in, 10 out)" in answer.steps[-1]
+    assert [one.verdict for one in checked] == ["supported", "not_supported"]
+    assert [one.usage.calls for one in checked] == [1, 0]
+
+
+def test_a_small_model_is_not_asked(folder: Path) -> None:
+    with scripted_engine(folder, judging(f"{TRUE} [1]."), verifier="model", model_capability="small") as (engine, _):
+        *_, answer = engine.ask(ASK_BUDGET)
+    assert isinstance(answer, Answer)
+    assert answer.usage.calls == 1
+    assert "needs a capable model" in answer.notices[-1]
