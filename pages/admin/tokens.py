@@ -63,7 +63,7 @@ def _show_token(engine: Engine, token: AccessToken) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         used = _("last used {time}", time=format_time(token.used_at)) if token.used_at else _("never used")
         allowed = ", ".join(_(_WITHIN[one]) for one in token.caller.rights)
-        where = ", ".join(token.caller.collections) or _("All collections")
+        where = ", ".join(token.caller.collections) or _("all collections")
         words = f"{allowed} · {where} · {used}"
         st.markdown(f"**{escape_markdown(token.name)}**  \n{escape_markdown(words)}", width="stretch")
         st.button(_("Revoke"), key=f"revoke_{token.token_id}", on_click=_revoke, args=[engine, token])
