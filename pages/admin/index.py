@@ -11,7 +11,7 @@ from pages.shared.jobs import track_jobs
 from pages.shared.library import find_searchable
 from pages.shared.problems import show_errors
 from pages.shared.text import count_documents, format_duration
-from pages.shared.translation import N_, _, ngettext
+from pages.shared.translation import N_, _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.status import Status
@@ -48,7 +48,7 @@ def show_index(engine: Engine, status: Status) -> None:
         differing = engine.index.differences()
         _compare(status.built_with, status.configured, set(differing))
         if runtime := engine.describe_embedding():
-            st.caption(f"Texts are embedded by {runtime}.")
+            st.caption(_("Texts are embedded by {runtime}.", runtime=translate_message(runtime)))
         _rebuild(engine, status, set(differing))
 
 

@@ -46,8 +46,8 @@ def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[
         if waiting := [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]:
             _wait_for_cards(back, waiting, cards)
     elif known:
-        names = ", ".join(escape_markdown(document.name) for document, _ in known)
-        with st.expander(f"Added: {names}", type="compact", key=f"cards_{known[0][0].document_id}"):
+        names = ", ".join(escape_markdown(document.name) for document, _card in known)
+        with st.expander(_("Added: {names}", names=names), type="compact", key=f"cards_{known[0][0].document_id}"):
             for document, card in known:
                 _show_card(back, document, card, asked)
 

@@ -131,9 +131,9 @@ def _build_quote(citation: Citation) -> Node:
     if len(text) <= _LONGEST_QUOTE:
         return whole
     # Places are looked for in the quote with its lines, of which blank ones separate paragraphs.
-    (low, high), *_ = find_surroundings(citation.quote, marks[:1])
+    (low, high), *_others = find_surroundings(citation.quote, marks[:1])
     high = min(high, low + _LONGEST_QUOTE)
     before, after = _GAP.lstrip() if low else "", _GAP.rstrip() if high < len(text) else ""
     moved = [(start - low + len(before), min(end, high) - low + len(before)) for start, end in marks if start < high]
     short: Node = {"t": "quote", "c": build_marked_text(f"{before}{text[low:high]}{after}", moved)}
-    return {"t": "fold", "s": "Show the whole excerpt", "c": [short, whole]}
+    return {"t": "fold", "s": _("Show the whole excerpt"), "c": [short, whole]}
