@@ -45,14 +45,22 @@ _MESSAGES = st.components.v2.component(
     js=Path(__file__).with_name("messages.js").read_text(encoding="utf-8"),
 )
 
+# The button is seen only while it has the focus.
+_FIRST_SOURCE = st.components.v2.component(
+    "footnote_first_source",
+    html='<button type="button">First source of the newest answer</button>',
+    css="button { font: inherit; cursor: pointer; } button:not(:focus) { position: absolute; width: 1px; height: 1px; "
+    "overflow: hidden; clip-path: inset(50%); white-space: nowrap; }",
+    js=Path(__file__).with_name("first_source.js").read_text(encoding="utf-8"),
+)
+
 
 def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
     """Show the messages, and draw the first source of the newest answer ahead.
 
     ``before`` is called with the place of each message before it is shown.
     """
-    hidden = 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
-    if hidden:
+    if hidden := _count_hidden(messages):
         st.button(
             ngettext("Show {number} earlier message", "Show {number} earlier messages", hidden),
             type="tertiary",
@@ -70,8 +78,19 @@ def scroll_to_question(messages: Sequence[Message]) -> None:
     """Bring the newest question into view when it is asked or its conversation is opened, with room for the answer."""
     questions = [one.message_id for one in messages if one.role == "user"]
     if questions:
+        shown = [one for one in messages[_count_hidden(messages) :] if one.role == "user"]
         with st.container(key="room_for_answer"):
-            _SCROLL(key="scroll_to_question", data={"question": questions[-1]})
+            _SCROLL(key="scroll_to_question", data={"question": questions[-1], "shown": len(shown)})
+
+
+def link_first_source(messages: Sequence[Message]) -> None:
+    """Offer the keyboard a way from the input to the first source of the newest answer."""
+    if messages and messages[-1].answer and messages[-1].answer.passages:
+        _FIRST_SOURCE(key="first_source")
+
+
+def _count_hidden(messages: Sequence[Message]) -> int:
+    return 0 if st.session_state.get(keys.EARLIER) else max(0, len(messages) - SHOWN)
 
 
 def _name_messages(messages: Sequence[Message], hidden: int) -> None:

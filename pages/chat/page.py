@@ -8,7 +8,7 @@ from pages.chat.asking import show_input, show_running_answer
 from pages.chat.cards import find_added, show_cards
 from pages.chat.connecting import recommend_model
 from pages.chat.drop import accept_drops
-from pages.chat.history import scroll_to_question, show_history, show_missing_answer
+from pages.chat.history import link_first_source, scroll_to_question, show_history, show_missing_answer
 from pages.chat.scope import add_to_scope, choose_scope, show_scope_notes
 from pages.chat.strategy import choose_strategy
 from pages.chat.welcome import show_examples, show_welcome
@@ -41,6 +41,7 @@ documents = find_searchable(library)
 with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small", key="choices"):
     chosen = choose_scope(back.engine, conversation, library)
     choose_strategy(back.engine, choose_writer(back.engine, conversation), chosen.as_of)
+    link_first_source(messages)
 show_scope_notes(back.engine, conversation, library, chosen)
 if not messages:
     show_welcome(back, documents)

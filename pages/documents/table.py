@@ -72,7 +72,7 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
         (
             one.all_names,
             one.company,
-            one.year,
+            str(one.year or ""),
             one.kind,
             list(one.tags),
             format_collection_name(one.collection),
@@ -83,7 +83,7 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
         )
         for one in documents
     ]
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).astype({"Year": "Int64"})
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
 def _configure(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
@@ -97,14 +97,15 @@ def _configure(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
             _("Name"), width=240, pinned=True, alignment="left", type="tertiary", on_click=clicked, key=_CLICKED
         ),
         "Company": st.column_config.TextColumn(_("Company"), width=130),
-        "Year": st.column_config.NumberColumn(_("Year"), format="%d", width=60),
+        # A column of numbers would show "None" for a document without a year.
+        "Year": st.column_config.TextColumn(_("Year"), width=60, alignment="right"),
         "Type": st.column_config.TextColumn(_("Type"), width=60),
         "Tags": st.column_config.ListColumn(_("Tags"), width=120),
         "Collection": st.column_config.TextColumn(_("Collection"), width=100),
         "Status": st.column_config.TextColumn(_("Status"), width=110),
         "Pages": st.column_config.NumberColumn(_("Pages"), format="localized", width=60),
         "Added": st.column_config.DatetimeColumn(
-            _("Added"), format="localized", timezone=st.context.timezone, width=165
+            _("Added"), format=_("D MMM YYYY, HH:mm"), timezone=st.context.timezone, width=150
         ),
         # Streamlit's format for bytes depends on the reader's locale. In British English, it shows "2.4mB".
         "Size, kB": st.column_config.NumberColumn(_("Size, kB"), format="localized", width=70),

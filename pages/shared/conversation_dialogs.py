@@ -87,7 +87,8 @@ def _tag(engine: Engine, one: Conversation) -> None:
             engine.conversations.set_tags(one.conversation_id, st.session_state["new_tags"])
 
     used = {name for other in engine.conversations.list() for name in other.tags}
-    with st.form("tag", border=False):
+    # The list of tags opens below the field, where it would cover the button.
+    with st.form("tag", border=False), st.container(horizontal=True, vertical_alignment="bottom", wrap=False):
         st.multiselect(
             _("Tags"),
             sorted(used | {*one.tags}, key=str.casefold),

@@ -40,7 +40,7 @@ function build(node, context) {
 }
 
 function textButton(text, onClick) {
-  const button = element("button", "copy", text);
+  const button = element("button", "action", text);
   button.type = "button";
   button.onclick = onClick;
   return button;
@@ -105,7 +105,7 @@ function awaitReturn() {
     if (!opened || open) return;
     watch.disconnect();
     // If another element has the focus, the reader has moved the focus there, so leave it.
-    requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus(); });
+    requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus({ preventScroll: true }); });
   });
   watch.observe(document.body, { childList: true, subtree: true });
 }

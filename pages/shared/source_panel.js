@@ -28,7 +28,7 @@ export default function ({ data, setTriggerValue }) {
     return () => {
         listening.abort();
         requestAnimationFrame(() => {
-            if (document.activeElement === document.body && !document.querySelector(PANEL)) panel.opener?.focus?.();
+            if (document.activeElement === document.body && !document.querySelector(PANEL)) panel.opener?.focus?.({ preventScroll: true });
         });
     };
 }

@@ -278,8 +278,8 @@ def test_table_is_searched_filtered_and_asked(open_page: OpenPage, engine: Engin
     ids = add(engine, railway=FILING, report_2021=CANAL, bridge=BRIDGE)
     app = open_page("documents")
     table = app.dataframe[0].value.set_index("Name")
-    assert list(table.loc["railway.pdf", ["Company", "Year", "Type"]]) == ["Tell Valley Railway plc", 2023, "10-K"]
-    assert table["Year"]["report_2021.pdf"] == 2021
+    assert list(table.loc["railway.pdf", ["Company", "Year", "Type"]]) == ["Tell Valley Railway plc", "2023", "10-K"]
+    assert table["Year"]["report_2021.pdf"] == "2021"
     assert "Tags" not in app.dataframe[0].proto.column_order
     tick(app, "railway.pdf", "bridge.pdf").button(key="tag_selected").click().run()
     engine.documents.set_tags({ids["railway"]: ["Board ", "board"], ids["bridge"]: ["Board", "old"]})

@@ -22,10 +22,18 @@ def test_source_stays_open_beside_the_conversation(open_app: OpenApp, address: s
     ask(page, QUESTION)
     answer = page.get_by_test_id("stChatMessage").last
     for number in (1, 2, 3):
-        answer.get_by_role("button", name=f"Source {number}: lights.pdf").first.click()
+        citation = answer.get_by_role("button", name=f"Source {number}: lights.pdf").first
+        place = citation.bounding_box()
+        citation.click()
         source = page.get_by_role("dialog", name=f"Source {number}:")
         expect(source.get_by_role("img", name="of lights.pdf")).to_be_visible()
         expect(source).to_be_focused()
+    # The text beside the source is narrower, and what was clicked stays where it was.
+    quiet(page)
+    moved = citation.bounding_box()
+    assert place
+    assert moved
+    assert abs(moved["y"] - place["y"]) < 3
     shown, beside = answer.bounding_box(), source.bounding_box()
     assert shown
     assert beside
@@ -48,7 +56,12 @@ def test_keyboard_opens_steps_through_and_closes_sources(open_app: OpenApp, addr
     page = open_app(address)
     ask(page, QUESTION)
     citation = page.get_by_role("button", name="Source 1: lights.pdf").first
-    citation.focus()
+    expect(citation).to_be_visible()
+    page.get_by_test_id("stChatInputTextArea").focus()
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("button", name="First source of the newest answer")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(citation).to_be_focused()
     page.keyboard.press("Enter")
     source = page.get_by_role("dialog")
     expect(source).to_be_focused()
