@@ -77,8 +77,8 @@ def find_measure(text: str, start: int, end: int, currency: str = "", *, in_row:
         and (word := _BEFORE.search(text[line : line + first.start()]))
     ):
         symbol = word[1].strip("()[],:").partition("/")[0]
-        if unit := _load_units()[0].get(symbol):
-            return Measure(unit.partition("-")[0], frozenset((unit,)))
+        if before := _load_units()[0].get(symbol):
+            return Measure(before.partition("-")[0], frozenset((before,)))
     return None
 
 

@@ -15,10 +15,13 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from rapidfuzz import fuzz
+
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
 from rag_core.text.languages import detect_language
 from rag_core.text.measures import Measure, find_measure, find_unit
+from rag_core.text.names import MIN_NAME_RATIO
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
@@ -243,6 +246,8 @@ def _compare_measures(said: Measure | None, value: Value, sentence: SourceSenten
         [other_power] = sentence.source.scales
     if said and measure and said.conflicts(measure):
         return "other"
+    if power != other_power and is_same_value(value, other, sentence.source.scales):
+        return "same"
     is_measured = said is None or (measure is not None and said.agrees(measure))
     if is_measured and power != other_power and power and other_power:
         return "other"
@@ -310,7 +315,7 @@ def _find_closer_sentence(
     if not is_name and is_derived(value, claim, [closest]):
         return None
     reading = closest.reading
-    rivals = _list_rivals(value, claim, closest) if not is_name else _list_rival_names(claim, question, reading)
+    rivals = _list_rival_names(value, claim, question, reading) if is_name else _list_rivals(value, claim, closest)
     near = _list_near(claim, value)
     common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
     if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
@@ -331,7 +336,9 @@ def _list_names(claim: AnnotatedText, question: AnnotatedText) -> Iterator[Value
     for match in _NAME.finditer(claim.text):
         name = Value(*match.span(), match[0], "name")
         within = [word for word in claim.names if _contains(name, word)]
-        is_name = len(within) > 1 or any(not claim.begins_sentence(word) for word in within)
+        # "The Englishman" describes someone; one or two letters are hardly a name.
+        is_described = len(within) == 1 and claim.begins_sentence(claim.words[0]) and match.start() == 0
+        is_name = len(match[0]) > 2 and not is_described and bool(within)
         is_part = any(name.start < one.end and one.start < name.end for one in claim.values)
         if is_name and not is_part and not _list_name_stems(claim, name) <= question.stems:
             yield name
@@ -353,10 +360,19 @@ def _states_near(sentence: SourceSentence, value: Value) -> bool:
     return any(_states(one, value) for one in sentence.source.list_near(sentence))
 
 
-def _list_rival_names(claim: AnnotatedText, question: AnnotatedText, sentence: AnnotatedText) -> list[Value]:
-    """Return the names of a sentence that the claim and the question lack."""
+def _list_rival_names(
+    name: Value, claim: AnnotatedText, question: AnnotatedText, sentence: AnnotatedText
+) -> list[Value]:
+    """Return the names of a sentence that the claim and the question lack, beside the same word as a name."""
     known = claim.stems | question.stems
-    return [one for one in _list_names(sentence, question) if not _list_name_stems(sentence, one) & known]
+    beside = _find_adjacent(claim, name)
+    return [
+        one
+        for one in _list_names(sentence, question)
+        if not _list_name_stems(sentence, one) & known
+        and beside & _find_adjacent(sentence, one)
+        and fuzz.ratio(name.text, one.text) < MIN_NAME_RATIO
+    ]
 
 
 def _list_near(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:

@@ -204,6 +204,7 @@ def test_only_markers_change(attribute, text: str) -> None:
 KILN = (
     "Pinewick Kiln GmbH (the “Operator”) fires the kiln. The Operator heats it to 940 °C for eleven hours a day.",
     "The deposit is 250 euros and is returned within thirty working days.\nWorking pressure bar 2.5 4.0 6.5",
+    "Clay worth 14,694 million crowns was sold.",
     "Before joining the pottery in 2014, Mara Quist spent nine years at Fennel Ceramics.",
     "Three Months Ended Six Months Ended\nJune 30, June 30,\n2031 2030 2031 2030\nTiles sold 7,310 6,905 15,220 –",
 )
@@ -216,6 +217,8 @@ KILN = (
         ("The deposit is 250 dollars.", "differs from the source: 250 euros"),
         ("The deposit is 250 euros.", ""),
         ("The deposit is returned within thirty weeks.", "differs from the source: thirty working"),
+        ("Clay worth 14,694 billion crowns was sold.", "differs from the source: 14,694 million"),
+        ("Clay worth 14.694 billion crowns was sold.", ""),
         ("The working pressure is 6.5 mbar.", "differs from the source: 6.5"),
         ("The working pressure is 6.5 bar.", ""),
         ("Before joining the pottery in 2014, Mara Quist spent nine years at Grog Works.", "Fennel Ceramics"),
