@@ -29,8 +29,8 @@ def is_count(value: Value) -> bool:
 def is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> bool:
     """Return whether a number is calculated from two stated ones of one kind, or is an amount for another period.
 
-    The two stand in the claim, in one of the sentences ``near``, or in rows of these. If the claim states further
-    numbers, one of the two is among them, and an amount for another period is always that of such a number.
+    The two stand in the claim, in one of the sentences ``near``, or in rows of these. An amount for another period is
+    that of a number of the claim.
     """
     wanted = value.number
     if wanted is None or is_year(value.text):
@@ -38,7 +38,7 @@ def is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence
     own = [one.number for one in claim.values if one.number and one is not value]
     if not wanted.kind and any(
         _equals(wanted, result)
-        for said, _ in _list_amounts(wanted, own, [], "")
+        for said in _list_amounts(wanted, own, "")
         for amount in said
         for result in _convert_period(amount)
     ):
@@ -47,10 +47,8 @@ def is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence
     for group in ([], rows, *(one.reading.values for one in near)):
         stated = [one.number for one in group if one.number]
         for kind in ("", "percent"):
-            for said, amounts in _list_amounts(wanted, own, stated, kind):
+            for amounts in _list_amounts(wanted, [*own, *stated], kind):
                 for a, b in permutations(amounts, 2):
-                    if said and a not in said and b not in said:
-                        continue
                     results = list(_calculate(a, b, kind == wanted.kind, not kind and wanted.kind == "percent"))
                     if b and not group and not wanted.kind:
                         results += [a / b, a * b]
@@ -59,21 +57,11 @@ def is_derived(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence
     return False
 
 
-def _list_amounts(
-    wanted: Number, own: Sequence[Number], stated: Sequence[Number], kind: str
-) -> Iterator[tuple[set[Decimal], set[Decimal]]]:
-    """Yield the amounts of the claim, and those of claim and sources, for each possible scale of a table."""
+def _list_amounts(wanted: Number, numbers: Sequence[Number], kind: str) -> Iterator[set[Decimal]]:
+    """Yield the amounts of one kind, for each possible scale of a table if the wanted number has a scale."""
+    of_kind = [one for one in numbers if one.kind == kind and not is_year(one.text)]
     for scale in (0, *sorted(POSSIBLE_SCALES)) if wanted.power else (0,):
-        said, all_of_them = (
-            {
-                amount if one.power else amount.scaleb(scale)
-                for one in numbers
-                if one.kind == kind and not is_year(one.text)
-                for amount in one.values
-            }
-            for numbers in (own, (*own, *stated))
-        )
-        yield said, all_of_them
+        yield {amount if one.power else amount.scaleb(scale) for one in of_kind for amount in one.values}
 
 
 def _convert_period(amount: Decimal) -> Iterator[Decimal]:

@@ -12,7 +12,7 @@ values or counts things. A value is contradicted by one of these:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from rag_core.text.annotated import AnnotatedText
@@ -33,7 +33,7 @@ from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
-# Of the claim's words without its values, a sentence contradicts a value or a name if it has at least this share, more
+# Of the claim's words without its values, a sentence contradicts a value if it has at least this share, more
 # than each sentence with it by the margin, and so many of the words near it. Another value counts as this share.
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
@@ -44,10 +44,6 @@ _ROUNDED_DIGITS = 3
 _MIN_OTHERS = 2
 # Capitalized words in a row, and their first letters.
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
-# A name of one or more words, as in "Bank of Ireland".
-_NAME = re.compile(
-    r"[^\W\d_a-zß-öø-ÿ][\w&'’-]*(?:\s(?:(?:of|de|the|and|&|du|von|der|la|del)\s)?[^\W\d_a-zß-öø-ÿ][\w&'’-]*)*"
-)
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
 # The sentences from whose values a calculation may be made.
@@ -94,7 +90,7 @@ def find_wrong_value(
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
         if not is_stated and (is_count(value) or is_derived(value, claim, near)):
-            if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, question, scored)):
+            if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
                 return found
             continue
         if not is_stated:
@@ -105,14 +101,10 @@ def find_wrong_value(
             continue
         if found := _find_other_sentence(value, claim, ranked, is_stated):
             return found
-        if found := _find_closer_sentence(value, claim, question, scored):
+        if found := _find_closer_sentence(value, claim, scored):
             return found
     if not foreign and (found := _find_other_row(claim, question, sources)):
         return found
-    if not foreign and detect_language(claim.text) != "de":
-        for name in _list_names(claim, question):
-            if found := _find_closer_sentence(name, claim, question, scored):
-                return found
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
     return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
@@ -243,6 +235,8 @@ def _compare_measures(said: Measure | None, value: Value, sentence: SourceSenten
         [other_power] = sentence.source.scales
     if said and measure and said.conflicts(measure):
         return "other"
+    if power != other_power and is_same_value(value, other, sentence.source.scales):
+        return "same"
     is_measured = said is None or (measure is not None and said.agrees(measure))
     if is_measured and power != other_power and power and other_power:
         return "other"
@@ -281,14 +275,12 @@ def _find_other_sentence(
     return ValueMark(write_value(claim, value), best.sentence, found) if rival else None
 
 
-def _find_closer_sentence(
-    value: Value, claim: AnnotatedText, question: AnnotatedText, scored: Sequence[ScoredSentence]
-) -> ValueMark | None:
-    """Return the contradiction of a value or name by a sentence that has nearly everything else of its claim.
+def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence]) -> ValueMark | None:
+    """Return the contradiction of a value by a sentence that has nearly everything else of its claim.
 
     No sentence near it has the value, and those that have it have fewer words of the claim, and no others.
     """
-    words = {one.stem for one in claim.content if not any(_contains(value, one) for value in (*claim.values, value))}
+    words = {one.stem for one in claim.content if not any(_contains(value, one) for value in claim.values)}
     others = [one for one in claim.values if one is not value]
     if len(words) < _MIN_WORDS:
         return None
@@ -299,19 +291,16 @@ def _find_closer_sentence(
 
     shares = [(measure(one.sentence), one.sentence) for one in scored]
     best, closest = max(shares, key=lambda one: one[0])
-    if best < _MIN_CLOSE_SHARE or _states_near(closest, value):
+    is_near = closest.states(value) if closest.is_line else closest.source.states_near(closest, value)
+    if best < _MIN_CLOSE_SHARE or is_near or is_derived(value, claim, [closest]):
         return None
     for share, sentence in shares:
-        if _states(sentence, value) and (
+        if sentence.states(value) and (
             share > best - _CLOSE_MARGIN or not words & sentence.reading.stems <= closest.reading.stems
         ):
             return None
-    is_name = value.kind == "name"
-    if not is_name and is_derived(value, claim, [closest]):
-        return None
-    reading = closest.reading
-    rivals = _list_rivals(value, claim, closest) if not is_name else _list_rival_names(claim, question, reading)
-    near = _list_near(claim, value)
+    near, reading = _list_near(claim, value), closest.reading
+    rivals = _list_rivals(value, claim, closest)
     common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
     if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
         return None
@@ -322,53 +311,11 @@ def _contains(value: Value, word: Word) -> bool:
     return value.start <= word.start < value.end
 
 
-def _list_name_stems(text: AnnotatedText, name: Value) -> set[str]:
-    return {word.stem for word in text.content if _contains(name, word)}
-
-
-def _list_names(claim: AnnotatedText, question: AnnotatedText) -> Iterator[Value]:
-    """Yield the names of a claim of one or more words; not those of the question."""
-    for match in _NAME.finditer(claim.text):
-        name = Value(*match.span(), match[0], "name")
-        within = [word for word in claim.names if _contains(name, word)]
-        is_name = len(within) > 1 or any(not claim.begins_sentence(word) for word in within)
-        is_part = any(name.start < one.end and one.start < name.end for one in claim.values)
-        if is_name and not is_part and not _list_name_stems(claim, name) <= question.stems:
-            yield name
-
-
-def _states(sentence: SourceSentence, value: Value) -> bool:
-    if value.kind != "name":
-        return sentence.states(value)
-    stems = {word.stem for word in AnnotatedText(value.text).content}
-    is_said = bool(stems & (sentence.reading.stems | sentence.source.title.stems))
-    return is_said or sentence.source.aliases.mentions(value.text, sentence.reading.text)
-
-
-def _states_near(sentence: SourceSentence, value: Value) -> bool:
-    if sentence.is_line:
-        return _states(sentence, value)
-    if value.kind != "name":
-        return sentence.source.states_near(sentence, value)
-    return any(_states(one, value) for one in sentence.source.list_near(sentence))
-
-
-def _list_rival_names(claim: AnnotatedText, question: AnnotatedText, sentence: AnnotatedText) -> list[Value]:
-    """Return the names of a sentence that the claim and the question lack."""
-    known = claim.stems | question.stems
-    return [one for one in _list_names(sentence, question) if not _list_name_stems(sentence, one) & known]
-
-
 def _list_near(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
-    """Return the stems of the three content words before and of the three after a value.
-
-    They are returned with their side, unless the value is a name, because both may be said first: who and what.
-    """
-    words = [word for word in text.content if not any(_contains(one, word) for one in (*text.values, value))]
-    before = [word.stem for word in words if word.end <= value.start][-_NEAR_WORDS:]
-    behind = [word.stem for word in words if word.start >= value.end][:_NEAR_WORDS]
-    sides = ("", "") if value.kind == "name" else ("before", "behind")
-    return {(side, stem) for side, stems in zip(sides, (before, behind), strict=True) for stem in stems}
+    """Return the stems of the three content words before and of the three after a value, with their side."""
+    words = [word for word in text.content if not any(_contains(one, word) for one in text.values)]
+    before = [("before", word.stem) for word in words if word.end <= value.start][-_NEAR_WORDS:]
+    return {*before, *[("behind", word.stem) for word in words if word.start >= value.end][:_NEAR_WORDS]}
 
 
 def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:

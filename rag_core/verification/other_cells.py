@@ -47,8 +47,8 @@ def find_other_cell(
         return None
     if stating.words >= ranked[0].words - _ROW_MARGIN or _is_only_place(value, row, sources):
         of_year = [cell for cell, years in _assign_columns(row, cells, claim) if years & wanted]
-        if len(of_year) == 1:
-            return _compare_cell(value, claim, row, of_year[0])
+        if len(of_year) == 1 and (found := _compare_cell(value, claim, row, of_year[0])):
+            return found
     place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
     if question is not None or place is None or not row.is_row or not _find_label(row) - claim.stems:
         return None

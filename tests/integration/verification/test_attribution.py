@@ -204,7 +204,7 @@ def test_only_markers_change(attribute, text: str) -> None:
 KILN = (
     "Pinewick Kiln GmbH (the “Operator”) fires the kiln. The Operator heats it to 940 °C for eleven hours a day.",
     "The deposit is 250 euros and is returned within thirty working days.\nWorking pressure bar 2.5 4.0 6.5",
-    "Before joining the pottery in 2014, Mara Quist spent nine years at Fennel Ceramics.",
+    "Clay worth 14,694 million crowns was sold.",
     "Three Months Ended Six Months Ended\nJune 30, June 30,\n2031 2030 2031 2030\nTiles sold 7,310 6,905 15,220 –",
 )
 
@@ -216,16 +216,17 @@ KILN = (
         ("The deposit is 250 dollars.", "differs from the source: 250 euros"),
         ("The deposit is 250 euros.", ""),
         ("The deposit is returned within thirty weeks.", "differs from the source: thirty working"),
+        ("Clay worth 14,694 billion crowns was sold.", "differs from the source: 14,694 million"),
+        ("Clay worth 14.694 billion crowns was sold.", ""),
         ("The working pressure is 6.5 mbar.", "differs from the source: 6.5"),
         ("The working pressure is 6.5 bar.", ""),
-        ("Before joining the pottery in 2014, Mara Quist spent nine years at Grog Works.", "Fennel Ceramics"),
         ("In the six months to June 2031, 7,310 tiles were sold.", "differs from the source: 15,220"),
         ("In the three months to June 2031, 7,310 tiles were sold.", ""),
         ("In the six months to June 2031, 15,220 tiles were sold.", ""),
         ("Pinewick heats the kiln to 940 °C.", ""),
     ],
 )
-def test_units_cells_and_names_are_compared(embedder: BundledEmbedder, written: str, mark: str) -> None:
+def test_units_and_cells_are_compared(embedder: BundledEmbedder, written: str, mark: str) -> None:
     def encode(text: str) -> tuple[FloatArray, IntArray]:
         embedded = embedder.embed_question(text)
         return embedded.tokens, embedded.offsets
