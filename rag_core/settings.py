@@ -141,7 +141,7 @@ class Settings(BaseSettings):
         "(0.58 is a good threshold for rerank)",
     )
     threshold: float = Field(
-        0.8,
+        0.5,
         ge=0.0,
         le=1.0,
         description='Gate without a language model: below this score the answer is "I don\'t know"',

@@ -20,7 +20,7 @@ from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 
 # If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
 # more often.
-ALL_BUT_CERTAIN = 0.99
+ALL_BUT_CERTAIN = 0.917
 
 
 def stream_text(

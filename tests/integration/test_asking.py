@@ -269,7 +269,7 @@ def test_query_syntax_in_question_is_plain_text(library: Engine, question: str) 
 
 
 def test_threshold_decides_whether_to_answer(library: Engine) -> None:
-    score = library.search(ASK_BUDGET).gate.score
+    score = library.answer(ASK_BUDGET).gate.score
     library.preferences.set_threshold(min(1.0, score + 0.01))
     assert library.answer(ASK_BUDGET).state is AnswerState.ABSTAINED
     library.preferences.set_threshold(score - 0.01)

@@ -124,10 +124,10 @@ def test_answer_in_the_best_passage_is_preferred() -> None:
 
 
 def test_reading_corrects_the_gate() -> None:
-    gate = Gate("answerable", 0.7, 0.8, answerable=False)
+    gate = Gate("answerable", 0.45, 0.5, answerable=False)
     assert weigh_reading(gate, 0.99, can_raise=True).answerable
     assert not weigh_reading(gate, 0.99, can_raise=False).answerable
-    assert not weigh_reading(replace(gate, score=0.95, answerable=True), 0.001, can_raise=True).answerable
+    assert not weigh_reading(replace(gate, score=0.85, answerable=True), 0.001, can_raise=True).answerable
     other = replace(gate, score_name="rerank")
     assert weigh_reading(other, 0.99, can_raise=True) == other
 
