@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from rag_core.parsing.flow.content import Cell, TableBlock
+from rag_core.text.dates import YEAR
 
 _MOST_HEADERS = 5
-_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[A-Za-z]{0,2}")
+_YEAR = re.compile(rf"(?:FY ?)?{YEAR}[A-Za-z]{{0,2}}")
 # Rows below the header that show whether their columns are figures.
 _SAMPLE = 20
 
