@@ -60,6 +60,7 @@ class TextFile(OpenFile):
 class TextFormat(FileFormat):
     description = FormatDescription("sample", "sample", (".sample",), "text/x-sample")
     parser_version = "sample 1"
+    needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:
         return b"\0" not in file.read(1024)

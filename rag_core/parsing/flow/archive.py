@@ -27,10 +27,13 @@ class Archive:
         total = sum(entry.file_size for entry in entries)
         limit = max_unpacked or total
         if total > limit or len(entries) > _MAX_PARTS:
-            raise UnpackedSizeError(f"unpacks to {total / 1e6:,.0f} MB in {len(entries):,} parts")
+            size = f"{total / 1e6:,.0f} MB in {len(entries):,} parts"
+            raise UnpackedSizeError(f"unpacks to {size}, more than the {limit / 1e6:,.0f} MB in {_MAX_PARTS:,} allowed")
         for entry in entries:
             if entry.file_size > max(_MAX_RATIO * entry.compress_size, _MIN_SUSPICIOUS_BYTES):
-                raise UnpackedSizeError(f"has a part that unpacks to more than {_MAX_RATIO} times its size")
+                raise UnpackedSizeError(
+                    f"has a part that unpacks to more than {_MAX_RATIO} times its size, like an archive bomb"
+                )
         if any(entry.flag_bits & 1 for entry in entries):
             raise UnreadableError("it is encrypted, and only encrypted PDF and Office files can be read")
 

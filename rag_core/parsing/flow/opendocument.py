@@ -186,7 +186,7 @@ class _Reader:
             rows = [(number, cells) for number, cells in rows if cells]
             cells_left -= sum(len(cells) for _, cells in rows)
             if cells_left < 0:
-                raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells")
+                raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
             if rows:
                 yield from lay_out_sheet(attributes.get("name", ""), rows)
 

@@ -55,7 +55,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
         rows = list(_iter_rows(archive.read(part), part, strings, styles))
         cells_left -= sum(len(cells) for _, cells in rows)
         if cells_left < 0:
-            raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells")
+            raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
         if rows:
             blocks += lay_out_sheet(attributes.get("name", ""), rows)
     return blocks

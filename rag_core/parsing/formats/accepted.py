@@ -20,19 +20,17 @@ PARSER_VERSIONS = tuple(one.parser_version for one in FORMATS)
 def find_format(file: BinaryIO, name: str) -> FileFormat | None:
     """Return the format of an open file by its content; ``None`` if no format recognizes it.
 
-    The ending of its name decides between formats with the same content, such as CSV and plain text.
+    The ending of its name decides between formats that recognize the same content, such as CSV and plain text.
     """
     found: list[FileFormat] = []
-    for one in FORMATS:
+    for one in sorted(FORMATS, key=lambda one: one.needs_suffix):
         has_suffix = name.lower().endswith(one.description.suffixes)
-        if not has_suffix and (one.needs_suffix or found):
+        if one.needs_suffix and (found or not has_suffix):
             continue
         file.seek(0)
         if one.recognizes(file):
-            if has_suffix:
-                return one
             found.append(one)
-    return next(iter(found), None)
+    return next((one for one in found if name.lower().endswith(one.description.suffixes)), next(iter(found), None))
 
 
 def require_format(file: BinaryIO, name: str) -> FileFormat:

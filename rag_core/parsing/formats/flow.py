@@ -25,7 +25,7 @@ class FlowFormat(FileFormat):
 
         try:
             return FlowFile(self.read(path, password, max_unpacked))
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             # Files may have any value where the format prescribes numbers and parts, and libraries do not check all.
             raise UnreadableError(f"a part of it is not as the format prescribes: {type(error).__name__}") from error
 

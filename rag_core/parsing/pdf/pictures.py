@@ -58,7 +58,7 @@ def _convert(path: Path, target: Path) -> None:
                     canvas.drawImage(ImageReader(frame), 0, 0, width, height)
                     canvas.showPage()
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
-        raise UnpackedSizeError(f"has more than {_MAX_PIXELS / 1e6:,.0f} million pixels") from None
+        raise UnpackedSizeError(f"has more than {_MAX_PIXELS / 1e6:,.0f} million pixels, which are not read") from None
     except UnidentifiedImageError:
         raise UnreadableError("it is no picture that can be read") from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:

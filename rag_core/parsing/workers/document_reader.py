@@ -135,10 +135,7 @@ class DocumentReader:
             wrong = ", and the given password does not open it" if self._password else ""
             raise EncryptedDocument(f"{self._name} is encrypted{wrong}. Give its password, or add a copy without one.")
         if answer["error"] == "unpacks" and answer["detail"]:
-            raise DocumentTooLarge(
-                f"{self._name} {answer['detail']}, more than the {self._limits.max_decompressed_mb:,} MB or the "
-                "compression that is allowed. Split it, or export it as a PDF."
-            )
+            raise DocumentTooLarge(f"{self._name} {answer['detail']}. Split it, or export it as a PDF.")
         if answer["error"] == "unpacks":
             raise DocumentTooLarge(
                 f"{self._name} contains a stream of more than {self._limits.max_decompressed_mb:,} MB after "
