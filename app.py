@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from streamlit import delta_generator
 
 # These are imported here, so that the first visitor does not wait for the modules of the first page.
-from pages.chat import asking, history, welcome  # noqa: F401
+from pages.chat import asking, cards, connecting, drop, history, welcome  # noqa: F401
+from pages.shared import clashes, sidebar, unlock  # noqa: F401
 from pages.shared.backend import close_backend, find_base_path, find_host, open_backend, open_engine
 from rag_core.api.calls import Served
 from rag_core.api.routes import build_routes
@@ -21,6 +23,9 @@ from rag_core.api.routes import build_routes
 @asynccontextmanager
 async def serve_engine(_app: st.App) -> AsyncIterator[None]:
     """Open the engine when the server starts, and close it when the server ends."""
+    # With the first element that it draws, Streamlit asks once whether it runs in a console, and looks at the file of
+    # every loaded module for that. The models load thousands of modules, so let it ask before.
+    delta_generator._maybe_print_use_warning()
     await asyncio.to_thread(open_backend)
     yield
     await asyncio.to_thread(close_backend)

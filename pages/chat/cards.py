@@ -69,7 +69,8 @@ def _list_added(back: Backend, searchable: Collection[str], messages: int) -> di
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if recent:
         jobs = back.engine.jobs.list(limit=MAX_JOBS)
-        ready = [job.document_id for job in jobs if job.job_id in recent and job.document_id in searchable]
+        ours = [job.document_id for job in jobs if job.job_id in recent]
+        ready = [one for one in ours if one and one in searchable]
         # A file that is ready after a question was added before it or with it.
         place = messages - messages % 2
         added = {one: added.get(one, place) for one in dict.fromkeys([*filter(None, ready), *added])}

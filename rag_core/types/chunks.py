@@ -187,8 +187,13 @@ class Fingerprint:
         return tuple(self.extractor.split(PARSER_SEPARATOR))
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
-        """Return the fields that differ, as ``name: (value in self, value in other)``."""
+        """Return the fields that differ, as ``name: (value in self, value in other)``.
+
+        Versions of further parsers in ``other`` are no difference: they are for formats that this index lacks.
+        """
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
+        if set(self.parser_versions) <= set(other.parser_versions):
+            del pairs["extractor"]
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
