@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -148,6 +149,7 @@ def read_arrays(file: Path) -> dict[str, FloatArray]:
     return weights
 
 
+@cache
 def has_native_bf16() -> bool:
     """Return whether the processor multiplies bf16 numbers; if it does, bf16 is its fastest precision."""
     import openvino

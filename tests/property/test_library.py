@@ -158,4 +158,5 @@ def test_library_agrees_with_a_dict() -> None:
 
 @pytest.fixture
 def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.runtime.models.load_embedder", functools.cache(load_embedder))
+    load_once = functools.cache(load_embedder)
+    monkeypatch.setattr("rag_core.runtime.models.load_embedder", lambda name, _runtime: load_once(name))
