@@ -18,6 +18,7 @@ function show(data, attempts) {
     if (top >= 0 && top < window.innerHeight / 3) return;
     message.style.scrollMarginTop = `${HEADER}px`;
     message.scrollIntoView({ block: "start" });
+    window.footnoteKeepsPlace?.release();
 }
 
 // Returns the element at the top of what is visible, also inside of a component.
@@ -56,10 +57,15 @@ function keepPlace(content) {
     watch.observe(content);
     main.addEventListener("scroll", scrolled, { passive: true });
     document.addEventListener("click", used, { capture: true });
-    return () => {
-        watch.disconnect();
-        main.removeEventListener("scroll", scrolled);
-        document.removeEventListener("click", used, { capture: true });
+    return {
+        content,
+        // Ends the keeping of a place, because another part of the page is shown.
+        release: () => { kept = null; changed = -Infinity; },
+        stop: () => {
+            watch.disconnect();
+            main.removeEventListener("scroll", scrolled);
+            document.removeEventListener("click", used, { capture: true });
+        },
     };
 }
 
@@ -72,6 +78,6 @@ export default function ({ data }) {
     const content = document.querySelector(CONTENT);
     if (window.footnoteKeepsPlace?.content !== content) {
         window.footnoteKeepsPlace?.stop();
-        window.footnoteKeepsPlace = { content, stop: keepPlace(content) };
+        window.footnoteKeepsPlace = keepPlace(content);
     }
 }

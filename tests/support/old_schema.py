@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # By revision, newest first.
 UNDO: dict[str, tuple[str, ...]] = {
+    "0014": ("DROP TABLE api_tokens",),
     "0013": ("ALTER TABLE conversations DROP COLUMN tags",),
     "0012": ("ALTER TABLE pages DROP COLUMN headings",),
     "0011": ("DROP TABLE document_cards",),

@@ -27,7 +27,8 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.services import Services
 
 NAMES = {
-    Engine: "GUIDE_NAME GUIDE_QUESTIONS announce answer ask explain load_search readiness search status warm_up",
+    Engine: "GUIDE_NAME GUIDE_QUESTIONS announce answer ask describe_embedding explain load_search readiness search "
+    "status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
     "outline page pages remove_version rename render_page restore_version retry set_tags submit tables title versions",

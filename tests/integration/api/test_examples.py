@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -35,7 +36,9 @@ def test_examples_of_the_page_run_in_their_order(
     for language, code in examples:
         code = code.replace("http://localhost:8501", app.address)
         if language == "python":
-            exec(code, known)
+            # The browser tests leave an event loop in the main thread.
+            with ThreadPoolExecutor(1) as executor:
+                executor.submit(exec, code, known).result()
         elif language == "bash":
             run = subprocess.run(
                 ["bash", "-euc", f'python() {{ "{sys.executable}" "$@"; }}\n{code}'],

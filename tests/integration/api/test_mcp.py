@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,9 @@ def call_tools(server: Any) -> tuple[Sequence[str], list[tuple[str, bool]]]:
             results = [await client.call_tool(name, values) for name, values, _ in CALLS]
             return names, [(one.content[0].text, one.is_error) for one in results]
 
-    return asyncio.run(run())
+    # The browser tests leave an event loop in the main thread.
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(asyncio.run, run()).result()
 
 
 def start(folder: Path) -> Any:
