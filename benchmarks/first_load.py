@@ -50,6 +50,7 @@ def serve(script: Path, data: Path) -> Iterator[tuple[str, float]]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_", "OPENAI_"))}
     environment = inherited | INDEPENDENT | {"RAG_DATA_DIR": str(data)}
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    command += ["--server.address", "localhost"]
     command += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
     started = time.perf_counter()
     with subprocess.Popen(command, cwd=script.parent, env=environment, stdout=subprocess.DEVNULL) as process:
