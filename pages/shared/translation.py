@@ -33,7 +33,7 @@ LANGUAGES = Path(__file__).parents[1] / "languages"
 ENGINE = "engine"
 # Between two sentences of a message.
 _GAP = re.compile(r"(?<=[.!?])\s+")
-# The least letters of a template by which a text is recognized without others.
+# Fewest letters of a template that is matched although none of its values is itself a translatable message.
 _LETTERS = 4
 # Most characters of a message of the engine.
 _MAX_CHARS = 600
@@ -97,8 +97,8 @@ def _translate_message(text: str, language: str) -> str:
     for pattern, translation in _load_messages(language):
         if found := pattern.fullmatch(text):
             inner = {name: _translate_inner(value, language) for name, value in found.groupdict().items()}
-            # Other texts may have the form of a template such as "{0} has {1}.", too.
-            if inner != found.groupdict() or not _is_vague(pattern):
+            # A short template such as "{0} has {1}." also matches other texts.
+            if inner != found.groupdict() or not _is_too_general(pattern):
                 return translation.format_map(inner)
     for gap in _GAP.finditer(text):
         first = _translate_message(text[: gap.start()], language)
@@ -125,7 +125,7 @@ def translate_language(name: str) -> str:
 
 def format_number(value: float, decimals: int = 0, sign: str = "") -> str:
     """Return a number with the separators of the reader's language, such as ``18,400``; ``sign`` is as in a format."""
-    return f"{value:{sign},.{decimals}f}".translate(_find_signs(get_language()))
+    return f"{value:{sign},.{decimals}f}".translate(_find_separators(get_language()))
 
 
 def format_date(day: date) -> str:
@@ -189,7 +189,7 @@ def _compile_template(template: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)
 
 
-def _is_vague(pattern: re.Pattern[str]) -> bool:
+def _is_too_general(pattern: re.Pattern[str]) -> bool:
     """Return whether a template has values of any form, and hardly any letters."""
     is_free = bool(pattern.groups) and "number" not in pattern.groupindex
     return is_free and len(re.sub(r"\(\?.*?\)|\W", "", pattern.pattern)) < _LETTERS
@@ -201,7 +201,7 @@ def _choose_pattern(group: str) -> str:
 
 
 @cache
-def _find_signs(language: str) -> dict[int, int]:
+def _find_separators(language: str) -> dict[int, int]:
     """Return the separators of numbers in place of those of English."""
     locale = Locale.parse(language)
     return str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))

@@ -98,7 +98,7 @@ def introduce_excerpts(outcome: SearchOutcome, shown: int, best: Candidate, text
 
 
 def describe_unread(outcome: SearchOutcome, sources: Sequence[Passage]) -> str:
-    """Return a notice if a model did not read all pages that may answer a question for all of some things."""
+    """Return a notice if the model did not read all pages that may answer a question about all things of a kind."""
     asked = parse_set_question(outcome.result.question)
     if asked is None:
         return ""

@@ -1,4 +1,4 @@
-"""A model as a judge of the statements that their values do not decide, if ``RAG_VERIFIER`` names one."""
+"""Let a model judge the statements that a comparison of values leaves without a mark, if ``RAG_VERIFIER`` is set."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NOT_JUDGED = "Statements were checked by their values only"
 
 @dataclass(frozen=True, slots=True)
 class _Undecided:
-    """A statement without a mark, by the position of its answer and its own, and what it is compared with."""
+    """A statement without a mark, its position in the answer with this index, and the passages compared with it."""
 
-    answer: int
+    answer_index: int
     position: int
     text: str
     evidence: tuple[Passage, ...]
@@ -93,7 +93,7 @@ class Verifier:
             trace.notices.append(f"{_NOT_JUDGED}. {error}")
             return checked
         for one, reason in rejected:
-            checked[one.answer] = _mark(checked[one.answer], one, reason)
+            checked[one.answer_index] = _mark(checked[one.answer_index], one, reason)
         return checked
 
     def _classify(self, name: str, undecided: Sequence[_Undecided]) -> list[tuple[_Undecided, str]]:
@@ -109,11 +109,11 @@ def _list_undecided(at: int, answer: VerifiedAnswer, passages: Sequence[Passage]
     for position, (statement, compared) in enumerate(zip(answer.statements, answer.compared, strict=True)):
         text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
         if not statement.mark and compared:
-            evidence = tuple(_cut_out(by_rank[one.passage_rank], one) for one in compared)
+            evidence = tuple(_clip_passage(by_rank[one.passage_rank], one) for one in compared)
             yield _Undecided(at, position, text, evidence)
 
 
-def _cut_out(passage: Passage, compared: Citation) -> Passage:
+def _clip_passage(passage: Passage, compared: Citation) -> Passage:
     """Return a passage with the part of its first page that contains a sentence and what is around it."""
     text = passage.first_page_text
     start, end = compared.start - passage.start, compared.end - passage.start
@@ -127,13 +127,15 @@ def _ask(
     if model is None or model.capability != "capable":
         trace.notices.append(f"{_NOT_JUDGED}, because RAG_VERIFIER=model needs a capable model.")
         return []
-    room = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
-    room -= sum(count_tokens(one["content"]) + PER_MESSAGE for one in build_statement_messages(question, (), ()))
+    token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
+    token_budget -= sum(
+        count_tokens(one["content"]) + PER_MESSAGE for one in build_statement_messages(question, (), ())
+    )
     costs = [count_tokens(one.text) + sum(map(count_prompt_tokens, one.evidence)) for one in undecided]
     rejected: list[tuple[_Undecided, str]] = []
-    for run in pack_batches(costs, room):
+    for run in pack_batches(costs, token_budget):
         together = undecided[run.start : run.stop]
-        passages = _number([part for one in together for part in one.evidence])
+        passages = _number_passages([part for one in together for part in one.evidence])
         texts = [
             f"{one.text} (passage {', '.join(str(passages[_identify(part)].rank) for part in one.evidence)})"
             for one in together
@@ -148,7 +150,7 @@ def _ask(
     return rejected
 
 
-def _number(parts: Sequence[Passage]) -> dict[tuple[str, str], Passage]:
+def _number_passages(parts: Sequence[Passage]) -> dict[tuple[str, str], Passage]:
     """Return the different ones of some parts of passages, with ranks from 1."""
     different = {_identify(part): part for part in parts}
     return {key: replace(part, rank=rank) for rank, (key, part) in enumerate(different.items(), 1)}

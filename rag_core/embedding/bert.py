@@ -64,7 +64,7 @@ class QuestionBert:
         return _first_output(self._model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the same as `states` for one text that is embedded at the same time as a question."""
+        """Return the hidden states as `states` does, possibly in bf16, for one text that is embedded meanwhile."""
         return _first_output(self._low_priority_model, ids, mask)
 
 

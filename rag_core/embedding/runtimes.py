@@ -1,7 +1,8 @@
 """Which library runs the bundled embedder on texts, and in which precision; the fastest is measured on each machine.
 
 Processors differ: the fastest library on one takes twice as long as another on the next. An index does not depend on
-the choice, because the vectors are nearly the same. Questions are always embedded in fp32 by OpenVINO.
+the choice, because the vectors are nearly the same. A question that a user waits for is embedded in fp32 by OpenVINO;
+low-priority texts and questions may use bf16.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray, Int64Array
 
 log = logging.getLogger(__name__)
-# A measurement takes as long as the embedding of this many texts, so that it pays only if more of them wait.
+# Texts embedded since the start after which the runtimes are measured; a measurement costs about as much as embedding
+# this many.
 MEASURED_FROM = 200
 # Seconds after which a measurement is given up.
 LIMIT_S = 120
@@ -74,16 +76,16 @@ class RuntimeChoice:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
-        self._is_known = False
+        self._needs_no_measurement = False
 
     @cached_property
     def current(self) -> Runtime:
         """The runtime in use."""
         if has_native_bf16():
-            self._is_known = True
+            self._needs_no_measurement = True
             return Runtime("openvino", "bf16")
         measured = _read(self._file) if self._file else []
-        self._is_known = bool(measured)
+        self._needs_no_measurement = bool(measured)
         return measured[0] if measured else Runtime("openvino", "fp32")
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
@@ -97,9 +99,9 @@ class RuntimeChoice:
         """
         with self._lock:
             self._texts += texts
-            if self._is_known or self._file is None or self._texts < MEASURED_FROM:
+            if self._needs_no_measurement or self._file is None or self._texts < MEASURED_FROM:
                 return
-            self._is_known = True
+            self._needs_no_measurement = True
         threading.Thread(target=self._measure, args=(self._file, use), name="runtimes", daemon=True).start()
 
     def close(self) -> None:

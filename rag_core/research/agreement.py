@@ -15,7 +15,7 @@ ANSWERS = "judge and labels: answers"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return how often two raters agree, given their pairs of verdicts."""
+    """Return how many pairs of verdicts are both positive, only the first, only the second, and both negative."""
     counts = Counter(pairs)
     return Agreement(raters, counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 

@@ -116,7 +116,7 @@ class LocalModels:
             return self._cross_encoder
 
     def entailment_model(self, name: str) -> EntailmentModel:
-        """Return the model of this name that checks statements. The first call loads it; other calls wait meanwhile.
+        """Return the verifier; ``name`` is used only by the first call, which loads it.
 
         Raises
         ------

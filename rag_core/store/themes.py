@@ -118,7 +118,7 @@ class ThemeStore:
 
 
 def remove_theme_texts(connection: Connection, version_id: str) -> None:
-    """Delete the entities of a version, and everything that themes contain of it."""
+    """Delete the entities and statements of a version, and the summaries of the themes that have statements of it."""
     quoting = select(theme_statements.c.theme_id).where(theme_statements.c.version_id == version_id)
     connection.execute(
         update(themes).where(themes.c.id.in_(quoting)).values(summary=[], digest="", generator="extractive")

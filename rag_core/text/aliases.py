@@ -47,7 +47,7 @@ class Aliases:
     title: str = ""
 
     def mentions(self, name: str, text: str) -> bool:
-        """Return whether a text mentions what a name stands for by another of its names.
+        """Return whether a text mentions what a name stands for: under a name of its group or, for the author, as "we".
 
         >>> aliases = find_aliases('Acme Widgets Ltd ("Lessee") rents it. The Lessee pays.', "Borealis")
         >>> aliases.mentions("Acme", "The Lessee pays monthly."), aliases.mentions("Borealis", "We sold the mill.")
@@ -95,7 +95,7 @@ def _list_pairs(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _stands_for(key: str, form: str) -> bool:
-    """Return whether a name is a form, or a long word of it."""
+    """Return whether a name is equal to a form, or has at least `_MIN_LETTERS` letters and is part of the form."""
     return key == form or (len(key) >= _MIN_LETTERS and f" {key} " in f" {form} ")
 
 

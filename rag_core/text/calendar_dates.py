@@ -318,7 +318,7 @@ def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
 def find_matching_date(
     asked: WrittenDate, text: str, document: DatesForDocument, title: str = ""
 ) -> WrittenDate | None:
-    """Return the date in a text that may be the one in a question; one that is written alike before others.
+    """Return the date in a text that may be the one asked for; of several, prefer one with the same text.
 
     Parameters
     ----------

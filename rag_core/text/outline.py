@@ -68,7 +68,7 @@ def shorten_heading(heading: str) -> str:
 
 
 def clean_title(title: str) -> str:
-    """Return a title without a remark such as "(in millions)"; empty if it is the head of a table, as "In millions"."""
+    """Return a title without a scale such as "(in millions)"; empty if it is only a scale, as "In millions"."""
     title = title.strip()
     if parse_scale(title) is not None:
         title = _FINAL_BRACKETS.sub("", title)

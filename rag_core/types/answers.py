@@ -248,9 +248,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """An event of `Engine.ask`: a stage ends if ``done`` is true, otherwise it starts.
+    """An event of `Engine.ask`: the stage ``name`` has ended if ``done`` is true, and has started otherwise.
 
-    ``label`` is the name of the stage for display.
+    ``label`` is what a user sees for the stage.
     """
 
     name: str

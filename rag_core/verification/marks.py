@@ -33,8 +33,10 @@ from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 _MIN_SHARE = 0.5
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
-# Of the claim's words without its values, a sentence contradicts a value if it has at least this share, more
-# than each sentence with it by the margin, and so many of the words near it. Another value counts as this share.
+# A sentence is "close" to a claim if it has at least ``_MIN_CLOSE_SHARE`` of the claim's content words, values
+# excluded. Each other value of the claim that it states adds ``_PER_VALUE``. It must exceed every sentence that states
+# the value by ``_CLOSE_MARGIN``, and must share ``_MIN_NEAR`` of the ``_NEAR_WORDS`` content words on each side of the
+# value.
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
 _MIN_SHARE_OF_UNIT = 0.3
@@ -135,7 +137,7 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
 
 
 def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
-    """Return the contradiction of a value or name by the only sentence that has the other ones of its claim."""
+    """Return the contradiction by the only sentence that states all other values and names of the claim."""
     words = {word.stem: word for word in claim.names if not claim.begins_sentence(word)}
     asked = {word.stem for word in question.names if not question.begins_sentence(word)}
     words |= {word.stem: word for word in claim.words if word.stem in asked}
@@ -278,7 +280,8 @@ def _find_other_sentence(
 def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence]) -> ValueMark | None:
     """Return the contradiction of a value by a sentence that has nearly everything else of its claim.
 
-    No sentence near it has the value, and those that have it have fewer words of the claim, and no others.
+    The sentences around it do not state the value, and every sentence that states it shares fewer words with the claim,
+    all of which this sentence has too.
     """
     words = {one.stem for one in claim.content if not any(_contains(value, one) for value in claim.values)}
     others = [one for one in claim.values if one is not value]

@@ -13,16 +13,16 @@ from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
-# A row states the claim's value in the column of another year only if hardly a sentence has more of the claim's words.
+# A row is compared only if the best sentence has at most this much more of the claim's words (as a share of them).
 _ROW_MARGIN = 0.15
-# Digits from which on a number hardly stands in two rows by chance.
+# Fewest digits of a number that is unlikely to occur in two rows by chance.
 _DISTINCTIVE_DIGITS = 3
-# The sentences above a row among which the years of its columns are looked for.
+# Maximum number of sentences above a row that are searched for the years of its columns.
 _MAX_ABOVE = 60
-# Between two years, "2017 vs. 2016" is a column of changes. A single dash is an empty cell.
+# "2017 vs. 2016" is the header of a column of changes between two years. A dash that stands alone is an empty cell.
 _VERSUS, _DASH = re.compile(r"\s*vs?\.?\s*", re.IGNORECASE), re.compile(r"(?<!\S)[–—-](?!\S)")
 
-# Before the years of a header line stands at most what is in brackets; behind them, other columns may be named.
+# Only brackets may precede the years of a header line; words of three letters after them name further columns.
 _YEARS_FIRST, _WORDS = re.compile(r"\s*(?:\([^()]*\)\s*)?"), re.compile(r"[^\W\d_]{3}")
 
 
@@ -33,9 +33,10 @@ def find_other_cell(
     sources: Sequence[SplitPassage],
     question: AnnotatedText | None = None,
 ) -> ValueMark | None:
-    """Return the contradiction of a value by a cell of its table: of the claim's year, or of the row that it names.
+    """Return the cell that contradicts a value and is in the same table as the value.
 
-    With a question, which has the value, the year must not be that of the question.
+    The cell is in the column of the claim's year, or in the row that the claim names. ``question`` is given only if it
+    states the value: then, if the question names the claim's year, nothing is returned.
     """
     stating = next((one for one in ranked if one.sentence.states(value)), None)
     if stating is None or value.number is None or is_year(value.text):

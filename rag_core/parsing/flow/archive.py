@@ -10,12 +10,17 @@ from typing import Any, BinaryIO
 
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 
-# Parts of documents are compressed to a hundredth at best; a smaller part may be compressed by any factor.
+# Maximum compression ratio of a part (real documents stay below 100); parts below this size are exempt; maximum number
+# of parts.
 _MAX_RATIO, _MIN_SUSPICIOUS_BYTES, _MAX_PARTS = 200, 10_000_000, 20_000
 
 
 class Archive:
-    """A zip archive whose parts may not be larger than allowed."""
+    """A zip archive.
+
+    It is refused if it unpacks to too much, has too many parts, or contains a part with an implausible compression
+    ratio.
+    """
 
     def __init__(self, path: Path | BinaryIO, max_unpacked: int | None) -> None:
         try:
@@ -44,15 +49,15 @@ class Archive:
     def names(self) -> list[str]:
         return list(self._names)
 
-    def read(self, name: str) -> bytes:
-        """Return a part; raise `UnreadableError` if it is missing or damaged."""
+    def read(self, name: str, length: int | None = None) -> bytes:
+        """Return a part, or its first ``length`` bytes; raise `UnreadableError` if it is missing or damaged."""
         entry = self._names.get(name)
         if entry is None:
             raise UnreadableError(f"its part {name} is missing")
         try:
             with self._zip.open(entry) as stream:
                 # A part may be larger than its header says, so the read is limited.
-                data = stream.read(entry.file_size + 1)
+                data = stream.read(entry.file_size + 1 if length is None else length)
         except (
             zipfile.BadZipFile,
             zlib.error,

@@ -46,8 +46,9 @@ class TextBlock:
         0 for a heading that no other one contains; ``None`` for other text.
     indent : int
         Number of steps by which the text is indented.
-    is_item : bool
-        Whether the text belongs to the text above it, as an item of a list does.
+    is_compact : bool
+        Whether only a line end, and no blank line, separates the text from such a text above it (list items,
+        footnotes).
     is_bold : bool
         Whether all of the text is bold.
     row : int
@@ -57,7 +58,7 @@ class TextBlock:
     text: str
     level: int | None = None
     indent: int = 0
-    is_item: bool = False
+    is_compact: bool = False
     is_bold: bool = False
     row: int = 0
 

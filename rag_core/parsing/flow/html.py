@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rag_core.parsing.flow.content import STRUCK_SIGN, Block, Cell, TableBlock, TextBlock, clean_text, read_cell
+from rag_core.parsing.flow.content import (
+    STRUCK_SIGN,
+    Block,
+    Cell,
+    TableBlock,
+    TextBlock,
+    clean_text,
+    clean_words,
+    read_cell,
+)
 from rag_core.parsing.formats.base import UnreadableError
 
 _HEADINGS = {f"h{level}": level - 1 for level in range(1, 7)}
@@ -128,14 +137,12 @@ class _Reader:
 
     def flush(self, level: int | None = None) -> None:
         """End the current text."""
-        joined = clean_text("".join(self._parts))
+        joined = (clean_text if level is None else clean_words)("".join(self._parts))
         self._parts = []
         if joined:
             item, self._item = self._item, ""
-            if level is not None:
-                joined = " ".join(joined.split())
             indent = max(self._indent - 1, 0) if item else self._indent
-            self.blocks.append(TextBlock(f"{item} {joined}".strip(), level, indent, is_item=bool(item)))
+            self.blocks.append(TextBlock(f"{item} {joined}".strip(), level, indent, is_compact=bool(item)))
 
 
 def _is_hidden(element: Any) -> bool:

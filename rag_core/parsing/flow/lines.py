@@ -58,7 +58,7 @@ def _break_paragraph(text: str, offset: int, width: float, size: float, bold: bo
             line, x = [PlacedWord(offset + match.start() + start, offset + match.start() + stop, 0.0, part)], part
     if line:
         lines.append(line)
-    return [_turn(one, text, offset, width) for one in lines] if _is_right_to_left(text) else lines
+    return [_reorder(one, text, offset, width) for one in lines] if _is_right_to_left(text) else lines
 
 
 def _divide(word: str, width: float, size: float, bold: bool) -> list[tuple[int, int]]:
@@ -82,8 +82,8 @@ def _is_right_to_left(text: str) -> bool:
     return not text.isascii() and _direction(text) != "L"
 
 
-def _turn(line: TextLine, text: str, offset: int, width: float) -> TextLine:
-    """Return a line of a text that begins at the right; words from left to right within it keep their order."""
+def _reorder(line: TextLine, text: str, offset: int, width: float) -> TextLine:
+    """Return a line of a right-to-left text in visual order; runs of left-to-right words within it keep their order."""
     runs: list[tuple[bool, TextLine]] = []
     for word in line:
         is_turned = _direction(text[word.start - offset : word.end - offset]) != "L"

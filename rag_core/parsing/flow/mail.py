@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_core.parsing.flow.content import AttachedFile, Block, Content, PageStart, TableBlock, TextBlock, clean_text
+from rag_core.parsing.flow.content import (
+    AttachedFile,
+    Block,
+    Content,
+    PageStart,
+    TableBlock,
+    TextBlock,
+    clean_text,
+    clean_words,
+)
 from rag_core.parsing.flow.html import read_html
 
 
@@ -25,9 +34,9 @@ class Mail:
 
 def write_mail(mail: Mail) -> Content:
     """Return the content of a mail, whose heading is its subject."""
-    subject = " ".join(clean_text(mail.subject).split())
+    subject = clean_words(mail.subject)
     header = {"From": mail.sender, "To": mail.to, "Cc": mail.copies, "Date": mail.date, "Subject": subject}
-    lines = [f"{name}: {line}" for name, value in header.items() if (line := " ".join(clean_text(value).split()))]
+    lines = [f"{name}: {line}" for name, value in header.items() if (line := clean_words(value))]
     blocks: list[Block] = [PageStart()]
     blocks += [TextBlock(subject, level=0)] if subject else []
     blocks += [TextBlock("\n".join(lines))] if lines else []

@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-# The codes of the formats that workbooks name only by number.
+# Excel's built-in number formats by id. Dates that depend on the locale (14, 22) are ISO dates.
 BUILT_IN = {
     **{1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00"},
     **{14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM"},
@@ -89,14 +89,14 @@ def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ..
     number *= 100 ** pattern.count("%")
     exponent = next((one for one in codes if one.startswith(("e+", "e-"))), "")
     digits = digits.removesuffix(exponent) if exponent else digits
-    scaled = len(digits) - len(digits.rstrip(","))
-    number /= 1000**scaled
+    thousands = len(digits) - len(digits.rstrip(","))
+    number /= 1000**thousands
     whole, _, decimals = digits.rstrip(",").partition(".")
     places = len(_DIGITS.findall(decimals.partition("e")[0]))
     if exponent:
         figure = f"{number:.{places}E}"
     else:
-        # Cells round half away from zero, unlike Python, and the value of 2.675 is a little below.
+        # Cells round half away from zero, and 2.675 is stored as slightly less than 2.675, so a small amount is added.
         figure = f"{number + (1e-9 if number > 0 else -1e-9):{',' if ',' in whole else ''}.{places}f}"
         least = decimals.count("0")
         while places > least and figure.endswith("0"):
@@ -123,7 +123,7 @@ def _format_date(value: float, parts: list[tuple[str | None, ...]], is_1904: boo
         return _format_general(value)
     moment = (_EPOCH_1904 if is_1904 else _EPOCH) + timedelta(seconds=round(value * 86400))
     names = [(part[3] or "").lower() for part in parts]
-    is_half_day = any(name in ("am/pm", "a/p") for name in names)
+    is_12_hour = any(name in ("am/pm", "a/p") for name in names)
     written = ""
     before = ""
     for place, (part, name) in enumerate(zip(parts, names, strict=True)):
@@ -135,7 +135,7 @@ def _format_date(value: float, parts: list[tuple[str | None, ...]], is_1904: boo
         elif name and _DATE_LETTERS.issuperset(name):
             after = next((other for other in names[place + 1 :] if other and _DATE_LETTERS.issuperset(other)), "")
             is_minute = name[0] == "m" and len(name) < 3 and (before == "h" or after.startswith("s"))
-            written += _write_part(moment, name, is_minute, is_half_day)
+            written += _write_part(moment, name, is_minute, is_12_hour)
             before = name[0]
         elif name in ("am/pm", "a/p"):
             written += moment.strftime("%p")
@@ -146,7 +146,7 @@ def _format_date(value: float, parts: list[tuple[str | None, ...]], is_1904: boo
     return written.strip()
 
 
-def _write_part(moment: datetime, name: str, is_minute: bool, is_half_day: bool) -> str:
+def _write_part(moment: datetime, name: str, is_minute: bool, is_12_hour: bool) -> str:
     short = len(name) == 1
     if is_minute:
         return f"{moment.minute:d}" if short else f"{moment.minute:02d}"
@@ -158,5 +158,5 @@ def _write_part(moment: datetime, name: str, is_minute: bool, is_half_day: bool)
     if name[0] == "d":
         return moment.strftime("%a" if len(name) == 3 else "%A") if len(name) > 2 else f"{moment.day:0{len(name)}d}"
     number = moment.hour if name[0] == "h" else moment.second
-    number = (number - 1) % 12 + 1 if is_half_day and name[0] == "h" else number
+    number = (number - 1) % 12 + 1 if is_12_hour and name[0] == "h" else number
     return f"{number:d}" if short else f"{number:02d}"

@@ -10,6 +10,12 @@ from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 
+# The start of the definition of an entity in the encodings that need no declaration.
+_ENTITY = ["<!ENTITY".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")]
+# Bytes of a part that show whether it is XML; it may begin with byte order marks, white space and empty bytes.
+_START = 4096
+_BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+
 
 def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BinaryIO:
     """Return an open zip archive that is not encrypted, whose parts are not too large.
@@ -24,12 +30,23 @@ def open_package(path: Path, main_part: str, password: str | None, max_unpacked:
     archive = Archive(data, max_unpacked)
     if main_part not in archive:
         raise UnreadableError(f"its part {main_part} is missing")
-    # Entities in any part are refused here, whichever library reads the part.
+    # A library may parse any part as XML, whatever its name, so all that begin like XML are searched.
     for name in archive.names:
-        if name.endswith((".xml", ".rels")) and b"<!ENTITY" in archive.read(name):
+        if _is_markup(archive, name) and any(one in archive.read(name) for one in _ENTITY):
             raise UnreadableError(f"its part {name} defines entities, which documents do not need")
     data.seek(0)
     return data
+
+
+def _is_markup(archive: Archive, name: str) -> bool:
+    """Return whether a part begins like XML, or with white space only."""
+    try:
+        return archive.read(name, _START).lstrip(_BEFORE_MARKUP)[:1] in (b"<", b"")
+    except UnreadableError:
+        # A damaged picture does not matter, because the text can still be read.
+        if name.endswith((".xml", ".rels")):
+            raise
+        return False
 
 
 def _decrypt(path: Path, password: str | None) -> bytes:

@@ -10,12 +10,11 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
 from rag_core.parsing.flow.html import SpannedText, place_cells
-from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
+from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
-from rag_core.parsing.flow.workbook import MAX_CELLS
-from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+from rag_core.parsing.formats.base import UnreadableError
 
-# Deleted text, comments, and what programs write for those that cannot show a part.
+# Elements without visible text: tracked deletions, comments, forms, declarations, scripts and settings.
 _LEFT_OUT = frozenset(
     ("tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "scripts", "settings")
 )
@@ -119,7 +118,7 @@ class _Reader:
                 text = f"{marker.strip('•')} {' '.join(text.split())}".strip()
                 yield TextBlock(text, max(int(level) - 1, 0) if level.isdecimal() else 0)
             else:
-                yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_item=bool(marker))
+                yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_compact=bool(marker))
         for box in element.iter("{*}text-box"):
             yield from self.read(box)
 
@@ -149,7 +148,7 @@ class _Reader:
         number = "".join(parts["note-citation"].itertext()) if "note-citation" in parts else ""
         texts = (clean_text(self._read_text(one)) for one in note.iter("{*}p"))
         mark = number.translate(SUPERSCRIPTS)
-        self.notes.append(TextBlock(f"{mark} {' '.join(filter(None, texts))}", is_item=True))
+        self.notes.append(TextBlock(f"{mark} {' '.join(filter(None, texts))}", is_compact=True))
         return mark
 
     def _read_all(self, element: Any) -> str:
@@ -177,16 +176,14 @@ class _Reader:
 
     def read_sheets(self, spreadsheet: Any) -> Iterator[Block]:
         """Yield the visible sheets of a workbook."""
-        cells_left = MAX_CELLS
+        total = 0
         for table in spreadsheet.iterchildren("{*}table"):
             attributes = local_attributes(table)
             if attributes.get("style-name") in self._hidden:
                 continue
             rows = [(number, list(self._read_row(row))) for number, row, _ in _iter_rows(table)]
             rows = [(number, cells) for number, cells in rows if cells]
-            cells_left -= sum(len(cells) for _, cells in rows)
-            if cells_left < 0:
-                raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
+            total = add_cells(total, rows)
             if rows:
                 yield from lay_out_sheet(attributes.get("name", ""), rows)
 

@@ -24,6 +24,7 @@ from rag_core.parsing.flow.pagination import (
     PlacedText,
     TableLayout,
     is_bold,
+    text_indent,
     text_size,
 )
 from rag_core.parsing.flow.typefaces import measure
@@ -32,7 +33,7 @@ from rag_core.text.struck import MARK
 from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
-_INDENT, _LONGEST_HEADING = 18.0, 110
+_LONGEST_HEADING = 110
 # The baseline of a line, from its top, as a share of the size of its characters.
 _BASELINE = 1.0
 _LETTER_SIZE = 7.5
@@ -134,10 +135,10 @@ class PageBuilder:
     def _add_text(self, placed: PlacedText) -> None:
         block = placed.block
         before = self._previous.block if isinstance(self._previous, PlacedText) else None
-        goes_on = before is not None and ((block.is_item and before.is_item) or (block.row and before.row))
+        goes_on = before is not None and ((block.is_compact and before.is_compact) or (block.row and before.row))
         self._separate("\n" if goes_on else "\n\n")
         size, bold = text_size(block), is_bold(block)
-        left = self._left + _INDENT * min(block.indent, 8)
+        left = self._left + text_indent(block)
         start, end = self._add_words(block.text, placed.lines, left, placed.top, size, bold)
         if bold and placed.is_start and end - start <= _LONGEST_HEADING and not block.text.endswith((".", ",", ";")):
             self._headings.append(HeadingLine(start, end, size, bold))

@@ -16,7 +16,6 @@ MARGIN, PAD = 56.0, 4.0
 GUTTER, LETTERS = 40.0, 16.0
 BODY, TABLE_SIZE, LEADING = 10.5, 9.0, 1.35
 HEADING_SIZES = (18.0, 15.0, 13.0, 12.0, 11.5, 11.0)
-_INDENT = 18.0
 _GAP, _ITEM_GAP, _HEADING_GAP = 6.0, 1.5, 12.0
 # Lines that stay with the heading above them.
 _KEPT_LINES = 3
@@ -30,6 +29,11 @@ _NARROWEST_SHEET = 480.0
 def text_size(block: TextBlock) -> float:
     """Return the size of the characters of a text in points."""
     return BODY if block.level is None else HEADING_SIZES[min(block.level, len(HEADING_SIZES) - 1)]
+
+
+def text_indent(block: TextBlock) -> float:
+    """Return the indent of a text in points."""
+    return 18.0 * min(block.indent, 8)
 
 
 def is_bold(block: TextBlock) -> bool:
@@ -155,8 +159,8 @@ def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
     return pages.pages or [LaidOutPage(0, PageStart(), *PageStart().size)]
 
 
-def _right_end(item: PlacedText | PlacedTable) -> float:
-    """Return the width of what is placed on a page."""
+def _item_width(item: PlacedText | PlacedTable) -> float:
+    """Return the width of a text or table on a page, in points from its left end."""
     if isinstance(item, PlacedTable):
         return item.table.width
     return max(line[-1].x + line[-1].width for line in item.lines)
@@ -191,7 +195,7 @@ class _Pages:
         return page
 
     def crop_sheets(self) -> None:
-        """Make the pages of sheets as large as what is on them, so that their pictures show it large."""
+        """Shrink or widen the pages of sheets to their content, so that page images show it as large as possible."""
         for page in self.pages:
             if page.start.is_sheet and page.items:
                 last = page.items[-1]
@@ -201,7 +205,7 @@ class _Pages:
                     else (LEADING * text_size(last.block) for _ in last.lines)
                 )
                 page.height = last.top + sum(heights) + MARGIN
-                page.width = max(_NARROWEST_SHEET, *(_right_end(item) + 2 * MARGIN + GUTTER for item in page.items))
+                page.width = max(_NARROWEST_SHEET, *(_item_width(item) + 2 * MARGIN + GUTTER for item in page.items))
 
     @property
     def _page(self) -> LaidOutPage:
@@ -217,13 +221,13 @@ class _Pages:
         if block.level is not None:
             return _HEADING_GAP
         above = self._page.items[-1]
-        goes_on = block.is_item and isinstance(above, PlacedText) and above.block.is_item
+        goes_on = block.is_compact and isinstance(above, PlacedText) and above.block.is_compact
         return _ITEM_GAP if goes_on else _GAP
 
     def add_text(self, block: TextBlock) -> None:
         size = text_size(block)
         leading = LEADING * size
-        width = self._page.width - 2 * MARGIN - _INDENT * min(block.indent, 8)
+        width = self._page.width - 2 * MARGIN - text_indent(block)
         if self._page.start.is_sheet:
             width = max(width, 800.0)  # texts of sheets overlap the cells beside them
         lines = break_lines(block.text, width, size, is_bold(block))

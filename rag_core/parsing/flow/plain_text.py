@@ -8,7 +8,7 @@ from rag_core.parsing.flow.recognition import find_mark
 from rag_core.parsing.formats.base import UnreadableError
 
 _SAMPLE = 131_072
-# Greatest share of bytes beyond ASCII among the letters of a text of Western Europe, and the encodings of other texts.
+# Share of non-ASCII bytes among the letters below which a text is read as Windows-1252, and encodings of other texts.
 _WESTERN_SHARE = 0.3
 _ENCODINGS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "gb18030", "cp932", "big5", "cp949"]
 
@@ -19,10 +19,10 @@ def read_text(path: Path) -> str:
 
 
 def decode_text(data: bytes) -> str:
-    """Return a text in the encoding that its first bytes name, in UTF-8, or in one of Windows.
+    """Return a text that may be in any of several encodings.
 
-    A text with few bytes beyond ASCII is read as one of Western Europe, as browsers do. Of other texts, the bytes show
-    the script.
+    Decode by the byte order mark, else as UTF-8, else as Windows-1252 if few bytes are non-ASCII, else as the most
+    probable encoding in `_ENCODINGS`.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from rag_core.parsing.flow.content import (
     TableBlock,
     TextBlock,
     clean_text,
+    clean_words,
     read_cell,
 )
 from rag_core.parsing.flow.office import open_package
@@ -43,7 +44,7 @@ def read_presentation(path: Path, password: str | None, max_unpacked: int | None
 
 def _read_slide(slide: Any) -> Iterator[Block]:
     title = slide.shapes.title
-    title_text = " ".join(clean_text(title.text_frame.text.replace("\v", "\n")).split()) if title is not None else ""
+    title_text = clean_words(title.text_frame.text.replace("\v", "\n")) if title is not None else ""
     if title_text:
         yield TextBlock(title_text, level=0)
     title_id = title.shape_id if title is not None else None
@@ -82,7 +83,7 @@ def _read_shape(shape: Any) -> Iterator[Block]:
         is_list = len(paragraphs) > 1
         for paragraph in paragraphs:
             if text := clean_text(paragraph.text.replace("\v", "\n")):
-                yield TextBlock(text, indent=paragraph.level, is_item=is_list)
+                yield TextBlock(text, indent=paragraph.level, is_compact=is_list)
 
 
 def _read_table(table: Any) -> TableBlock:

@@ -6,7 +6,16 @@ import codecs
 import re
 from dataclasses import dataclass, replace
 
-from rag_core.parsing.flow.content import STRUCK_SIGN, Block, Cell, TableBlock, TextBlock, clean_text, read_cell
+from rag_core.parsing.flow.content import (
+    STRUCK_SIGN,
+    Block,
+    Cell,
+    TableBlock,
+    TextBlock,
+    clean_text,
+    clean_words,
+    read_cell,
+)
 from rag_core.parsing.formats.base import UnreadableError
 
 _TOKEN = re.compile(rb"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)")
@@ -138,7 +147,7 @@ class _Reader:
         elif word == "outlinelevel" and number is not None:
             self._level = number
         elif word in ("cell", "nestcell"):
-            self._cells.append(" ".join(clean_text(self._take()[0]).split()))
+            self._cells.append(clean_words(self._take()[0]))
         elif word in ("row", "nestrow"):
             self._rows.append((self._cells, self._edges))
             self._cells = []

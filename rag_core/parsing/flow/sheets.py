@@ -18,6 +18,7 @@ from rag_core.parsing.flow.content import (
     read_cell,
 )
 from rag_core.parsing.flow.header_rows import count_header_rows
+from rag_core.parsing.formats.base import UnpackedSizeError
 
 
 class SheetCell(NamedTuple):
@@ -30,6 +31,8 @@ class SheetCell(NamedTuple):
     row_span: int = 1
 
 
+# Maximum number of cells of a workbook.
+MAX_CELLS = 4_000_000
 Row = tuple[int, list[Cell]]
 
 
@@ -47,7 +50,7 @@ def lay_out_sheet(name: str, rows: Iterable[tuple[int, Sequence[SheetCell]]]) ->
     """
     read = [(number, list(map(_read, cells))) for number, cells in rows]
     read = [(number, [cell for cell in cells if cell.text]) for number, cells in read]
-    # The rows of a table are a list, because rows below may belong to it.
+    # A table is a list of rows until all rows are read, because rows below an empty row may be appended to it.
     parts: list[Block | list[Row]] = [PageStart(name, LANDSCAPE, is_sheet=True)]
     parts += [TextBlock(clean_text(name), level=0)] if name else []
     for group in _split(read):
@@ -58,6 +61,14 @@ def lay_out_sheet(name: str, rows: Iterable[tuple[int, Sequence[SheetCell]]]) ->
         parts += [TextBlock(row[0].text, row=number) for number, row in texts]
         parts += [body] if body else []
     return [_build_table(part) if isinstance(part, list) else part for part in parts]
+
+
+def add_cells(total: int, rows: Iterable[tuple[int, Sequence[SheetCell]]]) -> int:
+    """Return ``total`` and the number of cells of a sheet; raise `UnpackedSizeError` above ``MAX_CELLS``."""
+    total += sum(len(cells) for _, cells in rows)
+    if total > MAX_CELLS:
+        raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
+    return total
 
 
 def _read(cell: SheetCell) -> Cell:

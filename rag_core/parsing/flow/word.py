@@ -23,7 +23,7 @@ from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value,
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MAIN = "word/document.xml"
-# Deleted text, instructions of fields, and the copies of drawings for older programs.
+# Deleted text, field instructions and property elements.
 _LEFT_OUT = frozenset(f"{_W}{name}" for name in "del moveFrom instrText delText rPr pPr sdtPr tblPr trPr".split())
 _WRAPPERS = frozenset(
     "body sdt sdtContent ins moveTo customXml smartTag txbxContent footnote endnote comment hdr ftr".split()
@@ -79,7 +79,7 @@ class _Reader:
         for kind, tag in (("footnotes", "footnote"), ("endnotes", "endnote")):
             for note in self._iter_part(f"word/{kind}.xml", tag):
                 if note.get(f"{_W}type") is None and (text := self._read_all(note)):
-                    yield TextBlock(f"{note.get(f'{_W}id', '').translate(SUPERSCRIPTS)} {text}", is_item=True)
+                    yield TextBlock(f"{note.get(f'{_W}id', '').translate(SUPERSCRIPTS)} {text}", is_compact=True)
         for comment in self._iter_part("word/comments.xml", "comment"):
             author = clean_text(comment.get(f"{_W}author", ""))
             if text := self._read_all(comment):
@@ -109,9 +109,9 @@ class _Reader:
             numbered = self._numbering.next_number(properties, style)
             number, depth = numbered or ("", 0)
             is_bold = len(text) <= _LONGEST_BOLD and self._is_bold(element, style)
-            is_item = level is None and (bool(numbered) or self._styles.name(style).startswith(("toc", "list")))
+            is_compact = level is None and (bool(numbered) or self._styles.name(style).startswith(("toc", "list")))
             text = " ".join(text.split()) if level is not None else text
-            yield TextBlock(f"{number} {text}".strip(), level, depth if is_item else 0, is_item, is_bold)
+            yield TextBlock(f"{number} {text}".strip(), level, depth if is_compact else 0, is_compact, is_bold)
         for box in boxes:
             yield from self.read(box)
         if begins == "after":

@@ -12,12 +12,11 @@ from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import Block
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
 from rag_core.parsing.flow.office import open_package, read_relations
-from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
-from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
+from rag_core.parsing.formats.base import UnreadableError
 
 _MAIN = "xl/workbook.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
-MAX_CELLS = 4_000_000
 _LONGEST_FORMULA = 200
 
 
@@ -46,16 +45,14 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
     codes = _read_codes(archive, next((one for one in relations.values() if one.endswith("styles.xml")), ""))
     styles = _Styles(codes, date_system in ("1", "true"))
     blocks: list[Block] = []
-    cells_left = MAX_CELLS
+    total = 0
     for sheet in root.iter("{*}sheet"):
         attributes = local_attributes(sheet)
         part = relations.get(attributes.get("id", ""), "")
         if attributes.get("state", "visible") != "visible" or "/worksheets/" not in f"/{part}":
             continue  # hidden sheets and charts
         rows = list(_iter_rows(archive.read(part), part, strings, styles))
-        cells_left -= sum(len(cells) for _, cells in rows)
-        if cells_left < 0:
-            raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
+        total = add_cells(total, rows)
         if rows:
             blocks += lay_out_sheet(attributes.get("name", ""), rows)
     return blocks

@@ -18,7 +18,8 @@ from rag_core.parsing.formats.rtf import RtfFormat
 from rag_core.parsing.formats.text import TextFormat
 from rag_core.parsing.formats.word import WordFormat
 
-# If a file could be of several formats, it is read in the first of them, unless its name has the ending of another.
+# The first format that recognizes the content wins. The file name extension decides only among formats that recognize
+# the same content. Formats with `needs_suffix` (CSV, Markdown, text) are tried last, and only for their own extension.
 FORMATS: tuple[FileFormat, ...] = (
     PdfFormat(),
     WordFormat(),

@@ -20,7 +20,8 @@ PARSER_VERSIONS = tuple(one.parser_version for one in FORMATS)
 def find_format(file: BinaryIO, name: str) -> FileFormat | None:
     """Return the format of an open file by its content; ``None`` if no format recognizes it.
 
-    The ending of its name decides between formats that recognize the same content, such as CSV and plain text.
+    Formats with `needs_suffix` are tried only if no other format recognizes the content, and only for their own
+    extension. Among other formats that recognize the same content, the extension of the name decides, else their order.
     """
     found: list[FileFormat] = []
     for one in sorted(FORMATS, key=lambda one: one.needs_suffix):

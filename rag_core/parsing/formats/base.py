@@ -114,7 +114,8 @@ class FileFormat(ABC):
         path : Path
         password : str, optional
         max_unpacked : int, optional
-            Largest size in bytes of a part of the file after decompression; ``None`` if the file was checked before.
+            Maximum size in bytes after decompression: of a stream of a PDF, or of all parts of an archive together;
+            ``None`` if the file was checked before.
 
         Raises
         ------

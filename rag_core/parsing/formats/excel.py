@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
-from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.recognition import is_office_file
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.flow.content import Block
+from rag_core.parsing.formats.flow import describe, name_version
+from rag_core.parsing.formats.office import OfficeFormat
 
 
-class ExcelFormat(FlowFormat):
+class ExcelFormat(OfficeFormat):
     """Workbooks: the values that Excel stored; formulas are not computed, and macros do not run."""
 
     description = describe(
@@ -20,11 +20,9 @@ class ExcelFormat(FlowFormat):
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     )
     parser_version = name_version("xlsx", 1)
+    main_part = "xl/workbook.xml"
 
-    def recognizes(self, file: BinaryIO) -> bool:
-        return is_office_file(file, "xl/workbook.xml")
-
-    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+    def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:
         from rag_core.parsing.flow.workbook import read_workbook
 
-        return Content(read_workbook(path, password, max_unpacked))
+        return read_workbook(path, password, max_unpacked)

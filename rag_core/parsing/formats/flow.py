@@ -1,4 +1,4 @@
-"""Formats of files without pages of their own."""
+"""Reflowable formats: read a file without fixed pages as blocks, and lay these out on pages."""
 
 from __future__ import annotations
 

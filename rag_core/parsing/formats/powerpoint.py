@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
-from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.recognition import is_office_file
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.flow.content import Block
+from rag_core.parsing.formats.flow import describe, name_version
+from rag_core.parsing.formats.office import OfficeFormat
 
 
-class PowerPointFormat(FlowFormat):
+class PowerPointFormat(OfficeFormat):
     """Presentations: a page for each slide, with its notes."""
 
     description = describe(
@@ -20,11 +20,9 @@ class PowerPointFormat(FlowFormat):
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     )
     parser_version = name_version("pptx", 1)
+    main_part = "ppt/presentation.xml"
 
-    def recognizes(self, file: BinaryIO) -> bool:
-        return is_office_file(file, "ppt/presentation.xml")
-
-    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+    def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:
         from rag_core.parsing.flow.presentation import read_presentation
 
-        return Content(read_presentation(path, password, max_unpacked))
+        return read_presentation(path, password, max_unpacked)

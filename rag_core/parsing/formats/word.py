@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
-from rag_core.parsing.flow.content import Content
-from rag_core.parsing.flow.recognition import is_office_file
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.flow.content import Block
+from rag_core.parsing.formats.flow import describe, name_version
+from rag_core.parsing.formats.office import OfficeFormat
 
 
-class WordFormat(FlowFormat):
+class WordFormat(OfficeFormat):
     """Word documents; macros do not run, and nothing outside the file is loaded."""
 
     description = describe(
@@ -20,11 +20,9 @@ class WordFormat(FlowFormat):
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     )
     parser_version = name_version("docx", 1)
+    main_part = "word/document.xml"
 
-    def recognizes(self, file: BinaryIO) -> bool:
-        return is_office_file(file, "word/document.xml")
-
-    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
+    def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:
         from rag_core.parsing.flow.word import read_word
 
-        return Content(read_word(path, password, max_unpacked))
+        return read_word(path, password, max_unpacked)

@@ -127,9 +127,9 @@ def test_encrypted_office_file_needs_its_password(parser: DocumentParser, path: 
     assert SENTENCE in Reading(parser, path, "a.docx", data, "secret").text
 
 
-def with_macro(data: bytes) -> bytes:
+def with_part(data: bytes, name: str, part: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return make_zip({one: archive.read(one) for one in archive.namelist()} | {"word/vbaProject.bin": b"Sub Run()"})
+        return make_zip({one: archive.read(one) for one in archive.namelist()} | {name: part})
 
 
 LINK = '<w:p><w:hyperlink r:id="rId9" xmlns:r="r"><w:r><w:t>Follow me</w:t></w:r></w:hyperlink></w:p>'
@@ -138,7 +138,7 @@ LINK = '<w:p><w:hyperlink r:id="rId9" xmlns:r="r"><w:r><w:t>Follow me</w:t></w:r
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("macro.docm", with_macro(FILES["a.docx"])),
+        ("macro.docm", with_part(FILES["a.docx"], "word/vbaProject.bin", b"Sub Run()")),
         (
             "link.docx",
             change_part(FILES["a.docx"], "word/document.xml", "<w:sectPr", f"{LINK}<w:sectPr"),
@@ -176,6 +176,14 @@ def bomb() -> bytes:
                 ("a.odt", "content.xml"),
             )
             for attack in (ENTITY, LAUGHS)
+        ),
+        *(
+            (name, with_part(FILES[name], part, data), DamagedDocument, f"{part} defines entities")
+            for name, part, data in (
+                ("a.pptx", "ppt/drawings/vmlDrawing1.vml", f"{LAUGHS}<xml>&x;</xml>".encode()),
+                ("a.pptx", "ppt/slides/slide1.xml", f"{LAUGHS}<a>&x;</a>".encode("utf-16")),
+                ("a.docx", "word/styles.xml", f"\n{ENTITY}<a>&x;</a>".encode("utf-16-be")),
+            )
         ),
         ("a.docx", FILES["a.docx"][:-9000], DamagedDocument, "it is cut off"),
         ("a.xlsx", FILES["a.xlsx"][:3000], DamagedDocument, "it is cut off"),
