@@ -19,7 +19,7 @@ from rag_core.api.routes import build_routes
 from rag_core.engine import Engine
 from rag_core.types.access import RIGHTS
 from tests.support.engines import opened
-from tests.support.pdfs import make_pdf
+from tests.support.pdfs import make_pdf, with_attachments
 
 OPEN = {"canal.pdf": "The Lindow canal was dug in 1803. Its nine locks lift boats by 31 metres."}
 HIDDEN = {
@@ -27,6 +27,7 @@ HIDDEN = {
     "canal_2.pdf": "The Lindow canal is sold to the Zephyr company for 8 million crowns.",
 }
 HIDDEN_FILE = make_pdf("The Zephyr vault opens with three keys.")
+LETTER = with_attachments(make_pdf("The letter has an attached file."), mine_pdf=HIDDEN_FILE)
 
 
 def client(engine: Engine, *, host: str = "127.0.0.1", listens_at: str = "localhost", token: str = "") -> TestClient:
@@ -206,16 +207,20 @@ def test_token_of_a_collection_sees_nothing_of_others(
     assert replies[0] == replies[1]
 
 
-def test_hidden_content_is_added_as_a_document_of_its_own(worlds: list[tuple[Engine, str]]) -> None:
+@pytest.mark.parametrize("file", [HIDDEN_FILE, LETTER], ids=["file", "attached file"])
+def test_hidden_content_is_added_as_a_document_of_its_own(worlds: list[tuple[Engine, str]], file: bytes) -> None:
     replies = []
     for engine, secret in worlds:
         http = client(engine, token=secret)
-        job = http.post("/api/v1/documents", files={"file": ("mine.pdf", HIDDEN_FILE)}).json()
+        job = http.post("/api/v1/documents", files={"file": ("letter.pdf", file)}).json()
         engine.jobs.wait([job["job_id"]])
+        engine.jobs.wait([one.job_id for one in engine.jobs.list(active=True)])
+        listed = sorted(one["document"] for one in http.get("/api/v1/documents").json()["documents"])
         ended = http.get(f"/api/v1/jobs/{job['job_id']}").json()
+        ended["attached"] = list(ended["attached"])
         elsewhere = http.post("/api/v1/documents", files={"file": ("b.pdf", b"")}, data={"collection": "vault"})
         removed = http.delete(f"/api/v1/documents/{job['document_id']}").json()
-        replies.append([remove_changing(one, job["document_id"]) for one in (ended, removed)])
+        replies.append([remove_changing(one, job["document_id"]) for one in (ended, listed, removed["receipts"][0])])
         assert elsewhere.status_code == 403
     assert replies[0] == replies[1]
     assert replies[0][0]["addition"]["status"] == "indexed"
