@@ -88,7 +88,7 @@ def _complete(call: Call) -> dict[str, Any] | Response:
     if body.messages[-1].role != "user":
         raise RequestError(422, "The last message is not a question. Send a message of the role “user” last.")
     if body.stream:
-        return EventStream(_stream(call), call.stopping)
+        return EventStream(_stream(call), call.stopping, _write_stream_error)
     answer = next(event for event in _ask(call) if isinstance(event, Answer))
     content = export_answer(call.engine.models.settings, answer, call.application).rstrip()
     message = {"role": "assistant", "content": content, "refusal": None}
@@ -145,10 +145,14 @@ def _stream(call: Call) -> Generator[bytes, None, None]:
                 yield write_event("", {**head, "choices": [], "usage": _count(event)})
         yield DONE
     except Stopped:
-        return
+        raise
     except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
-        problem = build_problem(error)
-        yield write_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
+        yield _write_stream_error(error)
+
+
+def _write_stream_error(error: Exception) -> bytes:
+    problem = build_problem(error)
+    return write_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
 
 
 def _wants_usage(call: Call) -> bool:

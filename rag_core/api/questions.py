@@ -52,7 +52,7 @@ def _search(call: Call) -> dict[str, Any]:
 
 def _ask(call: Call) -> dict[str, Any] | Response:
     if EVENT_STREAM in call.headers.get("accept", ""):
-        return EventStream(_write_events(call), call.stopping)
+        return EventStream(_write_events(call), call.stopping, _write_problem)
     return build_answer_row(call, read_answer(call, start_answer(call)))
 
 
@@ -85,7 +85,11 @@ def _write_events(call: Call) -> Generator[bytes, None, None]:
             for event in events:
                 yield _write_event(call, event)
     except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
-        yield write_event("problem", build_problem(error))
+        yield _write_problem(error)
+
+
+def _write_problem(error: Exception) -> bytes:
+    return write_event("problem", build_problem(error))
 
 
 def _write_event(call: Call, event: AskEvent) -> bytes:
@@ -121,6 +125,8 @@ def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Ans
         one["link"] = build_page_link(call.application, *place, passage.text)
         if call.caller.collections:
             one["scores"] = dict.fromkeys(one["scores"])
+            # Ids are counted in the whole library.
+            one["chunk_id"] = None
     if call.caller.collections:
         row["gate"]["score"] = None
     return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
@@ -9,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from rag_core.api import completions
-from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
+from rag_core.api.calls import CANNOT_START, Endpoint, Served, run_in_thread, write_json, write_problem
 from rag_core.api.endpoints import ENDPOINTS
 from rag_core.api.mcp_door import McpDoor
 from rag_core.errors import RagError, RequestError
@@ -67,9 +68,11 @@ def _report_readiness(served: Served) -> Reply:
 
     async def report(_: Request) -> Response:
         try:
-            ready = await run_in_thread(lambda: served.open_engine().readiness())
-        except RagError as error:
-            return write_problem(error)
-        return write_json({"ready": ready.ready, "reason": ready.error or ready.label}, 200 if ready.ready else 503)
+            # Not in a thread of the API, which may all be busy with questions.
+            ready = await asyncio.to_thread(lambda: served.open_engine().readiness())
+        except RagError:
+            return write_problem(RequestError(503, CANNOT_START))
+        reason = CANNOT_START if ready.error else ready.label
+        return write_json({"ready": ready.ready, "reason": reason}, 200 if ready.ready else 503)
 
     return report

@@ -54,11 +54,13 @@ def add(engine: Engine, files: dict[str, str], collection: str) -> None:
         ({}, {}, 200),
         ({"Host": "127.0.0.1:8501"}, {}, 200),
         ({"Host": "[::1]:8501"}, {"host": "::1"}, 200),
+        ({}, {"host": "::ffff:127.0.0.1"}, 200),
         ({"Authorization": "Bearer local"}, {}, 200),
         ({"Origin": "http://localhost:8501", "Sec-Fetch-Site": "same-origin"}, {}, 200),
         # A page of another site, with and without a header of its own, and a name that resolves to this computer.
         ({"Origin": "http://evil.example"}, {}, 403),
         ({"Origin": "null"}, {}, 403),
+        ({"Origin": "http://[::1"}, {}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, {}, 403),
         ({"Host": "evil.example:8501"}, {}, 401),
         ({"Host": "evil.example:8501", "Origin": "http://evil.example:8501"}, {}, 401),
@@ -67,6 +69,8 @@ def add(engine: Engine, files: dict[str, str], collection: str) -> None:
         # Another computer, itself and through a proxy on this one.
         ({}, {"host": "192.168.1.7"}, 401),
         ({"X-Forwarded-For": "192.168.1.7"}, {}, 401),
+        ({"X-Forwarded-Proto": "https"}, {}, 401),
+        ({"CF-Connecting-IP": "192.168.1.7"}, {}, 401),
         ({"Authorization": "Bearer wrong"}, {}, 401),
         ({"Authorization": "Basic bG9jYWw6"}, {}, 401),
         # The server listens at other addresses, and there is no token yet.
@@ -226,3 +230,22 @@ def test_hidden_content_is_added_as_a_document_of_its_own(worlds: list[tuple[Eng
     assert replies[0][0]["addition"]["status"] == "indexed"
     answer = worlds[1][0].answer("How many keys open the Zephyr vault?", documents=["keys.pdf"])
     assert [one.document for one in answer.citations] == ["keys.pdf"]
+
+
+def test_document_of_two_collections_stays_in_the_one_that_the_token_cannot_see(shared: Engine) -> None:
+    for name, collection in (("own.pdf", "quays"), ("secret.pdf", "vault")):
+        text = make_pdf("The quay of Lunde is made of granite.")
+        shared.jobs.wait([shared.documents.submit(name, text, collection=collection).job_id])
+    document_id = find_id(shared, "own.pdf")
+    secret, _ = shared.tokens.create("quays", RIGHTS, ["quays"])
+    http = client(shared, token=secret)
+    questions = [{"question": f"How many pages does {name} have?"} for name in ("secret.pdf", "nothing.pdf")]
+    hidden, unknown = (http.post("/api/v1/ask", json=one).json()["text"] for one in questions)
+    assert hidden == unknown
+    (receipt,) = http.delete(f"/api/v1/documents/{document_id}").json()["receipts"]
+    assert (receipt["document"], receipt["kept_as"]) == ("own.pdf", "")
+    assert http.get(f"/api/v1/documents/{document_id}").status_code == 404
+    kept = shared.documents.get(document_id)
+    assert (kept.name, kept.collection, kept.aliases) == ("secret.pdf", "vault", ())
+    shared.tokens.revoke("quays")
+    shared.documents.delete([document_id])
