@@ -44,7 +44,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
     headers = request.headers
     host = headers.get("host", "")
     origin = headers.get("origin")
-    if is_foreign(origin, host) or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+    if _is_foreign(origin, host) or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         raise RequestError(403, "Pages of other sites cannot use this application. Send the request from a program.")
     kind, _, secret = headers.get("authorization", "").partition(" ")
     secret = secret.strip()
@@ -84,7 +84,7 @@ def require_all_collections(caller: Caller, what: str) -> None:
         raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
 
 
-def is_foreign(origin: str | None, host: str) -> bool:
+def _is_foreign(origin: str | None, host: str) -> bool:
     """Return whether a page of another site sends a request to the name ``host``."""
     try:
         return origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()

@@ -28,7 +28,10 @@ def build_routes(served: Served) -> list[BaseRoute]:
         ),
         Mount(
             "/v1",
-            routes=[*(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS), *_rest()],
+            routes=[
+                *(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS),
+                *_rest(completions.write_error),
+            ],
         ),
         Route("/mcp", McpDoor(served)),
         Route("/healthz", _report_life),
@@ -43,12 +46,12 @@ def _build_route(one: Endpoint, served: Served, write_error: Callable[[Exception
     return Route(one.path, reply, methods=[one.method])
 
 
-def _rest() -> list[Route]:
+def _rest(write_error: Callable[[Exception], Response] = write_problem) -> list[Route]:
     """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
 
     async def refuse(request: Request) -> Response:
         words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
-        return write_problem(RequestError(404, words))
+        return write_error(RequestError(404, words))
 
     return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
 

@@ -189,7 +189,8 @@ CALLS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+# The same calls each time: how rare a word is in the whole library may turn the decision on a borderline question.
+@settings(max_examples=60, derandomize=True)
 @example(call=("POST", "search", {"question": "What does the mergor of the Zephir company cost?"}))
 @example(call=("POST", "ask", {"question": "Which documents do you have?"}))
 @given(call=CALLS)
