@@ -115,7 +115,7 @@ class Call:
         return VisibleLibrary(self.engine, self.caller)
 
 
-def write_problem(error: Exception) -> Response:
+def build_problem_response(error: Exception) -> Response:
     """Return the reply that describes an error."""
     problem = build_problem(error)
     headers = {"WWW-Authenticate": "Bearer"} if problem["status"] == 401 else None
@@ -156,7 +156,10 @@ class Endpoint:
     media_types: tuple[str, ...] = ("application/json",)
 
     async def reply(
-        self, request: Request, served: Served, write_error: Callable[[Exception], Response] = write_problem
+        self,
+        request: Request,
+        served: Served,
+        build_error_response: Callable[[Exception], Response] = build_problem_response,
     ) -> Response:
         """Return the reply to a request; by default, an error becomes the details of a problem."""
         try:
@@ -165,8 +168,8 @@ class Endpoint:
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
-            return write_error(error)
-        return value if isinstance(value, Response) else write_json(value)
+            return build_error_response(error)
+        return value if isinstance(value, Response) else build_json_response(value)
 
     async def _read(self, request: Request, served: Served) -> Call:
         engine, caller = await run_in_thread(lambda: served.admit(request, self.right))
@@ -249,7 +252,7 @@ class EventStream(Response):
     ----------
     chunks : generator of bytes
     stopping : threading.Event
-    write_problem : callable
+    encode_problem : callable
         Returns the last event of a stream that was stopped.
     """
 
@@ -259,13 +262,13 @@ class EventStream(Response):
         self,
         chunks: Generator[bytes, None, None],
         stopping: threading.Event,
-        write_problem: Callable[[Exception], bytes],
+        encode_problem: Callable[[Exception], bytes],
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._chunks = chunks
         self._stopping = stopping
-        self._write_problem = write_problem
+        self._encode_problem = encode_problem
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -289,7 +292,7 @@ class EventStream(Response):
         try:
             await run_stoppable(receive, self._stopping, write)
         except RequestError as error:
-            last = self._write_problem(error)
+            last = self._encode_problem(error)
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_EVENT_S):
                 await send({"type": "http.response.body", "body": last, "more_body": False})
@@ -299,12 +302,12 @@ async def _send(send: Send, message: Message) -> None:
     await send(message)
 
 
-def write_event(name: str, value: Any) -> bytes:
+def encode_event(name: str, value: Any) -> bytes:
     """Return a server-sent event with a JSON value; an event without a name has only data."""
     return f"{f'event: {name}' if name else ''}\ndata: {json.dumps(value, default=str)}\n\n".lstrip().encode()
 
 
-def write_json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def build_json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a reply with a JSON value in ASCII, since names of files may contain characters that are not valid."""
     content = json.dumps(value, default=str)
     return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")

@@ -17,7 +17,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api import json_rows
-from rag_core.api.calls import Body, Call, Endpoint, write_json
+from rag_core.api.calls import Body, Call, Endpoint, build_json_response
 from rag_core.api.visible_library import find_document
 from rag_core.engine import Engine
 from rag_core.errors import RequestError, UnknownDocument
@@ -170,7 +170,7 @@ def _add_document(call: Call) -> Response:
     else:
         job_id = submit()
     row = _build_job_row(call.engine, call.engine.jobs.get(job_id))
-    return write_json(row, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+    return build_json_response(row, 202, {"Location": f"/api/v1/jobs/{job_id}"})
 
 
 def _is_listed(engine: Engine, job_id: str) -> bool:

@@ -36,11 +36,11 @@ def test_reader_who_takes_nothing_frees_the_thread_and_others_learn_why_a_stream
         await asyncio.Event().wait()
         return {}
 
-    def write_problem(error: Exception) -> bytes:
+    def encode_problem(error: Exception) -> bytes:
         assert isinstance(error, RequestError)
         return json.dumps(error.status).encode()
 
-    asyncio.run(EventStream(write(), stopping, write_problem)({}, receive, send))
+    asyncio.run(EventStream(write(), stopping, encode_problem)({}, receive, send))
     assert closed.is_set()
     assert sent == [b"", b"504"]
 

@@ -9,14 +9,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from rag_core.api.calls import Served, run_in_thread, write_problem
+from rag_core.api.calls import Served, build_problem_response, run_in_thread
 from rag_core.api.endpoints import Fetch, fetch_locally
 
 # Where a request keeps the engine and its caller for the tools.
 _KEY = "footnote"
 
 
-class McpDoor:
+class McpEndpoint:
     """An ASGI application that serves clients of the Model Context Protocol over HTTP."""
 
     def __init__(self, served: Served) -> None:
@@ -32,7 +32,7 @@ class McpDoor:
                 self._starting = asyncio.create_task(self._start())
             manager = await asyncio.shield(self._starting)
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
-            await write_problem(error)(scope, receive, send)
+            await build_problem_response(error)(scope, receive, send)
             return
         await manager.handle_request(scope, receive, send)
 
