@@ -18,12 +18,12 @@ _NAME, _RIGHTS, _COLLECTIONS, _PROBLEM, _SECRET = (
 _WORDS: Mapping[Right, str] = {
     "read": N_("Search and read"),
     "add": N_("Add documents"),
-    "manage": N_("Delete documents"),
+    "manage": N_("Delete documents and manage tokens"),
 }
 _WITHIN: Mapping[Right, str] = {
     "read": N_("search and read"),
     "add": N_("add documents"),
-    "manage": N_("delete documents"),
+    "manage": N_("delete documents and manage tokens"),
 }
 
 

@@ -16,6 +16,7 @@ from pages.shared.translation import _, load_languages, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import RagError
 from rag_core.settings import load_settings
+from rag_core.types.access import is_loopback
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,11 @@ def open_backend() -> None:
     with suppress(RagError):
         engine = _open().engine
         host = find_host()
-        name = "localhost" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 - nothing is bound here
-        # A program that uses the data folder finds the application at this address.
-        if not config.get_option("server.sslCertFile"):
+        name = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 - nothing is bound here
+        # A program that uses the data folder finds the application at this address. Without a token, the application
+        # answers only at addresses of this computer.
+        if is_loopback(name) and not config.get_option("server.sslCertFile"):
+            name = f"[{name}]" if ":" in name else name
             engine.announce(f"http://{name}:{config.get_option('server.port')}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
@@ -46,6 +47,10 @@ class NamedDocuments:
     def __init__(self, stores: Stores, scope: Sequence[str] | None, *, as_of: AsOf | None = None) -> None:
         self._stores = stores
         found = stores.view(as_of).documents(None if scope is None else list(scope))
+        if scope is not None and (ids := [one.document_id for one in found if one.aliases]):
+            # A name in another collection may be one that the asker must not see.
+            further = stores.names.list_further(ids)
+            found = [replace(one, aliases=further.get(one.document_id, ())) for one in found]
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
 
     def find_file_names(self, question: str) -> list[DocumentInfo]:

@@ -110,13 +110,12 @@ class Searcher:
             ids = [*library.find_ids(scope.documents), *library.ids_in_collections(scope.collections)]
             document_ids = tuple(dict.fromkeys(ids))
 
-        def is_searched(word: str) -> bool:
+        def find_ranges() -> dict[str, tuple[int, int]] | None:
             if document_ids is None or scope.as_of:
-                return True
-            ranges = self._find_chunk_ranges([one.version_id for one in library.documents(list(document_ids))])
-            return bool(self._stores.word_index.find_words([(word, word)], ranges))
+                return None
+            return self._find_chunk_ranges([one.version_id for one in library.documents(list(document_ids))])
 
-        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index, is_searched)
+        question, notices = correct_spelling(self.normalize_question(text), self._stores.word_index, find_ranges)
         return Query(
             question,
             document_ids,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from rag_core.index.words import WordIndex
 from rag_core.text.languages import detect_language
@@ -14,23 +14,24 @@ MAX_UNKNOWN = 2
 
 
 def correct_spelling(
-    question: str, index: WordIndex, is_searched: Callable[[str], bool] = lambda _: True
+    question: str, index: WordIndex, find_ranges: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None
 ) -> tuple[str, tuple[str, ...]]:
     """Return a question without typing errors, and a notice for each word that was replaced.
 
     A word is replaced if the documents do not contain it, it is in no dictionary, and exactly one word of the documents
     differs from it by a typing error. So a rare word that the documents lack, such as "salmon", does not become the
-    name "Salomon". ``is_searched`` returns whether the documents that are searched contain a word; no other is used.
+    name "Salomon". ``find_ranges`` returns the chunks that are searched, as for `WordIndex.find_words`, or ``None`` for
+    all; no others are read, so a word that only they contain counts as unknown and replaces no word.
     """
     words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
     language = detect_language(question)
     rare = [word for word in words if not is_ordinary_word(word, language)]
-    frequencies = index.count_chunks(rare) if rare else {}
-    unknown = [word for word in rare if not frequencies[word]]
+    if not rare:
+        return question, ()
+    ranges = find_ranges()
+    unknown = index.find_missing(rare, ranges)
     if len(unknown) > MAX_UNKNOWN:
         return question, ()
-    corrected = {
-        word: similar for word in unknown if (similar := index.find_similar_word(word)) and is_searched(similar)
-    }
+    corrected = {word: similar for word in unknown if (similar := index.find_similar_word(word, ranges))}
     notices = (f"Searched for “{similar}” instead of “{word}”." for word, similar in corrected.items())
     return replace_words(question, corrected), tuple(notices)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rag_core.engine import Engine
 from rag_core.errors import RequestError
-from rag_core.types.access import Caller, Right
+from rag_core.types.access import Caller, Right, is_loopback
 
 if TYPE_CHECKING:  # the command line, which imports this module, needs no server
     from starlette.requests import HTTPConnection
@@ -16,8 +16,11 @@ if TYPE_CHECKING:  # the command line, which imports this module, needs no serve
 # A key that stands for none, for programs that cannot leave it out.
 NO_TOKEN = "local"  # noqa: S105 - not a secret
 # A proxy adds one of these, so the request may come from another computer although the proxy runs on this one.
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
-_HOW_TO_CREATE = "Create one on the Settings page, or with: python -m rag_core token create NAME --right read"
+_FORWARDED = re.compile(r"(x-forwarded|x-real|cf)-.*|x-client-ip|true-client-ip|forwarded|via")
+_HOW_TO_CREATE = (
+    "Create one on the Settings page, or, while the application is closed, with: "
+    "python -m rag_core token create NAME --right read"
+)
 
 
 def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Caller:
@@ -41,8 +44,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
     headers = request.headers
     host = headers.get("host", "")
     origin = headers.get("origin")
-    is_foreign = origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()
-    if is_foreign or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+    if _is_foreign(origin, host) or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         raise RequestError(403, "Pages of other sites cannot use this application. Send the request from a program.")
     kind, _, secret = headers.get("authorization", "").partition(" ")
     secret = secret.strip()
@@ -59,7 +61,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
             f"create a token. {_HOW_TO_CREATE}.",
         )
     is_local = request.client is not None and is_loopback(request.client.host) and is_loopback(_read_name(host))
-    if not is_local or any(name in headers for name in _FORWARDED):
+    if not is_local or any(map(_FORWARDED.fullmatch, headers)):
         raise RequestError(
             401,
             "Requests from other computers, through a proxy or to another name than localhost need a token: send "
@@ -82,12 +84,12 @@ def require_all_collections(caller: Caller, what: str) -> None:
         raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a name or an address stands for this computer alone."""
+def _is_foreign(origin: str | None, host: str) -> bool:
+    """Return whether a page of another site sends a request to the name ``host``."""
     try:
-        return host.casefold() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+        return origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()
     except ValueError:
-        return False
+        return True
 
 
 def _read_name(host: str) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from python_multipart.exceptions import FormParserError
 from starlette.datastructures import FormData, UploadFile
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
@@ -21,13 +25,19 @@ from rag_core.api.access import find_caller, require_right
 from rag_core.api.problems import PROBLEM_TYPE, build_problem
 from rag_core.api.visible_library import VisibleLibrary
 from rag_core.engine import Engine
-from rag_core.errors import RequestError
+from rag_core.errors import RagError, RequestError
 from rag_core.types.access import Caller, Right
 
+_log = logging.getLogger(__name__)
 # Most bytes of a request without a file, and most bytes around the file of an upload.
 MAX_BODY_BYTES, UPLOAD_OVERHEAD_BYTES = 4_000_000, 1_000_000
 # Seconds in which a request must have arrived without a file and with one, and in which its reply must be complete.
 BODY_S, UPLOAD_S, REPLY_S = 30, 900, 900
+# Said to everybody, so without the reason, which may name folders and servers.
+CANNOT_START = "Footnote cannot start. Its pages and its log say why."
+# Seconds between two looks whether a reader that takes nothing should still be waited for, and until it has to take the
+# last event.
+_LOOK_S, _LAST_EVENT_S = 1, 5
 # Most requests that work at the same time; further ones wait.
 _THREADS = ThreadPoolExecutor(16, "api")
 T = TypeVar("T")
@@ -59,6 +69,17 @@ class Served(NamedTuple):
     open_engine: Callable[[], Engine]
     listens_at: Callable[[], str]
     base_path: Callable[[], str]
+
+    def admit(self, request: Request, right: Right) -> tuple[Engine, Caller]:
+        """Return the engine and who sends a request; raise `RequestError` if the request is refused."""
+        try:
+            engine = self.open_engine()
+        except RagError as error:
+            _log.warning("the API cannot open the engine: %s", error)
+            raise RequestError(503, CANNOT_START) from None
+        caller = find_caller(request, engine, self.listens_at())
+        require_right(caller, right)
+        return engine, caller
 
     def find_application(self, request: Request) -> str:
         """Return the address by which a request reached the application, for links."""
@@ -94,7 +115,7 @@ class Call:
         return VisibleLibrary(self.engine, self.caller)
 
 
-def write_problem(error: Exception) -> Response:
+def build_problem_response(error: Exception) -> Response:
     """Return the reply that describes an error."""
     problem = build_problem(error)
     headers = {"WWW-Authenticate": "Bearer"} if problem["status"] == 401 else None
@@ -135,24 +156,23 @@ class Endpoint:
     media_types: tuple[str, ...] = ("application/json",)
 
     async def reply(
-        self, request: Request, served: Served, write_error: Callable[[Exception], Response] = write_problem
+        self,
+        request: Request,
+        served: Served,
+        build_error_response: Callable[[Exception], Response] = build_problem_response,
     ) -> Response:
         """Return the reply to a request; by default, an error becomes the details of a problem."""
         try:
             call = await self._read(request, served)
             value = await run_stoppable(request.receive, call.stopping, lambda: self.run(call))
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
-            return write_error(error)
-        return value if isinstance(value, Response) else write_json(value)
+            return build_error_response(error)
+        return value if isinstance(value, Response) else build_json_response(value)
 
     async def _read(self, request: Request, served: Served) -> Call:
-        def admit() -> tuple[Engine, Caller]:
-            engine = served.open_engine()
-            caller = find_caller(request, engine, served.listens_at())
-            require_right(caller, self.right)
-            return engine, caller
-
-        engine, caller = await run_in_thread(admit)
+        engine, caller = await run_in_thread(lambda: served.admit(request, self.right))
         repeated = {name: request.query_params.getlist(name) for name in request.query_params}
         lists = {name for name, one in self.query.model_fields.items() if "Sequence" in str(one.annotation)}
         values = {name: texts if name in lists else texts[-1] for name, texts in repeated.items()}
@@ -184,6 +204,10 @@ class Endpoint:
                     return self.body.model_validate(fields), file
         except TimeoutError:
             raise RequestError(408, f"The request did not arrive within {seconds} seconds. Send it again.") from None
+        except HTTPException as error:
+            raise RequestError(error.status_code, f"The form cannot be read: {error.detail}") from None
+        except (MultiPartException, FormParserError) as error:
+            raise RequestError(400, f"The form cannot be read: {error}") from None
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:
@@ -228,15 +252,23 @@ class EventStream(Response):
     ----------
     chunks : generator of bytes
     stopping : threading.Event
+    encode_problem : callable
+        Returns the last event of a stream that was stopped.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, chunks: Generator[bytes, None, None], stopping: threading.Event) -> None:
+    def __init__(
+        self,
+        chunks: Generator[bytes, None, None],
+        stopping: threading.Event,
+        encode_problem: Callable[[Exception], bytes],
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._chunks = chunks
         self._stopping = stopping
+        self._encode_problem = encode_problem
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -247,24 +279,35 @@ class EventStream(Response):
             with closing(self._chunks) as chunks:
                 for chunk in chunks:
                     if self._stopping.is_set():
-                        return
+                        raise Stopped
                     message = {"type": "http.response.body", "body": chunk, "more_body": True}
-                    asyncio.run_coroutine_threadsafe(_send(send, message), loop).result()
+                    sending = asyncio.run_coroutine_threadsafe(_send(send, message), loop)
+                    while not wait([sending], _LOOK_S).done:
+                        if self._stopping.is_set():
+                            sending.cancel()
+                            raise Stopped
+                    sending.result()
 
-        await run_stoppable(receive, self._stopping, write)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        last = b""
+        try:
+            await run_stoppable(receive, self._stopping, write)
+        except RequestError as error:
+            last = self._encode_problem(error)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_EVENT_S):
+                await send({"type": "http.response.body", "body": last, "more_body": False})
 
 
 async def _send(send: Send, message: Message) -> None:
     await send(message)
 
 
-def write_event(name: str, value: Any) -> bytes:
+def encode_event(name: str, value: Any) -> bytes:
     """Return a server-sent event with a JSON value; an event without a name has only data."""
     return f"{f'event: {name}' if name else ''}\ndata: {json.dumps(value, default=str)}\n\n".lstrip().encode()
 
 
-def write_json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def build_json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a reply with a JSON value in ASCII, since names of files may contain characters that are not valid."""
     content = json.dumps(value, default=str)
     return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")

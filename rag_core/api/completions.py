@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from rag_core.answering.export import SOURCES_HEADING, export_answer
-from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, write_event
+from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, encode_event
 from rag_core.api.problems import build_problem
 from rag_core.errors import RequestError
 from rag_core.store.database import now
@@ -60,7 +60,7 @@ class Completion(Body):
     stream_options: StreamOptions | None = None
 
 
-def write_error(error: Exception) -> Response:
+def build_error_response(error: Exception) -> Response:
     """Return the reply that describes an error, in the form that clients of this API read."""
     problem = build_problem(error)
     details = {"message": problem["detail"], "type": problem["title"], "code": problem["code"], "param": None}
@@ -88,7 +88,7 @@ def _complete(call: Call) -> dict[str, Any] | Response:
     if body.messages[-1].role != "user":
         raise RequestError(422, "The last message is not a question. Send a message of the role “user” last.")
     if body.stream:
-        return EventStream(_stream(call), call.stopping)
+        return EventStream(_stream(call), call.stopping, _encode_stream_error)
     answer = next(event for event in _ask(call) if isinstance(event, Answer))
     content = export_answer(call.engine.models.settings, answer, call.application).rstrip()
     message = {"role": "assistant", "content": content, "refusal": None}
@@ -128,7 +128,7 @@ def _stream(call: Call) -> Generator[bytes, None, None]:
 
     def write(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return write_event("", {**head, "choices": [choice], **usage})
+        return encode_event("", {**head, "choices": [choice], **usage})
 
     try:
         yield write({"role": "assistant", "content": ""})
@@ -142,13 +142,17 @@ def _stream(call: Call) -> Generator[bytes, None, None]:
                 yield write({"content": piece})
             yield write({"annotations": _annotate(call, event, content)}, "stop")
             if usage:
-                yield write_event("", {**head, "choices": [], "usage": _count(event)})
+                yield encode_event("", {**head, "choices": [], "usage": _count(event)})
         yield DONE
     except Stopped:
-        return
+        raise
     except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
-        problem = build_problem(error)
-        yield write_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
+        yield _encode_stream_error(error)
+
+
+def _encode_stream_error(error: Exception) -> bytes:
+    problem = build_problem(error)
+    return encode_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
 
 
 def _wants_usage(call: Call) -> bool:

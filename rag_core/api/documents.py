@@ -17,7 +17,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api import json_rows
-from rag_core.api.calls import Body, Call, Endpoint, write_json
+from rag_core.api.calls import Body, Call, Endpoint, build_json_response
 from rag_core.api.visible_library import find_document
 from rag_core.engine import Engine
 from rag_core.errors import RequestError, UnknownDocument
@@ -105,6 +105,11 @@ class RepeatedRequests:
         result: T = future.result()
         return result
 
+    def forget(self, owner: object, key: str) -> None:
+        """Let the next request with this key work again."""
+        with self._lock:
+            self._known.pop((owner, key), None)
+
 
 _repeated = RepeatedRequests()
 
@@ -129,8 +134,11 @@ def cut_page(
 
 def _parse_cursor(cursor: str) -> tuple[datetime, str]:
     try:
-        moment, key = json.loads(base64.urlsafe_b64decode(cursor))
-        return datetime.fromisoformat(moment), str(key)
+        text, key = json.loads(base64.urlsafe_b64decode(cursor))
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            raise ValueError
+        return moment, str(key)
     except (ValueError, TypeError, binascii.Error):
         raise RequestError(422, "This cursor is not one of a list. Send the next_cursor of the part before.") from None
 
@@ -152,12 +160,26 @@ def _add_document(call: Call) -> Response:
         return call.library.submit(name, data, collection, **options).job_id
 
     if key := call.headers.get("idempotency-key", ""):
-        parts = [name, collection, json.dumps(options), hashlib.sha256(data).hexdigest()]
-        job_id = _repeated.run(call.caller, key, json.dumps(parts), submit)
+        parts = [name, collection, options, hashlib.sha256(data).hexdigest()]
+        # A digest, because the options contain the password.
+        digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        job_id = _repeated.run(call.caller, key, digest, submit)
+        if not _is_listed(call.engine, job_id):
+            _repeated.forget(call.caller, key)
+            job_id = _repeated.run(call.caller, key, digest, submit)
     else:
         job_id = submit()
     row = _build_job_row(call.engine, call.engine.jobs.get(job_id))
-    return write_json(row, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+    return build_json_response(row, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+
+
+def _is_listed(engine: Engine, job_id: str) -> bool:
+    """Return whether a job is listed, which it is until its document is deleted."""
+    try:
+        engine.jobs.get(job_id)
+    except UnknownDocument:
+        return False
+    return True
 
 
 def _get_document(call: Call) -> dict[str, Any]:
@@ -165,15 +187,19 @@ def _get_document(call: Call) -> dict[str, Any]:
 
 
 def _delete_document(call: Call) -> dict[str, Any]:
-    receipts = call.engine.documents.delete([_find(call).document_id])
+    receipts = call.engine.documents.delete([_find(call).document_id], collections=call.caller.collections)
     return {"receipts": [json_rows.build_deletion_row(one) for one in receipts]}
 
 
 def _list_pages(call: Call) -> dict[str, Any]:
     document, query = _find(call), call.query
-    if query.first > max(document.pages, 1):
-        raise UnknownDocument(f"{document.name} has no page {query.first}: its last page is {document.pages}.")
+    _require_page(document, query.first)
     return {"pages": list(read_pages(call, document, query.first, query.count)), "page_count": document.pages}
+
+
+def _require_page(document: DocumentInfo, number: int) -> None:
+    if number > max(document.pages, 1):
+        raise UnknownDocument(f"{document.name} has no page {number}: its last page is {document.pages}.")
 
 
 def read_pages(call: Call, document: DocumentInfo, first: int, count: int) -> Iterator[dict[str, Any]]:
@@ -187,8 +213,9 @@ def read_pages(call: Call, document: DocumentInfo, first: int, count: int) -> It
 def _draw_page(call: Call) -> Response:
     document, query = _find(call), call.query
     marked = [(query.start, query.end)] if query.start is not None and query.end is not None else []
-    page = call.path["page"]
-    image = call.engine.documents.render_page(document.document_id, int(page) - 1, highlights=marked, scale=query.scale)
+    page = int(call.path["page"])
+    _require_page(document, page)
+    image = call.engine.documents.render_page(document.document_id, page - 1, highlights=marked, scale=query.scale)
     return Response(image.png, media_type="image/png", headers={"Cache-Control": "no-store"})
 
 

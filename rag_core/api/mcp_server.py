@@ -14,13 +14,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
-from pydantic import ValidationError
 
-from rag_core.api.calls import MAX_BODY_BYTES, run_in_thread
+from rag_core.api.calls import MAX_BODY_BYTES, run_in_thread, run_stoppable
 from rag_core.api.endpoints import Fetch
 from rag_core.api.mcp_tools import INSTRUCTIONS, TOOLS, McpTool
 from rag_core.api.problems import build_problem
-from rag_core.errors import RagError, RequestError
+from rag_core.errors import RequestError
 
 # Returns how a tool uses the API, from the context of its call and an event that is set when nobody waits any longer.
 Open = Callable[[Any, threading.Event], Fetch]
@@ -33,11 +32,11 @@ def build_manager(open_fetch: Open) -> StreamableHTTPSessionManager:
     )
 
 
-def serve_stdio(fetch: Fetch) -> None:
-    """Serve one client over standard input and output until it leaves."""
+def serve_stdio(open_fetch: Callable[[threading.Event], Fetch]) -> None:
+    """Serve one client over standard input and output until it leaves; see `Open`."""
 
     async def serve() -> None:
-        server = _build_server(lambda *_: fetch)
+        server = _build_server(lambda _, stopping: open_fetch(stopping))
         async with stdio_server() as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
@@ -60,9 +59,11 @@ def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
             asked = tool.arguments.model_validate(params.arguments or {})
             return "\n\n".join(tool.write(open_fetch(context, stopping), asked))
 
+        request = getattr(context, "request", None)
+        work = run_stoppable(request.receive, stopping, write) if request else run_in_thread(write)
         try:
-            text, failed = await run_in_thread(write), False
-        except (RagError, ValidationError) as error:
+            text, failed = await work, False
+        except Exception as error:  # noqa: BLE001 - every error becomes the result of the call
             text, failed = str(build_problem(error)["detail"]), True
         finally:
             stopping.set()

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from rag_core.api import json_rows
 from rag_core.api.access import require_all_collections
-from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, write_event
+from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, encode_event
 from rag_core.api.documents import ListQuery, cut_page
 from rag_core.api.problems import build_problem
 from rag_core.errors import RagError
@@ -52,7 +52,7 @@ def _search(call: Call) -> dict[str, Any]:
 
 def _ask(call: Call) -> dict[str, Any] | Response:
     if EVENT_STREAM in call.headers.get("accept", ""):
-        return EventStream(_write_events(call), call.stopping)
+        return EventStream(_write_events(call), call.stopping, _encode_problem)
     return build_answer_row(call, read_answer(call, start_answer(call)))
 
 
@@ -85,22 +85,26 @@ def _write_events(call: Call) -> Generator[bytes, None, None]:
             for event in events:
                 yield _write_event(call, event)
     except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
-        yield write_event("problem", build_problem(error))
+        yield _encode_problem(error)
+
+
+def _encode_problem(error: Exception) -> bytes:
+    return encode_event("problem", build_problem(error))
 
 
 def _write_event(call: Call, event: AskEvent) -> bytes:
     if isinstance(event, Stage):
-        return write_event("stage", asdict(event))
+        return encode_event("stage", asdict(event))
     if isinstance(event, Delta):
-        return write_event("text", {"text": event.text})
+        return encode_event("text", {"text": event.text})
     if isinstance(event, Restart):
-        return write_event("restart", {"reason": event.reason})
+        return encode_event("restart", {"reason": event.reason})
     if isinstance(event, Rewritten):
-        return write_event("rewritten", {"question": event.text})
+        return encode_event("rewritten", {"question": event.text})
     if isinstance(event, SearchResult):
         row = json_rows.build_search_row(event, None)
-        return write_event("passages", build_result_row(call, row, event))
-    return write_event("answer", build_answer_row(call, event))
+        return encode_event("passages", build_result_row(call, row, event))
+    return encode_event("answer", build_answer_row(call, event))
 
 
 def build_answer_row(call: Call, answer: Answer) -> dict[str, Any]:
@@ -121,6 +125,8 @@ def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Ans
         one["link"] = build_page_link(call.application, *place, passage.text)
         if call.caller.collections:
             one["scores"] = dict.fromkeys(one["scores"])
+            # Ids are counted in the whole library.
+            one["chunk_id"] = None
     if call.caller.collections:
         row["gate"]["score"] = None
     return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
@@ -9,9 +10,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from rag_core.api import completions
-from rag_core.api.calls import Endpoint, Served, run_in_thread, write_json, write_problem
+from rag_core.api.calls import (
+    CANNOT_START,
+    Endpoint,
+    Served,
+    build_json_response,
+    build_problem_response,
+    run_in_thread,
+)
 from rag_core.api.endpoints import ENDPOINTS
-from rag_core.api.mcp_door import McpDoor
+from rag_core.api.mcp_endpoint import McpEndpoint
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
@@ -27,27 +35,32 @@ def build_routes(served: Served) -> list[BaseRoute]:
         ),
         Mount(
             "/v1",
-            routes=[*(_build_route(one, served, completions.write_error) for one in completions.ENDPOINTS), *_rest()],
+            routes=[
+                *(_build_route(one, served, completions.build_error_response) for one in completions.ENDPOINTS),
+                *_rest(completions.build_error_response),
+            ],
         ),
-        Route("/mcp", McpDoor(served)),
+        Route("/mcp", McpEndpoint(served)),
         Route("/healthz", _report_life),
         Route("/readyz", _report_readiness(served)),
     ]
 
 
-def _build_route(one: Endpoint, served: Served, write_error: Callable[[Exception], Response] = write_problem) -> Route:
+def _build_route(
+    one: Endpoint, served: Served, build_error_response: Callable[[Exception], Response] = build_problem_response
+) -> Route:
     async def reply(request: Request) -> Response:
-        return await one.reply(request, served, write_error)
+        return await one.reply(request, served, build_error_response)
 
     return Route(one.path, reply, methods=[one.method])
 
 
-def _rest() -> list[Route]:
+def _rest(build_error_response: Callable[[Exception], Response] = build_problem_response) -> list[Route]:
     """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
 
     async def refuse(request: Request) -> Response:
         words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
-        return write_problem(RequestError(404, words))
+        return build_error_response(RequestError(404, words))
 
     return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
 
@@ -55,11 +68,11 @@ def _rest() -> list[Route]:
 async def _describe(_: Request) -> Response:
     from rag_core.api.openapi import describe_api
 
-    return write_json(await run_in_thread(lambda: describe_api(ENDPOINTS, BASE)))
+    return build_json_response(await run_in_thread(lambda: describe_api(ENDPOINTS, BASE)))
 
 
 async def _report_life(_: Request) -> Response:
-    return write_json({"status": "ok"})
+    return build_json_response({"status": "ok"})
 
 
 def _report_readiness(served: Served) -> Reply:
@@ -67,9 +80,11 @@ def _report_readiness(served: Served) -> Reply:
 
     async def report(_: Request) -> Response:
         try:
-            ready = await run_in_thread(lambda: served.open_engine().readiness())
-        except RagError as error:
-            return write_problem(error)
-        return write_json({"ready": ready.ready, "reason": ready.error or ready.label}, 200 if ready.ready else 503)
+            # Not in a thread of the API, which may all be busy with questions.
+            ready = await asyncio.to_thread(lambda: served.open_engine().readiness())
+        except RagError:
+            return build_problem_response(RequestError(503, CANNOT_START))
+        reason = CANNOT_START if ready.error else ready.label
+        return build_json_response({"ready": ready.ready, "reason": reason}, 200 if ready.ready else 503)
 
     return report

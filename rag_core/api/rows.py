@@ -22,7 +22,7 @@ class PassageRow(Row):
     page_index: int
     page_index_end: int | None = None
     page_label: str
-    chunk_id: str
+    chunk_id: str | None
     text: str
     scores: dict[str, float | None]
     duplicates: list[dict[str, str]] = []

@@ -46,5 +46,5 @@ def _revoke_token(call: Call) -> dict[str, Any]:
 ENDPOINTS = (
     Endpoint("GET", "/tokens", "manage", "List tokens", _list_tokens, "TokensRow"),
     Endpoint("POST", "/tokens", "manage", "Create a token", _create_token, "NewTokenRow", body=NewToken),
-    Endpoint("DELETE", "/tokens/{name}", "manage", "Revoke a token by name or id", _revoke_token, "TokenRow"),
+    Endpoint("DELETE", "/tokens/{name:path}", "manage", "Revoke a token by name or id", _revoke_token, "TokenRow"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from rag_core.api.client import RunningApp
@@ -30,7 +29,8 @@ def mcp() -> None:
                 sent = {"params": values} if method == "GET" else {"json": values}
                 return running.request(method, path.removeprefix("/"), **sent)
 
-            serve_stdio(fetch)
+            serve_stdio(lambda _: fetch)
         else:
             opened.warm_up()
-            serve_stdio(fetch_locally(opened, Caller(), APPLICATION, threading.Event()))
+            engine = opened
+            serve_stdio(lambda stopping: fetch_locally(engine, Caller(), APPLICATION, stopping))

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -226,11 +227,12 @@ class WordIndex:
             rows = connection.execute(query, {"versions": json.dumps(list(versions))})
             return {str(short): str(long) for short, long in rows}
 
-    def find_similar_word(self, word: str) -> str:
+    def find_similar_word(self, word: str, ranges: Mapping[str, tuple[int, int]] | None = None) -> str:
         """Return the only word of the index that a typing error turns into this one; empty if there is none.
 
-        Its first letter is the same, in the same case.
+        Its first letter is the same, in the same case. With ``ranges``, only these versions are read; see `find_words`.
         """
+        scope, limits = _limit_to(ranges)
         variants = list_variants(word)
         beginning = normalize(word)[:_BEGINNING]
         with self._db.read() as connection:
@@ -244,11 +246,13 @@ class WordIndex:
             values = {"first": beginning, "last": f"{beginning}{chr(0x10FFFF)}"}
             terms = connection.execute(query, values).scalars()
             stems |= {term for term in terms if count_typing_errors(stem(normalize(word)), term) is not None}
-            query = text("SELECT prefix || char(10) || body FROM words WHERE words MATCH :match LIMIT :rows")
+            query = text(f"SELECT prefix || char(10) || body FROM words WHERE words MATCH :match{scope} LIMIT :rows")  # noqa: S608 - fixed
             written = Counter(
                 one
                 for term in stems
-                for row in connection.execute(query, {"match": _fts_query([term]), "rows": _ROWS_READ}).scalars()
+                for row in connection.execute(
+                    query, {"match": _fts_query([term]), "rows": _ROWS_READ, **limits}
+                ).scalars()
                 for one in LETTERS.findall(row)
                 if one[0] == word[0] and count_typing_errors(word, one) is not None and not one.isupper()
             )
@@ -296,10 +300,18 @@ class WordIndex:
             frequencies = self._document_frequencies(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
-    def count_chunks(self, words: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks with each word."""
+    def find_missing(self, words: Sequence[str], ranges: Mapping[str, tuple[int, int]] | None = None) -> list[str]:
+        """Return the words that no chunk contains; with ``ranges``, no chunk of these versions, see `find_words`."""
+        scope, limits = _limit_to(ranges)
+        query = text(f"SELECT 1 FROM words WHERE words MATCH :match{scope} LIMIT 1")  # noqa: S608 - a fixed condition
         with self._db.read() as connection:
-            return self._document_frequencies(connection, words)
+            if ranges is None:
+                return [word for word, count in self._document_frequencies(connection, words).items() if not count]
+            return [
+                word
+                for word in words
+                if connection.execute(query, {"match": _fts_query([word]), **limits}).first() is None
+            ]
 
     def _select_terms(self, connection: Connection, terms: Sequence[str], enough: int) -> list[str]:
         """Return the rarest of these terms, so that they occur in at most `MAX_POSTINGS` rows in total.
@@ -435,6 +447,15 @@ class WordRetriever(Retriever):
 def _count_rows(connection: Connection) -> int:
     # FTS5's table ``words_docsize`` has one small row per chunk. Counting the rows of ``words`` would read every text.
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
+
+
+def _limit_to(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[str, Any]]:
+    """Return the condition for rows of some versions and its values; without ``ranges``, an empty one."""
+    if ranges is None:
+        return "", {}
+    ends = [end for one in ranges.values() for end in one] or [0]
+    condition = " AND rowid BETWEEN :first AND :last AND words.version IN (SELECT value FROM json_each(:versions))"
+    return condition, {"first": min(ends), "last": max(ends), "versions": json.dumps(list(ranges))}
 
 
 def _fts_query(terms: Sequence[str], suffix: str = "") -> str:

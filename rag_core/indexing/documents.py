@@ -152,12 +152,13 @@ class Documents:
         """
         return self._indexer.retry(document_id, password, ocr)
 
-    def delete(self, document_ids: Sequence[str]) -> Sequence[DeleteReceipt]:
+    def delete(self, document_ids: Sequence[str], *, collections: Sequence[str] = ()) -> Sequence[DeleteReceipt]:
         """Remove documents from every store, and return how much data of each document every store still contains.
 
         Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
         a store fails, the document is hidden all the same. Its removal continues in the background, or when the
-        document is deleted again.
+        document is deleted again. With ``collections``, only the names in these collections are removed from a document
+        that has names in others as well.
 
         Raises
         ------
@@ -168,6 +169,8 @@ class Documents:
             if job.document_id in set(document_ids):
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
+        if collections:
+            return [one for key in document_ids for one in self._removal.remove_from(key, collections)]
         return [receipt for document_id in document_ids for receipt in self._removal.remove_document(document_id)]
 
     def delete_named(self, names: Sequence[str]) -> Iterator[DeleteReceipt]:

@@ -58,10 +58,15 @@ class Naming:
         self._names.add_alias(document_id, chosen, collection, folder)
         return chosen
 
-    def find_attached(self, document_id: str) -> list[DocumentName]:
-        """Return the names of the documents that are attached to a document, without those attached to them."""
+    def find_attached(self, document_id: str, collections: Sequence[str] = ()) -> list[DocumentName]:
+        """Return the names of the documents that are attached to a document, without those attached to them.
+
+        With ``collections``, only those of files that were added to these collections.
+        """
         attached = []
         for one in self._names.names(document_id):
+            if collections and one.collection not in collections:
+                continue
             parent = build_attachment_folder(one.folder, one.name)
             attached += [
                 other
@@ -95,13 +100,19 @@ class Naming:
             return ""
         return self._names.names(document_id)[0].name
 
+    def list_names(self, document_id: str) -> list[DocumentName]:
+        """Return the names of a document: first the one that answers show."""
+        return self._names.names(document_id)
+
     def release(self, former: DocumentName) -> bool:
         """Remove a name from its document; return false and keep it if it is the only name.
 
         A name that was removed meanwhile counts as removed.
         """
         names = self._names.names(former.document_id)
-        current = next((one for one in names if _is_of_file(one, PurePosixPath(former.name).name, former.folder)), None)
+        file_name = PurePosixPath(former.name).name
+        same = [one for one in names if _is_of_file(one, file_name, former.folder)]
+        current = next((one for one in same if one.collection == former.collection), None)
         if current is None:
             return True
         others = [one for one in names if one != current]

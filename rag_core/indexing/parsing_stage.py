@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from rag_core.chunking.chunker import DocumentChunker
 from rag_core.chunking.document_titles import find_attributes
@@ -26,7 +27,7 @@ from rag_core.errors import (
     StoreError,
     UnknownDocument,
 )
-from rag_core.indexing.attached_files import AttachedFiles, SubmitAttachment
+from rag_core.indexing.attached_files import AttachedFiles
 from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.removal import Removal
@@ -52,6 +53,7 @@ from rag_core.settings import Settings
 from rag_core.store.serialization import hash_text
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import DocumentStatus, Page, VersionRow
+from rag_core.types.jobs import Job
 
 log = logging.getLogger(__name__)
 REPORT_EVERY_S = 0.25
@@ -79,7 +81,7 @@ class ParsingStage:
         Estimates how long it takes to embed the text that was read.
     submit_attachment : callable
         Queues a file that is attached to another file. The arguments are the name, bytes, collection, folder and
-        password of the attached file.
+        password of the attached file, and ``is_separate``.
     run_smaller_file : callable
         Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
         file that is queued, so that this file need not wait for the large one.
@@ -97,7 +99,7 @@ class ParsingStage:
         chunked: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
         pace: EmbeddingPace,
-        submit_attachment: SubmitAttachment,
+        submit_attachment: Callable[..., Job],
         run_smaller_file: Callable[[IndexingTask], None],
         outages: OutageRetry,
     ) -> None:
@@ -238,7 +240,7 @@ class ParsingStage:
         """
         searched = self._stores.documents.version(row.active_version) if row.active_version else None
         is_known = task.is_indexed_again and searched is not None and reads_attachments(searched.extractor)
-        submit = None if is_known else self._submit_attachment
+        submit = None if is_known else partial(self._submit_attachment, is_separate=task.is_separate)
         return AttachedFiles(row, submit, self._max_bytes, task.password)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:

@@ -164,8 +164,10 @@ class IndexingQueue:
         self._in_flight.notify()
         return job
 
-    def _submit_attachment(self, name: str, data: bytes, collection: str, folder: str, password: str | None) -> Job:
-        return self.submit(name, data, collection, "replace", password, folder=folder)
+    def _submit_attachment(
+        self, name: str, data: bytes, collection: str, folder: str, password: str | None, *, is_separate: bool
+    ) -> Job:
+        return self.submit(name, data, collection, "replace", password, folder=folder, is_separate=is_separate)
 
     def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
         """Queue a document's file again; see `Documents.retry`."""
@@ -305,6 +307,7 @@ class IndexingQueue:
             is_indexed_again=bool(job.details.get("reread")),
             password=self._passwords.get(job.job_id),
             ocr=job.details.get("ocr"),
+            is_separate=bool(job.details.get("separate")),
         )
 
     def _run_smaller_file(self, task: IndexingTask) -> None:

@@ -41,6 +41,17 @@ class Removal:
         attached = self._naming.find_attached(document_id)
         return [self._remove_one(document_id), *self.remove_attached(attached)]
 
+    def remove_from(self, document_id: str, collections: Sequence[str]) -> list[DeleteReceipt]:
+        """Remove a document from some collections; it stays under the names that it has in others."""
+        names = self._naming.list_names(document_id)
+        own = [one for one in names if one.collection in collections]
+        if len(own) == len(names):
+            return self.remove_document(document_id)
+        attached = self._naming.find_attached(document_id, collections)
+        for one in own:
+            self._naming.release(one)
+        return [*(DeleteReceipt(document_id, one.name, 0, {}) for one in own), *self.remove_attached(attached)]
+
     def remove_attached(self, names: Sequence[DocumentName]) -> list[DeleteReceipt]:
         """Remove names of attached files, and the documents that have no other name."""
         return [

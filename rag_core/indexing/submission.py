@@ -77,7 +77,7 @@ class Submission:
             if len(data) <= self._max_bytes:
                 stores.files.put(data)
             is_shared = replaced is not None and not self._naming.is_only_name(replaced)
-            row = build_job_row("index", name)
+            row = build_job_row("index", name, details={"separate": True} if is_separate else {})
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
@@ -100,7 +100,9 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            job_row = build_job_row("index", row.name, details={"reread": True, **({"ocr": ocr} if ocr else {})})
+            # The job that says whether the document is separate may be pruned, so its attached files always are.
+            details = {"reread": True, "separate": True, **({"ocr": ocr} if ocr else {})}
+            job_row = build_job_row("index", row.name, details=details)
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:

@@ -52,6 +52,8 @@ class IndexingTask:
         Password of an encrypted file.
     ocr : str, optional
         How text in pictures is recognized, if not as the settings say; see `Settings.ocr`.
+    is_separate : bool
+        Whether attached files are separate; see `Documents.submit`.
     """
 
     job_id: str
@@ -66,6 +68,7 @@ class IndexingTask:
     parsed_version_id: str | None = None
     password: str | None = field(default=None, repr=False)
     ocr: str | None = None
+    is_separate: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

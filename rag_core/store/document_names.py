@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Table, delete, func, insert, or_, select, union_all, update
@@ -61,6 +61,15 @@ class NameStore:
         """Return the names of a document: first the one that answers show, then the others, oldest first."""
         stored = self._read(lambda _: (documents.c.id == document_id,))
         return sorted(stored, key=lambda one: one.alias_id is not None)
+
+    def list_further(self, document_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the further names of documents within the collection of each document."""
+        query = select(aliases.c.document_id, aliases.c.name).join(documents, documents.c.id == aliases.c.document_id)
+        found: dict[str, tuple[str, ...]] = {}
+        wanted = aliases.c.document_id.in_(document_ids), aliases.c.collection == documents.c.collection
+        for document_id, name in self._db.fetch(query.where(*wanted).order_by(aliases.c.added_at)):
+            found[document_id] = (*found.get(document_id, ()), name)
+        return found
 
     def set_folder(self, document_id: str, folder: str) -> None:
         """Set the folder of a document's file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
@@ -31,3 +32,14 @@ class AccessToken:
     caller: Caller
     created_at: datetime
     used_at: datetime | None = None
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an address stands for this computer alone."""
+    if host.casefold() == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +75,7 @@ def test_rows_are_those_of_the_command_line_and_of_the_openapi_document(app: Ser
     schemas = described["components"]["schemas"]
     assert received.keys() <= schemas.keys()
     assert {(path, method) for path, ways in described["paths"].items() for method in ways} == {
-        (one.path.replace(":int", ""), one.method.lower()) for one in ENDPOINTS
+        (re.sub(":(int|path)", "", one.path), one.method.lower()) for one in ENDPOINTS
     }
 
     # A copy of the data folder, because the running app has locked the folder itself.
@@ -167,6 +169,10 @@ def test_client_that_leaves_frees_the_call_of_the_model(app: ServedApp, accept: 
     assert started[0].closed_by_client.wait(30)
 
 
+NAIVE_CURSOR = base64.urlsafe_b64encode(b'["2030-01-01T00:00:00", "x"]').decode()
+FORM = {"Content-Type": "multipart/form-data; boundary=x"}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "sent", "status", "words"),
     [
@@ -175,6 +181,11 @@ def test_client_that_leaves_frees_the_call_of_the_model(app: ServedApp, accept: 
         ("GET", "jobs/none", {}, 404, "no longer listed"),
         ("GET", "conversations/none", {}, 404, "no longer stored"),
         ("GET", "documents?cursor=x", {}, 422, "This cursor is not one of a list"),
+        ("GET", f"documents?cursor={NAIVE_CURSOR}", {}, 422, "This cursor is not one of a list"),
+        ("GET", "documents/HARBOUR/pages/99999999999999999999/picture", {}, 404, "its last page is 2"),
+        ("POST", "documents", {"content": b"no form", "headers": FORM}, 400, "The form cannot be read"),
+        ("POST", "documents", {"content": b"", "headers": {"Content-Type": "multipart/form-data"}}, 400, "boundary"),
+        ("DELETE", "tokens/a%2Fb", {}, 422, "No token is named “a/b”"),
         ("GET", "documents?limit=0", {}, 422, "limit: Input should be greater than or equal to 1"),
         ("POST", "ask", {"json": {"question": " "}}, 422, "The question is empty"),
         ("POST", "ask", {"json": {"question": "x", "documents": ["no.pdf"]}}, 404, "No document is named 'no.pdf'"),
@@ -189,6 +200,7 @@ def test_client_that_leaves_frees_the_call_of_the_model(app: ServedApp, accept: 
 def test_problem_says_what_is_wrong(
     app: ServedApp, method: str, path: str, sent: dict[str, Any], status: int, words: str
 ) -> None:
+    path = path.replace("HARBOUR", find(app, "harbour.pdf")["document_id"])
     reply = app.http.request(method, path, **sent)
     problem = reply.json()
     rows.ProblemRow.model_validate(problem)
