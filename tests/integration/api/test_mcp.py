@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from tests.support.api import ServedApp
 from tests.support.cli import QUESTION, ROOT
 from tests.support.environment import INDEPENDENT
-from tests.support.servers import complete
+from tests.support.servers import Exchange, complete
 
 DREDGED = "The harbour of Brennick was dredged in 1931 by forty men."
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -79,3 +79,20 @@ def test_pages_of_other_sites_and_unknown_tokens_are_refused(app: ServedApp) -> 
     for headers, status in (({"Origin": "http://evil.example"}, 403), ({"Authorization": "Bearer x"}, 401)):
         reply = httpx.post(f"{app.address}/mcp", json={}, headers=headers, trust_env=False)
         assert (reply.status_code, "detail" in reply.json()) == (status, True)
+
+
+def test_client_that_leaves_stops_the_tool(app: ServedApp) -> None:
+    started: list[Exchange] = []
+
+    def write_forever(exchange: Exchange) -> None:
+        exchange.start()
+        started.append(exchange)
+        exchange.until_client_leaves()
+
+    app.play(write_forever)
+    call = {"name": "ask", "arguments": {"question": QUESTION}}
+    sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{app.address}/mcp", json=sent, headers=headers, timeout=3, trust_env=False)
+    assert started[0].closed_by_client.wait(20)
