@@ -302,9 +302,11 @@ def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[S
             share > best - _CLOSE_MARGIN or not words & sentence.reading.stems <= closest.reading.stems
         ):
             return None
-    near, reading = _list_near(claim, value), closest.reading
+    near, reading = _find_near(claim, value, _NEAR_WORDS), closest.reading
     rivals = _list_rivals(value, claim, closest)
-    common = sorted(((len(near & _list_near(reading, one)), one) for one in rivals), key=lambda one: -one[0])
+    common = sorted(
+        ((len(near & _find_near(reading, one, _NEAR_WORDS)), one) for one in rivals), key=lambda one: -one[0]
+    )
     if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
         return None
     return ValueMark(write_value(claim, value), closest, write_value(reading, common[0][1]))
@@ -314,19 +316,19 @@ def _contains(value: Value, word: Word) -> bool:
     return value.start <= word.start < value.end
 
 
-def _list_near(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
-    """Return the stems of the three content words before and of the three after a value, with their side."""
+def _find_near(text: AnnotatedText, value: Value, count: int) -> set[tuple[str, str]]:
+    """Return the stems of so many content words before and of as many after a value, with their side."""
     words = [word for word in text.content if not any(_contains(one, word) for one in text.values)]
-    before = [("before", word.stem) for word in words if word.end <= value.start][-_NEAR_WORDS:]
-    return {*before, *[("behind", word.stem) for word in words if word.start >= value.end][:_NEAR_WORDS]}
+    before = [("before", word.stem) for word in words if word.end <= value.start][-count:]
+    return {*before, *[("behind", word.stem) for word in words if word.start >= value.end][:count]}
 
 
 def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:
     """Return the value of a sentence that stands in the place of a claim's value, if only one may."""
     reading, free = sentence.reading, _list_rivals(value, claim, sentence)
     if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
-        beside = _find_adjacent(claim, value)
-        free = [one for one in free if beside & _find_adjacent(reading, one)]
+        beside = _find_near(claim, value, 1)
+        free = [one for one in free if beside & _find_near(reading, one, 1)]
     if free and all(is_same_value(free[0], one) for one in free):
         return free[0]
     return None
@@ -358,11 +360,3 @@ def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: An
         return False
     largest, smallest = sorted((max(one.values), max(two.values)), reverse=True)
     return not smallest or largest / smallest <= _MAX_FACTOR
-
-
-def _find_adjacent(text: AnnotatedText, value: Value) -> frozenset[tuple[str, str]]:
-    """Return the nearest content words before and after a value."""
-    words = [word for word in text.content if not any(one.start <= word.start < one.end for one in text.values)]
-    before = next((word.stem for word in reversed(words) if word.end <= value.start), "")
-    behind = next((word.stem for word in words if word.start >= value.end), "")
-    return frozenset([("before", before), ("behind", behind)]) - {("before", ""), ("behind", "")}

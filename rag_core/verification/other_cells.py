@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year, list_fiscal_years
@@ -12,6 +13,8 @@ from rag_core.text.numbers import numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
+
+Head = TypeVar("Head")
 
 # A row is compared only if the best sentence has at most this much more of the claim's words (as a share of them).
 _ROW_MARGIN = 0.15
@@ -135,8 +138,7 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
         ):
             return heads
         if len(heads) > 1:
-            is_grouped = count % len(heads) == 0
-            return [heads[column * len(heads) // count] for column in range(count)] if is_grouped else []
+            return _spread(heads, count)
     return []
 
 
@@ -144,9 +146,14 @@ def _find_periods(row: SourceSentence, count: int) -> list[tuple[str, str]]:
     """Return the length of the period of each column, if a line above states several, as in "Three Months Ended"."""
     for line in _list_lines_above(row):
         durations = _list_durations(line, find_values(line))
-        if len(set(durations)) > 1 and count % len(durations) == 0:
-            return [durations[column * len(durations) // count] for column in range(count)]
+        if len(set(durations)) > 1 and (periods := _spread(durations, count)):
+            return periods
     return []
+
+
+def _spread(heads: Sequence[Head], count: int) -> list[Head]:
+    """Return the head of each of so many columns if each head stands above equally many of them; nothing otherwise."""
+    return [heads[column * len(heads) // count] for column in range(count)] if count % len(heads) == 0 else []
 
 
 def _list_durations(text: str, values: Sequence[Value]) -> list[tuple[str, str]]:
