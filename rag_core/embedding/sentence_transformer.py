@@ -22,7 +22,14 @@ from rag_core.embedding.transformer import (
     pad_ids,
     scale_to_unit_length,
 )
-from rag_core.errors import EmbedderError, EmbedderMissing, RerankerMissing, SparseEncoderMissing, VerifierMissing
+from rag_core.errors import (
+    EmbedderError,
+    EmbedderMissing,
+    RagError,
+    RerankerMissing,
+    SparseEncoderMissing,
+    VerifierMissing,
+)
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray, Int64Array
@@ -179,25 +186,17 @@ class CrossEncoder:
     """
 
     def __init__(self, name: str) -> None:
-        _silence_libraries()
-        import sentence_transformers
         import torch
 
         hint = (
             "Copy a cross-encoder to this machine and set RAG_RERANKER to its folder, or remove RAG_RERANKER to "
             "order passages by late interaction only."
         )
-        try:
-            self._model: Any = sentence_transformers.CrossEncoder(
-                name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid()
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise RerankerMissing(
-                f"The cross-encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
-            ) from error
+        self._model = _load_model(
+            "CrossEncoder", name, RerankerMissing, "cross-encoder", hint, activation_fn=torch.nn.Sigmoid()
+        )
         if self._model.num_labels != 1 or not _has_trained_head(self._model):
             raise RerankerMissing(f"{name!r} is not a cross-encoder: it does not compute one score per pair. {hint}")
-        self._model.eval()
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
         """Return a score from 0 to 1 for each text, shape (len(texts),). A better answer to the question scores higher.
@@ -231,16 +230,8 @@ class EntailmentModel:
     """
 
     def __init__(self, name: str) -> None:
-        _silence_libraries()
-        import sentence_transformers
-
         hint = "Set RAG_VERIFIER to a folder that contains one, to model, or remove it to check values only."
-        try:
-            self._model: Any = sentence_transformers.CrossEncoder(name, device="cpu", local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            raise VerifierMissing(
-                f"The verifier {name!r} is not on this machine ({type(error).__name__}). {hint}"
-            ) from error
+        self._model = _load_model("CrossEncoder", name, VerifierMissing, "verifier", hint)
         labels = {int(at): label.casefold() for at, label in (self._model.config.id2label or {}).items()}
         self._contradicted = _find_label(labels, "contradict", "refut")
         self._supported = _find_label(labels, "entail", "support")
@@ -248,7 +239,6 @@ class EntailmentModel:
             self._supported = self._model.num_labels - 1
         if not _has_trained_head(self._model) or (self._supported is None and self._contradicted is None):
             raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
-        self._model.eval()
 
     def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """Return for each text and statement whether the text supports the statement or does not contradict it.
@@ -291,19 +281,10 @@ class SparseEncoder:
     """
 
     def __init__(self, name: str) -> None:
-        _silence_libraries()
-        import sentence_transformers
-
         hint = "Set RAG_SPARSE to a folder that contains a sparse encoder, or remove RAG_SPARSE to search without one."
-        try:
-            self._model: Any = sentence_transformers.SparseEncoder(name, device="cpu", local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            raise SparseEncoderMissing(
-                f"The sparse encoder {name!r} is not on this machine ({type(error).__name__}). {hint}"
-            ) from error
+        self._model = _load_model("SparseEncoder", name, SparseEncoderMissing, "sparse encoder", hint)
         if _has_untrained_encoder(self._model, name):
             raise SparseEncoderMissing(f"{name!r} is not a sparse encoder: it gives terms no weights. {hint}")
-        self._model.eval()
         self.name = name
         self.weights = _weights_hash(self._model, name, _find_prompts(self._model))
         self._running, self._waiting = threading.Lock(), threading.Lock()
@@ -334,6 +315,23 @@ class SparseEncoder:
             yield
         finally:
             self._running.release()
+
+
+def _load_model(kind: str, name: str, missing: type[RagError], noun: str, hint: str, **options: Any) -> Any:
+    """Return a model of a class of sentence-transformers, such as "CrossEncoder", for inference.
+
+    If the model is not on this machine, raise ``missing``; its message calls the model by ``noun`` and ends with
+    ``hint``.
+    """
+    _silence_libraries()
+    import sentence_transformers
+
+    try:
+        model = getattr(sentence_transformers, kind)(name, device="cpu", local_files_only=True, **options)
+    except (OSError, ValueError, KeyError) as error:
+        raise missing(f"The {noun} {name!r} is not on this machine ({type(error).__name__}). {hint}") from error
+    model.eval()
+    return model
 
 
 def _silence_libraries() -> None:
