@@ -44,6 +44,10 @@ class Runtime:
     precision: Precision
     texts_per_second: float | None = None
 
+    def is_same(self, other: Runtime) -> bool:
+        """Return whether another runtime has the same library and precision, whatever its measured speed."""
+        return (self.library, self.precision) == (other.library, other.precision)
+
     def describe(self) -> str:
         """Return the library, the precision and the speed in words."""
         speed = f", {self.texts_per_second:g} texts a second when measured" if self.texts_per_second else ""
@@ -76,16 +80,14 @@ class RuntimeChoice:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
-        self._needs_no_measurement = False
+        self._has_measured = False
 
     @cached_property
     def current(self) -> Runtime:
         """The runtime in use."""
         if has_native_bf16():
-            self._needs_no_measurement = True
             return Runtime("openvino", "bf16")
         measured = _read(self._file) if self._file else []
-        self._needs_no_measurement = bool(measured)
         return measured[0] if measured else Runtime("openvino", "fp32")
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
@@ -99,9 +101,10 @@ class RuntimeChoice:
         """
         with self._lock:
             self._texts += texts
-            if self._needs_no_measurement or self._file is None or self._texts < MEASURED_FROM:
+            is_known = self.current.precision == "bf16" or self.current.texts_per_second is not None
+            if self._has_measured or is_known or self._file is None or self._texts < MEASURED_FROM:
                 return
-            self._needs_no_measurement = True
+            self._has_measured = True
         threading.Thread(target=self._measure, args=(self._file, use), name="runtimes", daemon=True).start()
 
     def close(self) -> None:
@@ -137,9 +140,11 @@ class RuntimeChoice:
             if not self._closed:
                 log.warning("The runtimes of the embedder could not be measured (%s); OpenVINO in fp32 is used.", error)
             return
-        if measured[0] != self.current and not self._closed:
+        if self._closed:
+            return
+        if not measured[0].is_same(self.current):
             use(measured[0])
-            self.current = measured[0]
+        self.current = measured[0]
 
 
 def load_encoder(runtime: Runtime, folder: Path) -> TextEncoder:
