@@ -173,15 +173,12 @@ class Endpoint:
 
     async def _read(self, request: Request, served: Served) -> Call:
         engine, caller = await run_in_thread(lambda: served.admit(request, self.right))
-        repeated = {name: request.query_params.getlist(name) for name in request.query_params}
-        lists = {name for name, one in self.query.model_fields.items() if "Sequence" in str(one.annotation)}
-        values = {name: texts if name in lists else texts[-1] for name, texts in repeated.items()}
         body, file = await self._read_body(request, engine) if self.body else (None, None)
         return Call(
             engine=engine,
             caller=caller,
             path=request.path_params,
-            query=self.query.model_validate(values),
+            query=self.query.model_validate(dict(request.query_params)),
             body=body,
             application=served.find_application(request),
             headers=request.headers,

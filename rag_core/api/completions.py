@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from rag_core.answering.export import SOURCES_HEADING, export_answer
 from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, encode_event
 from rag_core.api.problems import build_problem
+from rag_core.api.questions import iterate_until_stopped
 from rag_core.errors import RequestError
 from rag_core.store.database import now
 from rag_core.types.answers import MARKER, Answer, AnswerState, Stage, build_citation_link, strip_markers
@@ -113,10 +114,8 @@ def _ask(call: Call) -> Generator[Stage | Answer, None, None]:
         "history": history,
         "instructions": "\n".join(told),
     }
-    with closing(call.library.ask(last.text, **options)) as events:
+    with closing(iterate_until_stopped(call, call.library.ask(last.text, **options))) as events:
         for event in events:
-            if call.stopping.is_set():
-                raise Stopped
             if isinstance(event, Stage | Answer):
                 yield event
 

@@ -67,12 +67,19 @@ def start_answer(call: Call) -> Generator[AskEvent, None, None]:
     return call.library.ask(**options, history=history)
 
 
-def read_answer(call: Call, events: Generator[AskEvent, None, None]) -> Answer:
-    """Return the last event; raise `Stopped` and end the work if nobody waits for it any longer."""
+def iterate_until_stopped(call: Call, events: Generator[AskEvent, None, None]) -> Generator[AskEvent, None, None]:
+    """Yield events; raise `Stopped` and end the work if nobody waits for it any longer."""
     with closing(events):
         for event in events:
             if call.stopping.is_set():
                 raise Stopped
+            yield event
+
+
+def read_answer(call: Call, events: Generator[AskEvent, None, None]) -> Answer:
+    """Return the last event; raise `Stopped` and end the work if nobody waits for it any longer."""
+    with closing(iterate_until_stopped(call, events)) as answering:
+        for event in answering:
             if isinstance(event, Answer):
                 return event
     raise RagError("The question ended without an answer. Ask it again.")
