@@ -45,9 +45,10 @@ def is_office_file(file: BinaryIO, main_part: str) -> bool:
     return file.read(len(CONTAINER)) == CONTAINER and _ENCRYPTED in file.read()
 
 
-def is_text(head: bytes) -> bool:
-    """Return whether the beginning of a file is text."""
-    return bool(head) and (find_mark(head) is not None or not _NOT_TEXT.intersection(head[:_SAMPLE]))
+def is_text(file: BinaryIO) -> bool:
+    """Return whether the beginning of an open file is text."""
+    head = file.read(_SAMPLE)
+    return bool(head) and (find_mark(head) is not None or not _NOT_TEXT.intersection(head))
 
 
 def find_mark(data: bytes) -> str | None:

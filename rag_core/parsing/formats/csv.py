@@ -11,7 +11,6 @@ from rag_core.parsing.flow.recognition import is_text
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
-_HEAD = 8192
 _SEPARATORS = ",;\t|"
 _SAMPLE_ROWS = 50
 _LONGEST_FIELD = 1_000_000
@@ -25,7 +24,7 @@ class CsvFormat(FlowFormat):
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:
-        return is_text(file.read(_HEAD))
+        return is_text(file)
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.plain_text import read_text

@@ -10,7 +10,6 @@ from rag_core.parsing.flow.content import Content, PageStart, TextBlock, clean_t
 from rag_core.parsing.flow.recognition import is_text
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
-_HEAD = 8192
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 
 
@@ -22,7 +21,7 @@ class TextFormat(FlowFormat):
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:
-        return is_text(file.read(_HEAD))
+        return is_text(file)
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.plain_text import read_text
