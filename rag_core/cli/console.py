@@ -141,11 +141,7 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
         print_wide(Text(answer.short, style="bold"))
     for block in parse_answer_text(answer.text, [one.quote for one in answer.citations]):
         print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
-    for statement in row["statements"]:
-        if statement["mark"]:
-            print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
-    for notice in row["notices"]:
-        print_wide(Text(notice, "yellow"))
+    _print_marks(row)
     for table in () if answer.consists_of_excerpts else answer.tables:
         print_wide(Padding(_format_table(table.to_text_table(), table.table.unit_above), (0, 0, 0, 4), expand=False))
     sources: dict[str, None] = {}
@@ -164,17 +160,22 @@ def print_answer_row(row: dict[str, Any]) -> None:
     """Print the row of an answer, of which no more is known."""
     for block in parse_answer_text(row["text"], [one["quote"] for one in row["citations"]]):
         print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
-    for statement in row["statements"]:
-        if statement["mark"]:
-            print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
-    for notice in row["notices"]:
-        print_wide(Text(notice, "yellow"))
+    _print_marks(row)
     for one in row["citations"]:
         quote = "" if row["generator"] == "extractive" else f": “{' '.join(one['quote'].split())}”"
         print_wide(Text(f"[{one['marker']}] {one['document']} p. {one['page_label']}{quote}", "dim"))
     print_steps(row)
     if row["state"] == "abstained":
         print_ranking(row)
+
+
+def _print_marks(row: dict[str, Any]) -> None:
+    """Print the marked statements of an answer and its notices."""
+    for statement in row["statements"]:
+        if statement["mark"]:
+            print_wide(Text(f"“{statement['text']}” {statement['mark_text']}", "yellow"))
+    for notice in row["notices"]:
+        print_wide(Text(notice, "yellow"))
 
 
 def _format_table(table: TextTable, title: str = "") -> Table:
