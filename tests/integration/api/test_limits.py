@@ -11,6 +11,7 @@ from typing import Any
 from rag_core.api.calls import EventStream
 from rag_core.errors import RequestError
 from tests.support.api import ServedApp
+from tests.support.event_loop import run_coroutine
 from tests.support.pdfs import make_pdf
 
 
@@ -40,7 +41,8 @@ def test_reader_who_takes_nothing_frees_the_thread_and_others_learn_why_a_stream
         assert isinstance(error, RequestError)
         return json.dumps(error.status).encode()
 
-    asyncio.run(EventStream(write(), stopping, encode_problem)({}, receive, send))
+    stream = EventStream(write(), stopping, encode_problem)
+    run_coroutine(stream({}, receive, send))
     assert closed.is_set()
     assert sent == [b"", b"504"]
 

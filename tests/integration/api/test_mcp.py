@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from mcp.client.stdio import stdio_client
 from tests.support.api import ServedApp
 from tests.support.cli import QUESTION, ROOT
 from tests.support.environment import INDEPENDENT
+from tests.support.event_loop import run_coroutine
 from tests.support.servers import Exchange, complete
 
 DREDGED = "The harbour of Brennick was dredged in 1931 by forty men."
@@ -44,9 +43,7 @@ def call_tools(server: Any) -> tuple[Sequence[str], list[tuple[str, bool]]]:
             results = [await client.call_tool(name, values) for name, values, _ in CALLS]
             return names, [(one.content[0].text, one.is_error) for one in results]
 
-    # The browser tests leave an event loop in the main thread.
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(asyncio.run, run()).result()
+    return run_coroutine(run())
 
 
 def start(folder: Path) -> Any:
