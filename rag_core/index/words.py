@@ -2,7 +2,8 @@
 
 The tokenizer is ``porter unicode61 remove_diacritics 2``. A token is a run of letters and digits, in lower case,
 without accents, and reduced to its English stem. A code with punctuation (``10-K``, ``4.2``, ``ISO/IEC``) becomes
-several tokens, so it is searched as a phrase.
+several tokens, so it is searched as a phrase. Each Chinese, Japanese and Korean character is a token, and a question is
+searched by its pairs of neighbouring characters. Text in other languages is followed by the stems of its words.
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.text.abbreviations import build_form_key, can_be_counterpart, find_abbreviations, list_form_keys
 from rag_core.text.calendar_dates import list_asked_terms, list_date_terms
+from rag_core.text.languages import detect_language, is_frequent_word
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
 from rag_core.text.spelling import count_typing_errors, list_variants
-from rag_core.text.words import ALPHANUMERIC, LETTERS, STOP_WORDS, stem
+from rag_core.text.words import (
+    ALPHANUMERIC,
+    LETTERS,
+    STOP_WORDS,
+    separate_unspaced,
+    split_unspaced,
+    stem,
+    stem_words,
+)
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
@@ -59,7 +69,10 @@ def query_terms(question: str) -> list[str]:
     ['10-k', 'say', 'enospc', '10', 'k']
     >>> query_terms("70 555 018")
     ['70555018', '70 555 018']
+    >>> query_terms("Wo stehen die Häuser?")
+    ['stehen', 'häuser', 'steh', 'haus']
     """
+    language = detect_language(question)
     dates = list_asked_terms(question)
     # The number as it is written is searched too: a phrase of its groups, as in documents of earlier versions.
     numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
@@ -67,24 +80,34 @@ def query_terms(question: str) -> list[str]:
     # In NFC, a letter and its accent are one character. A separate accent would divide the word into two terms.
     composed = unicodedata.normalize("NFC", question.translate(_REPLACED))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
-    content = [term for term in terms if term not in _NOT_SEARCHED]
+    content = [
+        part
+        for term in terms
+        if term not in _NOT_SEARCHED and not (language and is_frequent_word(normalize(term)))
+        for part in split_unspaced(term)
+    ]
+    stems = stem_words(content, language)
     parts = [
         part for term in content for part in ALPHANUMERIC.findall(term) if part != term and part not in _NOT_SEARCHED
     ]
-    return list(dict.fromkeys([*dates, *numbers, *(content or terms), *parts]))[:MAX_TERMS]
+    return list(dict.fromkeys([*dates, *numbers, *(content or terms), *stems, *parts]))[:MAX_TERMS]
 
 
 def _join_groups(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[1]) + (number[3] or "")
 
 
-def _with_joined_numbers(text: str, prefix: str) -> str:
-    """Return the text; its numbers with digit groups follow as one run of digits each, and its dates as terms.
+def _add_forms_of_words(text: str, prefix: str) -> str:
+    """Return the text, followed by further forms of its words by which they are found.
 
-    The dates of the prefix, such as that of a heading, follow too.
+    1. Numbers with digit groups, as one run of digits each.
+    2. Dates, as terms; those of the prefix, such as that of a heading, too.
+    3. The stems of words, if the text is not English.
     """
     joined = [_join_groups(number) for number in _GROUPED.finditer(text)]
-    return " ".join([text, *joined, *list_date_terms(f"{prefix}\n{text}")])
+    words = set(LETTERS.findall(text.lower()))
+    stems = sorted(set(stem_words(words, detect_language(text))) - words)
+    return " ".join([text, *joined, *list_date_terms(f"{prefix}\n{text}"), *stems])
 
 
 @dataclass(slots=True)
@@ -139,8 +162,8 @@ class WordIndex:
         values = [
             {
                 "id": chunk_id,
-                "prefix": prefix.translate(_REPLACED),
-                "body": _with_joined_numbers(body.translate(_REPLACED), prefix),
+                "prefix": separate_unspaced(prefix.translate(_REPLACED)),
+                "body": separate_unspaced(_add_forms_of_words(body.translate(_REPLACED), prefix)),
                 "version": version,
             }
             for chunk_id, (prefix, body), version in zip(chunks.chunk_ids, chunks.texts, chunks.versions, strict=True)
@@ -462,4 +485,5 @@ def _fts_query(terms: Sequence[str], suffix: str = "") -> str:
     # Each term is a quoted FTS5 string, so that a question cannot contain operators of the query language.
     # An index of an earlier version contains letters with strokes.
     forms = (form for term in terms for form in dict.fromkeys((term, term.translate(STROKES))))
+    forms = (separate_unspaced(form) for form in forms)
     return " OR ".join('"' + form.replace('"', '""') + f'"{suffix}' for form in forms)

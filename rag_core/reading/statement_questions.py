@@ -145,12 +145,13 @@ def write_questions(pages: Mapping[int, str]) -> list[WrittenQuestion]:
 
 
 def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[WrittenQuestion]:
+    language = detect_language(text)
     for start, end in find_sentence_spans(text):
         # A heading without a full stop may precede the statement.
         if line := _NEW_STATEMENT.search(text, start, end):
             start = line.end()
         sentence = " ".join(text[start:end].split())
-        if written := next(_read_statement(sentence, common), None):
+        if written := next(_read_statement(sentence, common, language), None):
             yield replace(written, page_index=page, start=start, end=end)
     for short, long in find_abbreviations(text):
         match = re.search(r"\s+".join(map(re.escape, long.split())), text)
@@ -158,15 +159,18 @@ def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[Written
             yield WrittenQuestion(f"What does {short} stand for?", page, match.start(), match.end(), long, _KINDS[-1])
 
 
-def _read_statement(sentence: str, common: frozenset[str]) -> Iterator[WrittenQuestion]:
-    """Yield questions that a sentence answers; ``common`` are words that the document has in lower case."""
+def _read_statement(sentence: str, common: frozenset[str], language: str) -> Iterator[WrittenQuestion]:
+    """Yield questions that a sentence answers.
+
+    ``common`` are words that the document has in lower case. ``language`` is that of the page, because a short sentence
+    leaves its language in doubt.
+    """
     if not _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
         return
     if match := _DEFINED.match(sentence) or _LISTED.match(sentence):
         yield from _ask_meaning(match)
     if not sentence.endswith("."):
         return
-    language = detect_language(sentence)
     for pattern, ask in (*_RULES.get(language, ()), (_IS_A, _ask_what)):
         if (match := pattern.match(sentence)) and _is_clear(match["subject"], common):
             yield from ask(match, _begin_within(match["subject"], common))

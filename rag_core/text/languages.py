@@ -17,8 +17,7 @@ _DETECTED = (
     *("sk", "sl", "sv", "th", "tr", "uk", "vi", "zh"),
 )
 # A language with a lower probability is in doubt, as for names and codes.
-_LEAST_PROBABILITY = 0.9
-_LEAST_PROBABILITIES = {"en": 0.8}
+_LEAST_PROBABILITY = 0.8
 # Number of characters that are read, because more hardly change the result but take time.
 _CHARS_READ = 600
 # A "Yes" or "No" that precedes a statement and is not part of it.
@@ -28,17 +27,16 @@ INTERJECTION = re.compile(
 # The most frequent words of languages whose function words `tokenize` does not know.
 _FREQUENT_WORDS = frozenset(
     normalize(
-        "als am auf aus bei das dem den der des die dürfen ein eine einem einen einer eines es für hat im ist kann kein "
-        "keine keinem keinen keiner keines mit nach nicht nie niemals nur oder ohne sich sie sind um und vom von vor war "
-        "werden wird wurde zu zum zur über "
-        "a au aucun aucune aux avec ce ces cette chez dans de des du elle elles en est et hors il ils jamais la le les "
-        "leur lui mais ne ni nous ont ou par pas plus pour qui que sa sans se ses son sont sur un une vers vous été "
-        "al como con del desde el ella entre es esta este están fue ha han hasta las lo los más nada ningún ninguna "
-        "ninguno no nunca para pero por puede pueden si sin sobre su sus una y está "
-        "alla anche che ci da dal dalla dei della delle di e gli ha hanno i il in ma mai nel nella nessun nessuna nessuno "
-        "non o per può sono senza sua suo sul sulla uno è stato "
-        "aan als bij dat deze dit door een geen heeft het hoeveel hun is kan maar met moet moeten naar niet nooit of om "
-        "ook op te tot uit van voor waar wanneer wat welke werd worden wordt zich zijn zij"
+        "a aan al alla als am anche au aucun aucune auf aus aux avec bei bij ce ces cette che chez ci como con da "
+        "dal dalla dans das dat de dei del della delle dem den der des desde deze di die dit door du dürfen e een "
+        "ein eine einem einen einer eines el ella elle elles en entre es est esta este está están et fue für geen "
+        "gli ha han hanno hasta hat heeft het hoeveel hors hun i il ils im in is ist jamais kan kann kein keine "
+        "keinem keinen keiner keines la las le les leur lo los lui ma maar mai mais met mit moet moeten más naar "
+        "nach nada ne nel nella nessun nessuna nessuno ni nicht nie niemals niet ninguna ninguno ningún no non "
+        "nooit nous nunca nur o oder of ohne om ont ook op ou par para pas per pero plus por pour puede pueden può "
+        "que qui sa sans se senza ses si sich sie sin sind sobre son sono sont stato su sua sul sulla suo sur sus "
+        "te tot uit um un una und une uno van vers vom von voor vor vous waar wanneer war wat welke werd werden "
+        "wird worden wordt wurde y zich zij zijn zu zum zur è été über"
     ).split()
 )
 
@@ -90,14 +88,14 @@ def _classify(text: str) -> str:
         return ""
     # Text in capitals is rare in what the model was trained on.
     code, probability = _load_classifier().classify(read.lower() if read.isupper() else read)
-    return str(code) if probability >= _LEAST_PROBABILITIES.get(code, _LEAST_PROBABILITY) else ""
+    return str(code) if probability >= _LEAST_PROBABILITY else ""
 
 
 @cache
 def _load_classifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    classifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    classifier: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     classifier.set_languages(_DETECTED)
     return classifier
 

@@ -1,11 +1,12 @@
-"""Tokenization, stemming and lemmatization of English text."""
+"""Tokenization, stemming and lemmatization of English text, and what other languages need in the word index."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import Stemmer
 
@@ -33,6 +34,16 @@ STOP_WORDS = frozenset(
     "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
 _PORTER = Stemmer.Stemmer("porter", 0)
+# The algorithms of Snowball (https://snowballstem.org), by the code of the language.
+_ALGORITHMS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish",
+    "fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "id": "indonesian",
+    "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
+_BETWEEN_UNSPACED = re.compile(rf"(?<=[{CJK}])(?=[^\W_])|(?<=[^\W_])(?=[{CJK}])")
+_IS_UNSPACED = re.compile(rf"[{CJK}]").match
+_UNSPACED_RUN = re.compile(rf"[{CJK}]+|[^{CJK}]+")
 
 
 # Groups of words with the same lemma: a verb, or synonyms joined by slashes, then irregular forms and nouns. Stemming
@@ -114,6 +125,45 @@ def stem(word: str) -> str:
     ('explor', 'explor')
     """
     return _PORTER.stemWord(word) if word.isascii() and word.isalpha() else word
+
+
+def stem_words(words: Iterable[str], language: str) -> list[str]:
+    """Return the stem of each lower-case word of a language, a code of `detect_language`; unchanged if it is unknown.
+
+    >>> stem_words(["häuser", "kündigungen"], "de")
+    ['haus', 'kundig']
+    """
+    if language not in _ALGORITHMS:
+        return list(words)
+    # A stemmer of PyStemmer is not thread-safe, and cheap to create.
+    return [str(one) for one in Stemmer.Stemmer(_ALGORITHMS[language], 0).stemWords(list(words))]
+
+
+def separate_unspaced(text: str) -> str:
+    """Return a text with a blank on each side of each Chinese, Japanese and Korean character.
+
+    >>> separate_unspaced("第3季度")
+    '第 3 季 度'
+    """
+    return text if text.isascii() else _BETWEEN_UNSPACED.sub(" ", text)
+
+
+def split_unspaced(word: str) -> list[str]:
+    """Return a word, but a run of Chinese, Japanese or Korean characters as its pairs of neighbours.
+
+    Pairs find words without a dictionary: Nie, Gao, Bai and Zhou, "On the use of words and n-grams for Chinese
+    information retrieval", IRAL 2000.
+
+    >>> split_unspaced("人口数2023")
+    ['人口', '口数', '2023']
+    """
+    if word.isascii():
+        return [word]
+    parts: list[str] = []
+    for run in _UNSPACED_RUN.findall(word):
+        is_unspaced = len(run) > 1 and _IS_UNSPACED(run[0])
+        parts += map("".join, pairwise(run)) if is_unspaced else [run]
+    return parts
 
 
 _GROUPS = [(verbs.split("/"), forms) for verbs, *forms in map(str.split, _FORMS.split(", "))]
