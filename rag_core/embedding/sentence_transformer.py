@@ -47,6 +47,8 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     precision : {"auto", "fp32", "bf16"}
         Arithmetic of the model. ``auto`` uses bf16 if the processor supports bf16 multiplication. On such processors,
         bf16 is faster than fp32; on all others, it is slower.
+    folder : Path, optional
+        The folder of the model, if its name is no path.
 
     Raises
     ------
@@ -56,7 +58,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         The model has no fast tokenizer.
     """
 
-    def __init__(self, name: str, *, precision: str = "auto") -> None:
+    def __init__(self, name: str, *, precision: str = "auto", folder: Path | None = None) -> None:
         _silence_libraries()
         import torch
         from sentence_transformers import SentenceTransformer
@@ -64,8 +66,9 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
         dtype = torch.bfloat16 if bf16 else torch.float32
         try:
+            path = str(folder or name)
             self._model: Any = SentenceTransformer(
-                name, device="cpu", local_files_only=True, model_kwargs={"dtype": dtype}
+                path, device="cpu", local_files_only=True, model_kwargs={"dtype": dtype}
             )
         except (OSError, ValueError, KeyError) as error:
             raise EmbedderMissing(
@@ -93,7 +96,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         }
         self._identity = EmbedderIdentity(
             name=name,
-            weights=_weights_hash(self._model, name, [question_prompt, document_prompt]),
+            weights=_weights_hash(self._model, path, [question_prompt, document_prompt]),
             dimension=int(self._model.get_embedding_dimension()),
             token_dimension=projection.token_dimension,
             projection=projection.name,

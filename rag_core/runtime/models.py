@@ -65,7 +65,7 @@ class LocalModels:
         with self._loading:
             if name not in self._loaded:
                 self._readiness = Readiness(False, "Loading the embedder")
-                load = partial(load_embedder, name, self._runtime)
+                load = partial(load_embedder, name, self._runtime, self._settings.data_dir / "models")
                 self._loaded[name] = self._load(load, NOT_LOADED)
                 # The objects of the embedder are needed until the process ends. If each garbage collection checked all
                 # of them, some questions would be delayed.

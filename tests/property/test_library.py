@@ -159,4 +159,4 @@ def test_library_agrees_with_a_dict() -> None:
 @pytest.fixture
 def _models_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     load_once = functools.cache(load_embedder)
-    monkeypatch.setattr("rag_core.runtime.models.load_embedder", lambda name, _runtime: load_once(name))
+    monkeypatch.setattr("rag_core.runtime.models.load_embedder", lambda name, *_: load_once(name))

