@@ -14,6 +14,9 @@ probabilities are too high where a document is on the topic but lacks the fact. 
 ``--near-misses``, on one FOLDER for each kind of document; docs/decisions/gate.md names the sets. Rescaling changes
 neither the order of passages nor the decisions at the default threshold.
 
+The gate of another embedder is fitted with RAG_EMBEDDER set to its name; ``--write`` then replaces the coefficients for
+the multilingual embedder.
+
 The regression after reading is fitted on the scores of the current gate, so run the script twice if the coefficients of
 the gate change.
 """
@@ -33,13 +36,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.quality import index_pdfs, read_questions
 from rag_core.answering.page_reading import PageReader
-from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.embedding.embedder import EmbedderIdentity
 from rag_core.engine import Engine
 from rag_core.evaluation.intervals import compute_auroc
 from rag_core.gate.calibration import (
     CALIBRATION_FILE,
     MAX_ODDS,
     MAX_UNMET,
+    MULTILINGUAL_FILE,
     Calibration,
     ReadingCalibration,
     TopicCalibration,
@@ -48,7 +52,7 @@ from rag_core.gate.calibration import (
 )
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings, load_settings
+from rag_core.settings import BUNDLED_EMBEDDER, Settings, load_settings
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import SearchResult, to_log_odds
 
@@ -99,6 +103,17 @@ def collect_samples(data: Path) -> list[Sample]:
     ]
 
 
+def find_identity() -> EmbedderIdentity:
+    """Return the identity of the embedder of the settings."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(data_dir=Path(folder) / "data")
+        models = LocalModels(settings)
+        try:
+            return models.embedder(settings.embedder).identity
+        finally:
+            models.close()
+
+
 def find_readings(settings: Settings, questions: Sequence[str], results: Sequence[SearchResult]) -> list[float]:
     """Return for each question the highest probability of an answer on the pages of its passages."""
     stores, models = Stores(settings), LocalModels(settings)
@@ -124,9 +139,8 @@ def _passage_features(result: SearchResult) -> FloatArray:
     return np.column_stack([np.array(rows, np.float32).reshape(-1, 3), compute_log_odds(readings)])
 
 
-def fit(samples: Sequence[Sample]) -> Calibration:
-    """Fit a logistic regression on one passage of each question: the one that the current gate ranks first."""
-    present = load_calibration()
+def fit(samples: Sequence[Sample], present: Calibration) -> Calibration:
+    """Fit a logistic regression on one passage of each question: the one that the ``present`` gate ranks first."""
     weights = np.array([present.closeness, present.topic, present.unmet, present.reading])
     best = [_choose_passage(one, weights) for one in samples]
     answered = [one.kind == "answerable" for one in samples]
@@ -143,7 +157,7 @@ def fit(samples: Sequence[Sample]) -> Calibration:
         unmet=unmet,
         reading=reading,
         table_prior=round(table_prior, 2),
-        on_topic=fit_topic(samples),
+        on_topic=fit_topic(samples, present.on_topic),
         after_reading=fit_reading(samples),
     )
 
@@ -154,12 +168,11 @@ def _choose_passage(sample: Sample, weights: FloatArray) -> FloatArray:
     return rows[int((rows @ weights).argmax())] if len(rows) else np.zeros(4, np.float32)
 
 
-def fit_topic(samples: Sequence[Sample]) -> TopicCalibration:
+def fit_topic(samples: Sequence[Sample], present: TopicCalibration) -> TopicCalibration:
     """Fit a logistic regression that predicts from the best passage whether a question is on topic.
 
     Adversarial questions count as on topic.
     """
-    present = load_calibration().on_topic
     weights = np.array([present.closeness, present.topic, 0.0, present.reading])
     best = [_choose_passage(one, weights) for one in samples]
     on_topic = [one.kind != "off-corpus" for one in samples]
@@ -264,19 +277,20 @@ def main() -> None:
     parser.add_argument("--check", type=Path)
     parser.add_argument("--write", action="store_true", help="replace the current coefficients")
     arguments = parser.parse_args()
+    identity = find_identity()
+    present = load_calibration(identity)
     samples = collect_samples(arguments.data)
     kinds = [one.kind for one in samples]
     held_out, topic_held_out, reading_held_out = np.zeros((3, len(kinds)), np.float32)
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(kinds, kinds):
-        fold, tested = fit([samples[one] for one in train]), [samples[one] for one in test]
+        fold, tested = fit([samples[one] for one in train], present), [samples[one] for one in test]
         held_out[test] = scores(fold, tested)
         topic_held_out[test] = topic_scores(fold.on_topic, tested)
         reading_held_out[test] = reading_scores(fold.after_reading, tested)
     show("cross-validated", kinds, held_out)
     show("on the topic, cross-validated", kinds, topic_held_out)
     show("after reading, cross-validated", kinds, reading_held_out)
-    identity = BundledEmbedder().identity
-    fitted = replace(fit(samples), embedder=identity.weights, projection=identity.projection)
+    fitted = replace(fit(samples, present), embedder=identity.weights, projection=identity.projection)
     slope = SLOPE
     if arguments.near_misses:
         slope = fit_slope(fitted.after_reading, [collect_samples(folder) for folder in arguments.near_misses])
@@ -290,7 +304,8 @@ def main() -> None:
         show("on the topic, on other questions", other_kinds, topic_scores(fitted.on_topic, others))
         show("after reading, on other questions", other_kinds, reading_scores(fitted.after_reading, others))
     if arguments.write:
-        CALIBRATION_FILE.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
+        file = CALIBRATION_FILE if identity.name == BUNDLED_EMBEDDER else MULTILINGUAL_FILE
+        file.write_text(json.dumps(asdict(fitted), indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

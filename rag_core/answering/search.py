@@ -275,7 +275,8 @@ class Searcher:
         notices = query.adapter.find_problems(embedder.identity) if query.adapter else []
         notices += _list_unsearched(query, self._stores)
         identity = embedder.identity
-        if self._settings.gate == "answerable" and not load_calibration().fits(identity.weights, identity.projection):
+        is_calibrated = load_calibration(identity).fits(identity.weights, identity.projection)
+        if self._settings.gate == "answerable" and not is_calibrated:
             notices.append(
                 f"The gate is not calibrated for the embedding model {identity.name}, so questions may be answered "
                 "or refused wrongly. Set RAG_GATE to rerank, and RAG_THRESHOLD (with a language model "

@@ -149,6 +149,13 @@ def read_arrays(file: Path) -> dict[str, FloatArray]:
     return weights
 
 
+def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name into a safetensors file that transformers reads."""
+    from safetensors.numpy import save_file
+
+    save_file(dict(arrays), file, metadata={"format": "pt"})
+
+
 @cache
 def has_native_bf16() -> bool:
     """Return whether the processor multiplies bf16 numbers; if it does, bf16 is its fastest precision."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from rag_core.embedding.bert import write_arrays
+from rag_core.embedding.transformer import build_unigram_tokenizer
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 from rag_core.types.arrays import FloatArray
 
@@ -35,7 +37,7 @@ _LINEAR = {
     "fo": "output.dense",
 }
 _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
-_TEMPLATE = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
+_SPECIAL_TOKENS = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +140,17 @@ class _WeightsFile:
 
     def write_model(self, folder: Path) -> None:
         """Write the files of the model."""
-        from safetensors.numpy import save_file
-
-        weights = {name: np.ascontiguousarray(array, np.float16) for name, array in self._arrays().items()}
-        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         header = self._header
-        self._build_tokenizer().save(str(folder / "tokenizer.json"))
+        weights = {name: np.ascontiguousarray(array, np.float16) for name, array in self._arrays().items()}
+        write_arrays(folder / "model.safetensors", weights)
+        special = {getattr(header, name): token for name, token in _SPECIAL_TOKENS.items()}
+        vocabulary = list(zip(self._pieces, map(float, self._scores), strict=True))
+        tokenizer = build_unigram_tokenizer(vocabulary, special, header.bos, header.eos, header.unk)
+        (folder / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
         (folder / "1_Pooling").mkdir()
         module = "sentence_transformers.models"
         modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")]
-        tokens = {f"{name}_token": token for name, token in _TEMPLATE.items()}
+        tokens = {f"{name}_token": token for name, token in _SPECIAL_TOKENS.items()}
         files: dict[str, Any] = {
             "config.json": {
                 "model_type": "bert",
@@ -198,24 +201,6 @@ class _WeightsFile:
         # transformers misses the layer that this model does not use.
         arrays |= {"pooler.dense.weight": np.zeros((width, width), np.float32), "pooler.dense.bias": np.zeros(width)}
         return arrays
-
-    def _build_tokenizer(self) -> Any:
-        from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-
-        header = self._header
-        vocabulary = list(zip(self._pieces, map(float, self._scores), strict=True))
-        tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=header.unk, byte_fallback=False))
-        # SentencePiece's default rules, except for a few rare characters.
-        tokenizer.normalizer = normalizers.Sequence(
-            [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
-        )
-        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-        tokenizer.add_special_tokens([AddedToken(token, special=True) for token in _TEMPLATE.values()])
-        bos, eos = _TEMPLATE["bos"], _TEMPLATE["eos"]
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{bos} $A {eos}", special_tokens=[(bos, header.bos), (eos, header.eos)]
-        )
-        return tokenizer
 
     def _read(self, at: int, dtype: str, count: int) -> Any:
         return np.frombuffer(self._bytes, dtype, count, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -167,6 +167,37 @@ def load_tokenizer(serialized: str) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def build_unigram_tokenizer(
+    vocabulary: Sequence[tuple[str, float]], special: Mapping[int, str], bos: int, eos: int, unk: int
+) -> str:
+    """Return the JSON text of a tokenizer by SentencePiece's unigram model, as XLM-RoBERTa has it.
+
+    Kudo, "Subword regularization: Improving neural network translation models with multiple subword candidates", ACL
+    2018. The rules of normalization are SentencePiece's default ones, except for a few rare characters.
+
+    Parameters
+    ----------
+    vocabulary : sequence of (str, float)
+        Pieces and the logarithms of their probabilities; the id of a piece is its place.
+    special : mapping of int to str
+        The special tokens by id.
+    bos, eos, unk : int
+        Ids of the tokens before and after each text, and of the one for unknown characters.
+    """
+    from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.Unigram(list(vocabulary), unk_id=unk, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special.values()])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{special[bos]} $A {special[eos]}", special_tokens=[(special[one], one) for one in (bos, eos)]
+    )
+    return str(tokenizer.to_str())
 
 
 def check_weights(folder: Path, expected: str, package: str, files: Sequence[str] = FILES) -> None:

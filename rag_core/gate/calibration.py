@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import Gate, Passage, to_log_odds
 
+# The calibrations for the bundled and for the multilingual embedder.
 CALIBRATION_FILE = Path(__file__).with_name("gate.json")
+MULTILINGUAL_FILE = Path(__file__).with_name("gate_multilingual.json")
 # Number of passages that the gate scores, independent of the number of passages displayed.
 PASSAGES_SCORED = 5
 # Number of passages that the answerability model reads together with the question.
@@ -147,15 +150,26 @@ def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
     return [mean if reading is None else next(read) for reading in readings]
 
 
+def load_calibration(identity: ModelIdentity | None = None) -> Calibration:
+    """Return the calibration for an embedder, or that of the bundled embedder if there is none for it."""
+    bundled, *others = _load_calibrations()
+    if identity is None:
+        return bundled
+    return next((one for one in others if one.fits(identity.weights, identity.projection)), bundled)
+
+
 @cache
-def load_calibration() -> Calibration:
-    """Return the bundled calibration."""
-    fitted = json.loads(CALIBRATION_FILE.read_text(encoding="utf-8"))
-    parts = {
-        "on_topic": TopicCalibration(**fitted["on_topic"]),
-        "after_reading": ReadingCalibration(**fitted["after_reading"]),
-    }
-    return Calibration(**{**fitted, **parts})
+def _load_calibrations() -> list[Calibration]:
+    """Return all calibrations; that of the bundled embedder is the first."""
+    found = []
+    for file in (CALIBRATION_FILE, MULTILINGUAL_FILE):
+        fitted = json.loads(file.read_text(encoding="utf-8"))
+        parts = {
+            "on_topic": TopicCalibration(**fitted["on_topic"]),
+            "after_reading": ReadingCalibration(**fitted["after_reading"]),
+        }
+        found.append(Calibration(**{**fitted, **parts}))
+    return found
 
 
 def apply_threshold(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:

@@ -91,20 +91,21 @@ def score_answerability(
     has_lines = [contains_lookup(ranked, passage) for passage in first]
     lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
     readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
+    calibration = load_calibration(ranked.embedder.identity)
     scored: dict[str, Passage] = {}
     for passage, (question, _), chunk, (score, _), (other, missing), lines, reading, log_odds in zip(
         first, asked, passage_tokens, best, lacking, has_lines, readings, compute_log_odds(readings), strict=True
     ):
         topic = compute_topic_similarity(question.tokens, chunk.vectors)
         close = closeness[int(passage.chunk_id)]
-        probability = load_calibration().compute_probability(close, score, topic, log_odds, len(missing))
+        probability = calibration.compute_probability(close, score, topic, log_odds, len(missing))
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
         of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
-        on_topic = load_calibration().on_topic.compute_probability(close, score, topic, log_odds)
+        on_topic = calibration.on_topic.compute_probability(close, score, topic, log_odds)
         on_topic = max(on_topic, of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(
@@ -197,9 +198,9 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
     tokens = ranked.lookup.question.tokens
     sentence, _ = score_best_sentence(tokens, vectors, ranked.lookup.token_weights)
     close = passage.scores["statement"] or 0.0
-    return load_calibration().compute_probability(
-        close, sentence, compute_topic_similarity(tokens, vectors), load_calibration().table_prior
-    )
+    calibration = load_calibration(ranked.embedder.identity)
+    topic = compute_topic_similarity(tokens, vectors)
+    return calibration.compute_probability(close, sentence, topic, calibration.table_prior)
 
 
 def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:

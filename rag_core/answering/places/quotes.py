@@ -13,6 +13,7 @@ from rag_core.answering.sources.selection import SHOWN
 from rag_core.runtime.stores import Stores
 from rag_core.text.sections import remove_spans
 from rag_core.text.sentences import find_sentence_spans
+from rag_core.text.words import count_words
 from rag_core.types.answers import Citation
 from rag_core.types.formatting import format_count
 from rag_core.types.places import NamedPlaces, Place
@@ -100,8 +101,8 @@ def _split_prose(page: int, text: str, first: int, last: int) -> Iterator[_Part]
     begun, words = first, 0
     sentences = [(first + start, first + end) for start, end in find_sentence_spans(text[first:last])]
     for place, (start, end) in enumerate(sentences):
-        begun, words = (begun if words else start), words + len(text[start:end].split())
+        begun, words = (begun if words else start), words + count_words(text[start:end])
         following = sentences[place + 1] if place + 1 < len(sentences) else None
-        if following is None or words + len(text[slice(*following)].split()) > MAX_WORDS:
+        if following is None or words + count_words(text[slice(*following)]) > MAX_WORDS:
             yield page, (begun, end), None
             words = 0

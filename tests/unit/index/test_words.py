@@ -107,6 +107,23 @@ def test_english_endings_are_ignored(index: WordIndex, question: str) -> None:
     assert 6 in ask(index, question)
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Die Häuser am Hang wurden verkauft, die Gärten nicht.", "Wem gehörte das verkaufte Haus am Hang?"),
+        ("Les chevaux sont nourris deux fois par jour avec du foin.", "Combien de fois faut-il nourrir un cheval ?"),
+        ("游泳馆每周二至周日开放，周一闭馆。", "游泳馆什么时候闭馆？"),
+        ("本は一人十冊まで借りることができます。", "一人何冊借りられますか？"),
+        ("도서관은 매주 월요일에 휴관합니다.", "도서관 휴관일은 언제입니까?"),
+        ("يبلغ رسم الاشتراك السنوي ستين دينارا.", "ما رسوم اشتراك السنة؟"),
+    ],
+)
+def test_words_of_other_languages_are_found(empty_index: WordIndex, text: str, question: str) -> None:
+    add(empty_index, text, "第二条 收费标准", "The harbour is closed.", "Das Boot liegt im Hafen.")
+    assert ask(empty_index, question)[:1] == [1]
+    assert ask(empty_index, "What does the harbour charge?") == [3]
+
+
 def test_prefix_is_searched(index: WordIndex) -> None:
     assert len(ask(index, "Item 7", k=100)) == len(TEXTS)
 
