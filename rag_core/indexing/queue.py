@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
 # A file is processed between two pages of another file if it has at most half as many bytes.
 SMALLER_BY = 2
-# Files that are read from the database at once, so that a small file that is added later soon has its turn.
+# Queued files fetched per query; few, so that a small new file is not kept waiting.
 FILES_AT_ONCE = 20
 PRUNE_JOBS_EVERY_S = 3600.0
 # Seconds between two attempts of the queue: the first ones, and those after it has reported the failure.

@@ -124,7 +124,7 @@ def resume_jobs(
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
-    """Return whether searches already use a version of the document that has other content and was added later."""
+    """Return whether a later version with other content is already searched."""
     searched = stores.documents.version(row.active_version) if row.active_version else None
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
