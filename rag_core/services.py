@@ -217,5 +217,5 @@ class Services:
                 record_clean_shutdown(self._stores)
         finally:
             self._searcher.close()
-            self._pool.shutdown()
+            self._pool.close()
             self._stores.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,9 +39,18 @@ MARKERS = {
     "servers": "servers",
 }
 TESTS = Path(__file__).parent
-
-
 LONGEST = ("crash", "browser")
+# A file system in memory, and the bytes that must be free in it for the folders of a run.
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 4_000_000_000
+
+
+def pytest_configure() -> None:
+    """Keep the folders of tests in memory if there is room: most tests wait longer for the disk than they compute."""
+    if "TMPDIR" in os.environ or not MEMORY.is_dir():
+        return
+    state = os.statvfs(MEMORY)
+    if state.f_bavail * state.f_frsize >= MEMORY_BYTES and not state.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
 class WithOneBrowser(LoadFileScheduling):
@@ -91,6 +101,15 @@ def _models_are_loaded_once() -> Iterator[None]:
             patch.setattr(f"rag_core.runtime.warm_up.{name}", lengths)
         # On a busy machine, a chunk may take longer than a question waits.
         patch.setattr("rag_core.retrieval.chunk_data.EMBED_WITHIN_S", 30.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _pauses_are_short() -> Iterator[None]:
+    """Let background threads look for work more often, so that tests of failures do not wait for the next attempt."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_core.indexing.queue.PAUSE_S", 0.2)
+        patch.setattr("rag_core.research.themes.theme_building._POLL_S", 0.2)
         yield
 
 

@@ -46,9 +46,9 @@ def show_actions(
                 args=[chosen[0].document_id],
             )
         if st.button(_("Tag"), icon=":material/label:", key="tag_selected"):
-            _tag(engine, chosen)
+            _open_tag_dialog(engine, chosen)
         if st.button(_("Move to collection"), icon=":material/folder:", key="collect_selected"):
-            collect(engine, chosen, collections)
+            open_move_dialog(engine, chosen, collections)
         indexed = [one.document_id for one in chosen if one.chunks]
         st.button(
             _("Re-index"),
@@ -139,20 +139,20 @@ def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 
 
 def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    _name(chosen)
+    _show_names(chosen)
     st.caption(_("This removes all names and versions, and attached documents. Earlier answers keep their quotes."))
     label = _("Delete {documents}", documents=count_documents(len(chosen)))
     if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
         st.rerun()
 
 
-def _name(chosen: Sequence[DocumentInfo]) -> None:
+def _show_names(chosen: Sequence[DocumentInfo]) -> None:
     st.text("\n".join(one.all_names for one in chosen[:_LISTED]))
     if len(chosen) > _LISTED:
         st.caption(_("and {number} more", number=len(chosen) - _LISTED))
 
 
-def collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+def open_move_dialog(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Ask for a collection, and move documents to it."""
     st.session_state[keys.DIALOG_OPEN] = True
     dialog = st.dialog(_("Move to a collection"), icon=":material/folder:", on_dismiss=_closed)
@@ -176,10 +176,10 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
             st.rerun()
 
 
-def _tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+def _show_tag_form(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     known = sorted({tag for one in engine.documents.list() for tag in one.tags}, key=str.casefold)
     with st.form("tag_form", border=False):
-        _name(chosen)
+        _show_names(chosen)
         st.multiselect(
             _("Tags to add"), known, key=_TAGS, accept_new_options=True, placeholder=_("Choose tags, or type one")
         )
@@ -188,9 +188,9 @@ def _tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
             st.rerun()
 
 
-def _tag(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+def _open_tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     st.session_state[keys.DIALOG_OPEN] = True
-    st.dialog(_("Tag documents"), icon=":material/label:", on_dismiss=_closed)(_tag_dialog)(engine, chosen)
+    st.dialog(_("Tag documents"), icon=":material/label:", on_dismiss=_closed)(_show_tag_form)(engine, chosen)
 
 
 def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:

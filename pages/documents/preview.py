@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from pages.documents.actions import collect, confirm_deletion, rename, show_ask_button, track_retry
+from pages.documents.actions import confirm_deletion, open_move_dialog, rename, show_ask_button, track_retry
 from pages.documents.contents import show_chunks, show_problems, show_tables
 from pages.documents.outline import show_outline
 from pages.documents.statuses import describe_status
@@ -104,7 +104,7 @@ def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> 
     if choice == _RENAME:
         rename(engine, document)
     elif choice == _MOVE:
-        collect(engine, [document], collections)
+        open_move_dialog(engine, [document], collections)
     elif choice == _READ:
         track_retry(engine, [document.document_id], ocr="on")
         st.rerun()

@@ -130,7 +130,7 @@ def _build_quote(citation: Citation) -> Node:
     whole: Node = {"t": "quote", "c": build_marked_text(text, marks)}
     if len(text) <= _LONGEST_QUOTE:
         return whole
-    # Places are looked for in the quote with its lines, of which blank ones separate paragraphs.
+    # Search the quote with its line breaks, because blank lines separate paragraphs.
     (low, high), *_others = find_surroundings(citation.quote, marks[:1])
     high = min(high, low + _LONGEST_QUOTE)
     before, after = _GAP.lstrip() if low else "", _GAP.rstrip() if high < len(text) else ""

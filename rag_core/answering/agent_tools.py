@@ -202,7 +202,7 @@ class Toolbox:
         return index, names[index]
 
     def _page_names(self, version_id: str) -> Mapping[int, str]:
-        """Return the label of each page of a document by index; if several have a label, the later ones get another."""
+        """Return page labels by index; pages that repeat an earlier page's label are named "PDF n"."""
         if version_id not in self._names:
             labels: set[str] = set()
             names = self._names[version_id] = {}

@@ -173,11 +173,11 @@ class Ranker:
         # Dates are ignored in questions about financial figures: they name periods, which columns and titles state.
         dates = self._find_dates(query.text, rows) if plan is None else NO_DATES
         ranking = prefer_dated_chunks(ranking, dates, rows)
-        one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
+        is_lookup_in_one_document = lookup is not None and len(view.visible_versions(query.documents)) == 1
         return RankedChunks(
             *(question, mapped, weights, ranking, rows, loader.loaded_vectors, generation.embedder),
             lookup=embedded_lookup,
-            one_document=one_document,
+            is_lookup_in_one_document=is_lookup_in_one_document,
             problems=problems,
             forms=forms,
             chosen_forms=asked.chosen,

@@ -157,7 +157,7 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
 
 
 def print_answer_row(row: dict[str, Any]) -> None:
-    """Print the row of an answer, of which no more is known."""
+    """Print an answer received as JSON, without its `Answer` object."""
     for block in parse_answer_text(row["text"], [one["quote"] for one in row["citations"]]):
         print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
     _print_marks(row)

@@ -182,7 +182,9 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
     if ranked.lookup is None or not _is_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
-    return ranked.lookup.plan.is_relevant(passage, row.prefix_text, None if ranked.one_document else row.document_label)
+    return ranked.lookup.plan.is_relevant(
+        passage, row.prefix_text, None if ranked.is_lookup_in_one_document else row.document_label
+    )
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:

@@ -81,7 +81,7 @@ class Documents:
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
             return document
-        return replace_version(document, self._library.versions_where(versions.c.id == version_id)[0])
+        return replace_version(document, self._library.find_versions(versions.c.id == version_id)[0])
 
     def find_ids(self, names: Sequence[str]) -> Sequence[str]:
         """Return the ids of the documents with these names or ids; raise `UnknownDocument` if one does not exist."""
@@ -220,7 +220,7 @@ class Documents:
         The first version is the one that searches use, or else the latest one.
         """
         current = self._version(document_id)
-        rows = self._library.versions_where(versions.c.document_id == document_id)
+        rows = self._library.find_versions(versions.c.document_id == document_id)
         superseded = self._snapshots.find_snapshot_only_versions()
         names = self._snapshots.find_names(document_id)
         shown = [row for row in rows if row.id == current or row.state in _FORMER or row.id in superseded]
@@ -368,7 +368,7 @@ class Documents:
         return page
 
     def _digest(self, version_id: str) -> str:
-        return str(self._library.versions_where(versions.c.id == version_id)[0].sha256)
+        return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
 
 
 def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

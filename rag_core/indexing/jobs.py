@@ -75,6 +75,7 @@ class Jobs:
         pending = set(job_ids)
         self._indexer.wake()
         while pending:
+            seen = self._indexer.changes
             started = time.monotonic()
             states = self._store.states(sorted(pending))
             read_s = time.monotonic() - started
@@ -92,5 +93,5 @@ class Jobs:
             if pending and self.problem:
                 raise IndexingStopped(self.problem)
             if pending:
-                self._indexer.wait_for_change(0.2)
+                self._indexer.wait_for_change(0.2, seen)
                 time.sleep(min(POLL_SLOWDOWN * read_s, LONGEST_PAUSE_S))

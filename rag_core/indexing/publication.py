@@ -179,7 +179,7 @@ class PublicationStage:
         return f"It replaces the version of {row.name} added on {added}, {kept}."
 
     def _retire_former(self, task: IndexingTask, digest: str) -> None:
-        former = self._stores.documents.versions_where(
+        former = self._stores.documents.find_versions(
             versions.c.document_id == task.document_id,
             versions.c.id != task.version_id,
             versions.c.state != "building",

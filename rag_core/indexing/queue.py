@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
 # A file is processed between two pages of another file if it has at most half as many bytes.
 SMALLER_BY = 2
-# Files that are read from the database at once, so that a small file that is added later soon has its turn.
+# Queued files fetched per query; few, so that a small new file is not kept waiting.
 FILES_AT_ONCE = 20
 PRUNE_JOBS_EVERY_S = 3600.0
 # Seconds between two attempts of the queue: the first ones, and those after it has reported the failure.
@@ -224,9 +224,14 @@ class IndexingQueue:
         self.problem = ""
         self._in_flight.notify()
 
-    def wait_for_change(self, timeout_s: float) -> None:
-        """Wait until a job was added or has ended, or until the timeout."""
-        self._in_flight.wait(timeout_s)
+    @property
+    def changes(self) -> int:
+        """How often a job was added or has ended."""
+        return self._in_flight.changes
+
+    def wait_for_change(self, timeout_s: float, seen: int | None = None) -> None:
+        """Wait until `changes` differs from ``seen``, by default its present value, or until the timeout."""
+        self._in_flight.wait(timeout_s, seen)
 
     def drain(self) -> None:
         """Wait until all tasks have ended or the process is stopping."""
@@ -244,7 +249,7 @@ class IndexingQueue:
                 log.warning("the indexing queue waits: %s", error)
                 # Attempts that an outage interrupts do not count.
                 self._attempts = Counter(dict.fromkeys(self._attempts, 0))
-                self.wait_for_change(1.0)
+                self.wait_for_change(PAUSE_S)
             except Exception as error:  # for example, the database failed; the next attempt may succeed
                 failures += 1
                 if failures == 1 and not isinstance(error, StoreError):
@@ -259,6 +264,8 @@ class IndexingQueue:
         Queued files are read from the database in batches. Between two batches, one task of the re-index runs.
         Otherwise, a re-index could neither progress nor be cancelled while users keep adding files.
         """
+        # Read before the jobs are, so that the wait below ends at once if a job was added after that.
+        seen = self.changes
         task = None
         if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
             task = self._next_file_task()
@@ -266,9 +273,9 @@ class IndexingQueue:
         if task is None:
             self._reindex = self._reindex or self._start_reindex()
             if self._reindex is None:
-                if self._in_flight.is_zero:
-                    self._retry_and_clean()
-                self.wait_for_change(1.0)
+                if self._in_flight.is_zero and self._retry_and_clean():
+                    seen += 1  # the notification by this thread itself
+                self.wait_for_change(PAUSE_S, seen)
                 return
             task = self._next_reindex_task(self._reindex)
             self._reindex_had_turn = True
@@ -351,11 +358,15 @@ class IndexingQueue:
         self._in_flight.notify()
         return None
 
-    def _retry_and_clean(self) -> None:
-        """Retry jobs and removals that a failed store interrupted, and delete old ended jobs."""
+    def _retry_and_clean(self) -> bool:
+        """Retry jobs and removals that a failed store interrupted, and delete old ended jobs.
+
+        Return whether waiting threads were notified.
+        """
         jobs, problems = self._stores.jobs, self._result_stage.problems
+        has_attempts = bool(self._attempts)
         self._result_stage.retry()
-        if self._attempts:
+        if has_attempts:
             given_up = {
                 job_id: f"Failed after {attempts} attempts. {problems.get(job_id, 'A store failed each time.')}"
                 for job_id, attempts in list(self._attempts.items())
@@ -376,6 +387,7 @@ class IndexingQueue:
         if time.monotonic() - self._jobs_pruned_at > PRUNE_JOBS_EVERY_S:
             self._jobs_pruned_at = time.monotonic()
             jobs.forget_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
+        return has_attempts
 
     def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
         """End a job that no stage has started to process."""

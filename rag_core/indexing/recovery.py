@@ -124,7 +124,7 @@ def resume_jobs(
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
-    """Return whether searches already use a version of the document that has other content and was added later."""
+    """Return whether a later version with other content is already searched."""
     searched = stores.documents.version(row.active_version) if row.active_version else None
     return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
 
@@ -157,7 +157,7 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.documents.generations("building")}
-    for row in stores.documents.versions_where(versions.c.state.in_(("building", "words"))):
+    for row in stores.documents.find_versions(versions.c.state.in_(("building", "words"))):
         if row.id in waiting:
             removal.clear_version(row.id, row.generation_id)
             stores.documents.restart_version(row.id)
@@ -182,7 +182,7 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
     """Retire complete versions that searches do not use, except versions in a generation that is being built."""
     with removal.lock:  # no version is published while this lock is held
         building = {generation_id for generation_id, _ in stores.documents.generations("building")}
-        for row in stores.documents.versions_where(versions.c.state == "full"):
+        for row in stores.documents.find_versions(versions.c.state == "full"):
             if row.active_version != row.id and row.generation_id not in building:
                 removal.retire_version(row)
 
@@ -202,12 +202,12 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 
 def _remove_orphans(stores: Stores) -> None:
     """Delete files and index entries that no row of the database refers to, and embeddings that no chunk uses."""
-    chunk_ids = set(stores.documents.chunk_ids_all())
+    chunk_ids = set(stores.documents.all_chunk_ids())
     generations = [one for state in ("active", "building") for one, _ in stores.documents.generations(state)]
     for _, index in stores.open_indexes(*generations):
         index.delete(sorted(index.ids() - chunk_ids))
     stores.embeddings.remove_unused()
-    digests = {row.sha256 for row in stores.documents.versions_where()}
+    digests = {row.sha256 for row in stores.documents.find_versions()}
     for digest in stores.files.digests():
         if digest not in digests:
             stores.files.delete(digest)

@@ -239,12 +239,12 @@ class Reindexer:
     # selection of documents
 
     def _active_rows(self) -> list[VersionRow]:
-        return self._stores.documents.versions_where(documents.c.active_version == versions.c.id)
+        return self._stores.documents.find_versions(documents.c.active_version == versions.c.id)
 
     def _chosen(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
         """Return one version of each chosen document: the version that searches use, or else an ended version."""
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
-        ended = self._stores.documents.versions_where(
+        ended = self._stores.documents.find_versions(
             versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
         )
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
@@ -254,7 +254,7 @@ class Reindexer:
 
         After them come versions with content that only snapshots contain.
         """
-        rows = self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id)
+        rows = self._stores.documents.find_versions(versions.c.generation_id == generation.generation_id)
         done = {Content(row.document_id, row.sha256) for row in rows}
         done |= {self._contents[result.task.version_id] for result in self._ended}
         wanted = [*self._active_rows(), *self._stores.snapshots.find_superseded_contents()]
@@ -265,7 +265,7 @@ class Reindexer:
         content = {row.document_id: row.sha256 for row in self._active_rows()}
         superseded = {Content(row.document_id, row.sha256) for row in self._stores.snapshots.find_superseded_contents()}
         current = set()
-        for row in self._stores.documents.versions_where(versions.c.generation_id == generation.generation_id):
+        for row in self._stores.documents.find_versions(versions.c.generation_id == generation.generation_id):
             is_outdated = content.get(row.document_id, row.sha256) != row.sha256
             if is_outdated and Content(row.document_id, row.sha256) not in superseded:
                 self._removal.remove_version(row)

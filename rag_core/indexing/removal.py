@@ -87,7 +87,7 @@ class Removal:
     def _remove_hidden(self, document_id: str) -> DeleteReceipt:
         library = self._stores.documents
         name = library.name(document_id)
-        rows = library.versions_where(versions.c.document_id == document_id, versions.c.state == "removing")
+        rows = library.find_versions(versions.c.document_id == document_id, versions.c.state == "removing")
         version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
         embedding_ids = self._stores.embeddings.ids_for_versions(version_ids)
@@ -112,7 +112,7 @@ class Removal:
         removed = self.clear_version(version_id, generation_id)
         with self._stores.file_lock:
             # Delete the file before the row: if deleting the file fails, the row stays and the removal can be repeated.
-            if not self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.id != version_id):
+            if not self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
             self._stores.documents.remove_version(version_id)
         return removed
@@ -134,7 +134,7 @@ class Removal:
 
     def find_same_content(self, row: VersionRow) -> list[VersionRow]:
         """Return the other versions of a document that have the same content, oldest first."""
-        return self._stores.documents.versions_where(
+        return self._stores.documents.find_versions(
             versions.c.document_id == row.document_id,
             versions.c.id != row.id,
             versions.c.sha256 == row.sha256,
@@ -165,7 +165,7 @@ class Removal:
         # While the lock is held, no version is published into the generation.
         with self.lock:
             wanted = {job.details["version_id"] for job in stores.jobs.all(active=True)}
-            for row in stores.documents.versions_where(versions.c.generation_id == generation_id):
+            for row in stores.documents.find_versions(versions.c.generation_id == generation_id):
                 if row.id in wanted:
                     self.clear_version(row.id, generation_id)
                     stores.documents.restart_version(row.id)
@@ -196,7 +196,7 @@ class Removal:
 
     def _is_orphaned(self, digest: str) -> bool:
         """Return whether a file is stored although no version refers to it."""
-        referred = self._stores.documents.versions_where(versions.c.sha256 == digest)
+        referred = self._stores.documents.find_versions(versions.c.sha256 == digest)
         return not referred and self._stores.files.exists(digest)
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
@@ -215,7 +215,7 @@ class Removal:
         except StoreError as error:
             # Searches do not find the version, and the next start of the application deletes the rest of its data.
             log.warning("the data of %s could not be removed yet: %s", row.name, error)
-        others = self._stores.documents.versions_where(
+        others = self._stores.documents.find_versions(
             versions.c.document_id == row.document_id, versions.c.id != version_id
         )
         if any(other.active_version == other.id for other in others):

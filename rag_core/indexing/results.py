@@ -23,6 +23,8 @@ class TaskCounter:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._count = 0
+        # Number of calls of `remove` and `notify` so far.
+        self.changes = 0
 
     @property
     def is_zero(self) -> bool:
@@ -37,16 +39,21 @@ class TaskCounter:
         """Stop counting a task that has ended."""
         with self._changed:
             self._count -= 1
-            self._changed.notify_all()
+            self._notify()
 
     def notify(self) -> None:
         with self._changed:
-            self._changed.notify_all()
+            self._notify()
 
-    def wait(self, timeout_s: float) -> None:
-        """Wait until `remove` or `notify` is called, or until the timeout."""
+    def _notify(self) -> None:
+        self.changes += 1
+        self._changed.notify_all()
+
+    def wait(self, timeout_s: float, seen: int | None = None) -> None:
+        """Wait until ``changes`` differs from ``seen``, by default its present value, or until the timeout."""
         with self._changed:
-            self._changed.wait(timeout_s)
+            seen = self.changes if seen is None else seen
+            self._changed.wait_for(lambda: self.changes != seen, timeout_s)
 
     def wait_for_zero(self, stopping: threading.Event) -> None:
         """Wait until all tasks have ended or the process is stopping."""

@@ -111,7 +111,7 @@ class Submission:
         if library.find_content(compute_sha256(data)):
             return False
         document_id = self._stores.names.find(clean_name(name), collection)
-        rows = library.versions_where(versions.c.document_id == document_id) if document_id else []
+        rows = library.find_versions(versions.c.document_id == document_id) if document_id else []
         # Queued documents count as well: if two files of one upload have the same name, the second file would replace
         # the first before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)

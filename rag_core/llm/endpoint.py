@@ -303,7 +303,7 @@ class Endpoint:
 
 
 def _disconnect(events: Any) -> None:
-    """End a connection while another thread waits for its next event, which closing the stream does not do."""
+    """Shut down the socket, so that a thread waiting for the next event wakes; closing the stream would not wake it."""
     stream = events.response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if isinstance(connection, socket.socket):

@@ -83,7 +83,7 @@ class FoundCell:
         figures = (_FIGURE.fullmatch(cell.text) for cell in column if cell)
         symbols = {one["symbol"] for one in figures if one and one["symbol"]}
         symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
-        unit = find_unit(self.header) or find_unit(self.row.label)
+        unit = find_bracketed_unit(self.header) or find_bracketed_unit(self.row.label)
         at = figure.start("digits")
         return f"{self.cell.text[:at]}{symbol}{self.cell.text[at:]}{'' if unit == '%' else ' '}{unit}".rstrip()
 
@@ -134,11 +134,11 @@ def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
     return list(dict.fromkeys(table.row_label(row) for _, table, row in _iter_rows(tables) if row.label))
 
 
-def find_unit(label: str) -> str:
+def find_bracketed_unit(label: str) -> str:
     """Return the unit in brackets at the end of a header or a row label; it may be empty.
 
-    >>> find_unit("Rain 2022 (mm)"), find_unit("Cost (GBP)"), find_unit("Net sales (restated)")
-    ('mm', 'GBP', '')
+    >>> [find_bracketed_unit(one) for one in ("Rain 2022 (mm)", "Cost (GBP)", "Net sales (restated)")]
+    ['mm', 'GBP', '']
     """
     match = _BRACKETS.search(label)
     if match is None:

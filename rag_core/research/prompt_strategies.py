@@ -33,7 +33,7 @@ from rag_core.types.searches import Query
 
 # With ``fid``, the model reads this many times as many passages as a plain prompt contains.
 FID_PASSAGES = 2
-# Tokens that even short chunks take in a prompt; it limits how many chunks are ranked for a long context.
+# Least tokens assumed per chunk; bounds how many chunks are ranked for a long context.
 _SHORT_CHUNK = 64
 _MOST_RANKED = 1000
 _NOTHING = "NONE"

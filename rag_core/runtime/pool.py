@@ -38,7 +38,7 @@ class SearchPool:
             tasks.cancel()
             raise
 
-    def shutdown(self) -> None:
+    def close(self) -> None:
         """Cancel tasks that have not started, and wait until the running tasks have ended."""
         self._executor.shutdown(cancel_futures=True)
 

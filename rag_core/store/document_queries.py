@@ -199,9 +199,9 @@ class DocumentQueries:
 
     def version(self, version_id: str) -> VersionRow | None:
         """Return a version, or ``None`` if it is not stored."""
-        return next(iter(self.versions_where(versions.c.id == version_id)), None)
+        return next(iter(self.find_versions(versions.c.id == version_id)), None)
 
-    def versions_where(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
+    def find_versions(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
         """Return the versions that meet the conditions, oldest first."""
         of_document = VersionRow._fields.index("name")
         query = (
@@ -376,7 +376,7 @@ class DocumentQueries:
         """Return the number of stored chunks of all versions."""
         return int(self._db.fetch_values(select(func.count(chunks.c.id)))[0])
 
-    def chunk_ids_all(self) -> list[int]:
+    def all_chunk_ids(self) -> list[int]:
         """Return the ids of all stored chunks."""
         return self._db.fetch_values(select(chunks.c.id))
 

@@ -150,9 +150,7 @@ class SnapshotStore:
 
         If there are several, an indexed version is preferred, and then the newest one.
         """
-        rows = self._library.versions_where(
-            IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended"))
-        )
+        rows = self._library.find_versions(IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended")))
         present = {Content(row.document_id, row.sha256) for row in rows if row.id == row.active_version}
         rows.sort(key=lambda row: (row.state == "full", row.added_at))
         best = {Content(row.document_id, row.sha256): row for row in rows}
@@ -231,7 +229,7 @@ class SnapshotView:
         ids = [version_id for version_id, _ in found.values()]
         rows: dict[str, VersionRow] = {}
         for batch in split_batches(ids):
-            rows |= {row.document_id: row for row in self._library.versions_where(versions.c.id.in_(batch))}
+            rows |= {row.document_id: row for row in self._library.find_versions(versions.c.id.in_(batch))}
         return [
             replace_version(one, row)
             for one in self._library.documents(list(document_ids) if document_ids is not None else None)

@@ -30,7 +30,7 @@ _ATTRIBUTION = re.compile(
 _LINE = re.compile(r"[^\n]+")
 _ADDRESS = re.compile(r"\s*(?:<[^<>\s]*>|\[mailto:[^\]]*\])")
 _QUOTED, _NEXT_PARAGRAPH = re.compile(r"\s*>"), re.compile(r"\n\s*\n\s*(?=\S)")
-# Most lines between two labelled lines: a long list of recipients goes on there.
+# Maximum lines between two header fields; a long recipient list continues on these lines.
 _MAX_BETWEEN = 2
 _LONGEST_HEADING, _LONGEST_TITLE = 80, 120
 

@@ -66,7 +66,7 @@ def find_measure(text: str, start: int, end: int, currency: str = "", *, in_row:
     if in_row and (following := _NUMBERS.match(text, end)):
         places.append(following.end())
     for place in places:
-        if unit := find_unit(text, place):
+        if unit := find_unit_after(text, place):
             return Measure(unit.partition("-")[0], frozenset((unit,)))
         if (word := _PHRASE.match(text, place)) and (codes := _load_currencies().get(normalize(word[1].split()[0]))):
             return Measure("currency", codes)
@@ -82,13 +82,15 @@ def find_measure(text: str, start: int, end: int, currency: str = "", *, in_row:
     return None
 
 
-def find_unit(text: str, end: int) -> str:
+def find_unit_after(text: str, end: int) -> str:
     """Return the unit after a number that ends here, such as ``duration-minute``; empty if none is known.
 
-    >>> find_unit("It takes 45 Minuten.", 11), find_unit("at 300 µA", 6), find_unit("36 valves", 2)
+    >>> find_unit_after("It takes 45 Minuten.", 11), find_unit_after("at 300 µA", 6), find_unit_after("36 valves", 2)
     ('duration-minute', 'A-µ', '')
-    >>> find_unit("ten (10) Working Days", 3), find_unit("517 square miles", 3), find_unit("50 Betriebsstunden", 2)
-    ('duration-day', 'area-square-mile', 'duration-hour')
+    >>> find_unit_after("ten (10) Working Days", 3), find_unit_after("517 square miles", 3)
+    ('duration-day', 'area-square-mile')
+    >>> find_unit_after("50 Betriebsstunden", 2)
+    'duration-hour'
     """
     # A single "m" is part of the number, because it may also stand for millions.
     if _METRES.search(text, 0, end):

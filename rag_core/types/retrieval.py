@@ -211,7 +211,10 @@ class PassageScore:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """Parameters of retrieval. ``None`` stands for the value of the settings or of the Settings page.
+    """Parameters of retrieval.
+
+    For ``candidates`` and ``rrf_k``, ``None`` stands for a constant; otherwise, for the value of the settings or of the
+    Settings page.
 
     ``rank_by`` names the score that determines the order of the passages, one of `rag_core.stages.RANKINGS`. Retrievers
     that do not contribute to this score do not run. The reranker always runs, because the gate and the extractive

@@ -89,7 +89,7 @@ class RankedChunks:
         The embedder of the index that was searched.
     lookup : EmbeddedLookup or None
         The domain look-up that ran in addition to the search for the question; ``None`` if none ran.
-    one_document : bool
+    is_lookup_in_one_document : bool
         Whether a look-up ran and only one document was searched.
     problems : tuple of str
         For each retriever that failed: what was not searched, and why.
@@ -110,7 +110,7 @@ class RankedChunks:
     vectors: Mapping[int, ChunkVectors]
     embedder: QuestionEmbedder
     lookup: EmbeddedLookup | None = None
-    one_document: bool = False
+    is_lookup_in_one_document: bool = False
     problems: tuple[str, ...] = ()
     dates: AskedDates = NO_DATES
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
 from rag_core.text.languages import detect_language
-from rag_core.text.measures import Measure, find_measure, find_unit
+from rag_core.text.measures import Measure, find_measure, find_unit_after
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
@@ -349,7 +349,7 @@ def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: An
         return True
     if one.currency != two.currency and (two.currency or len(sentence.values) == 1):
         return False
-    unit, other_unit = find_unit(claim.text, value.end), find_unit(sentence.text, other.end)
+    unit, other_unit = find_unit_after(claim.text, value.end), find_unit_after(sentence.text, other.end)
     if other_unit and unit and other_unit != unit:
         return False
     line = sentence.text.rfind("\n", 0, other.start) + 1

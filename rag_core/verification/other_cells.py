@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year, list_fiscal_years
-from rag_core.text.measures import find_unit
+from rag_core.text.measures import find_unit_after
 from rag_core.text.numbers import numbers_equal
 from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
@@ -158,7 +158,7 @@ def _spread(heads: Sequence[Head], count: int) -> list[Head]:
 
 def _list_durations(text: str, values: Sequence[Value]) -> list[tuple[str, str]]:
     """Return the durations among the values of a text, each as an amount and a unit."""
-    units = [(one, find_unit(text, one.end)) for one in values if one.number]
+    units = [(one, find_unit_after(text, one.end)) for one in values if one.number]
     return [(str(min(one.number.values)), unit) for one, unit in units if one.number and unit.startswith("duration")]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from rag_core.settings import BUNDLED_EMBEDDER
 from tests.support.embedders import HashingEmbedder
 from tests.support.engines import run_in_threads
 
+LoadOnce = Callable[[Runtime | None], BundledEmbedder]
+FP32, BF16 = Runtime("openvino", "fp32"), Runtime("openvino", "bf16")
 TEXTS = ["A cat sat on the mat.", "Revenue grew by ten percent in 2022, to 34,229 million dollars.", "x"]
 
 
@@ -32,13 +35,19 @@ def by_torch() -> SentenceTransformerEmbedder:
 
 
 @pytest.fixture(scope="module")
-def by_openvino() -> BundledEmbedder:
+def load_once() -> LoadOnce:
+    """Return a function that loads the bundled embedder of a runtime at its first call."""
+    return functools.cache(BundledEmbedder)
+
+
+@pytest.fixture(scope="module")
+def by_openvino(load_once: LoadOnce) -> BundledEmbedder:
     """Return the bundled embedder.
 
     The session fixture `embedder` is not used, because this module has a parametrized fixture of the same name, and
     pytest would load the model again for each parameter.
     """
-    return BundledEmbedder()
+    return load_once(None)
 
 
 @pytest.fixture(params=["bundled", "sentence-transformers", "hashing"])
@@ -57,9 +66,9 @@ def test_identity_describes_the_model(by_torch: Embedder) -> None:
         assert (model.window, model.special_tokens) == (256, 2)
 
 
-def test_bundled_model_equals_sentence_transformers() -> None:
+def test_bundled_model_equals_sentence_transformers(load_once: LoadOnce) -> None:
     """Both compute in fp32, with padding of texts of unequal length."""
-    model = BundledEmbedder(Runtime("openvino", "fp32"))
+    model = load_once(FP32)
     reference = SentenceTransformerEmbedder(str(bundled.find_weights_folder()), precision="fp32")
     for actual, expected in zip(model.embed(TEXTS), reference.embed(TEXTS), strict=True):
         assert actual.dense == pytest.approx(expected.dense, abs=1e-5)
@@ -110,10 +119,10 @@ def test_vectors_do_not_depend_on_other_texts(embedder: Embedder) -> None:
     assert embedder.embed([]) == []
 
 
-@pytest.mark.parametrize("runtime", [None, Runtime("openvino", "fp32"), Runtime("openvino", "int8")])
-def test_bundled_vectors_are_bitwise_independent_of_the_batch(runtime: Runtime | None) -> None:
+@pytest.mark.parametrize("runtime", [None, FP32, Runtime("openvino", "int8")])
+def test_bundled_vectors_are_bitwise_independent_of_the_batch(runtime: Runtime | None, load_once: LoadOnce) -> None:
     """The scores of a document do not depend on other documents in its batch."""
-    model = BundledEmbedder(runtime)
+    model = load_once(runtime)
     texts = [" ".join(["word", "number", str(number), *["and more"] * number]) for number in range(40)]
     for text, batched in zip(texts, model.embed(texts), strict=True):
         (alone,) = model.embed([text])
@@ -121,8 +130,8 @@ def test_bundled_vectors_are_bitwise_independent_of_the_batch(runtime: Runtime |
             assert np.array_equal(getattr(batched, name), getattr(alone, name)), (name, text)
 
 
-def test_question_is_embedded_in_fp32() -> None:
-    exact, rough = BundledEmbedder(Runtime("openvino", "fp32")), BundledEmbedder(Runtime("openvino", "bf16"))
+def test_question_is_embedded_in_fp32(load_once: LoadOnce) -> None:
+    exact, rough = load_once(FP32), load_once(BF16)
     # A processor without bf16 embeds documents in fp32 as well.
     if "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         assert exact.embed([TEXTS[1]])[0].dense.tolist() != rough.embed([TEXTS[1]])[0].dense.tolist()
@@ -215,8 +224,8 @@ def test_missing_file_of_package_is_reported(monkeypatch: pytest.MonkeyPatch, tm
         BundledEmbedder()
 
 
-def test_precisions_give_similar_vectors() -> None:
-    exact, rough = BundledEmbedder(Runtime("openvino", "fp32")), BundledEmbedder(Runtime("openvino", "bf16"))
+def test_precisions_give_similar_vectors(load_once: LoadOnce) -> None:
+    exact, rough = load_once(FP32), load_once(BF16)
     assert exact.identity == rough.identity
     for first, second in zip(exact.embed(TEXTS), rough.embed(TEXTS), strict=True):
         assert first.dense @ second.dense > 0.999

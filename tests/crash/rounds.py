@@ -25,6 +25,7 @@ from typing import Any
 import chromadb  # noqa: F401 - imported before the fork, so that each process need not
 import openvino  # noqa: F401 - as above
 import sentence_transformers  # noqa: F401 - as above
+from transformers import BertForMaskedLM  # noqa: F401 - as above
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
@@ -109,7 +110,7 @@ def work(folder: Path) -> None:
 def stored(engine: Engine) -> dict[str, Any]:
     """Return the content of all stores, without ids and times, which differ from run to run."""
     stores = engine._stores
-    chunk_ids = set(stores.documents.chunk_ids_all())
+    chunk_ids = set(stores.documents.all_chunk_ids())
     states = ("active", "building", "retired")
     generations = [generation for state in states for generation, _ in stores.documents.generations(state)]
     nearest = engine.search(NEAREST, top_k=1).passages
@@ -131,7 +132,7 @@ def stored(engine: Engine) -> dict[str, Any]:
         "linked": all(stores.embeddings.is_fully_linked(document.version_id) for document in engine.documents.list()),
         "embeddings": stores.embeddings.count(),
         "files": len(stores.files.digests()),
-        "versions": len(stores.documents.versions_where()),
+        "versions": len(stores.documents.find_versions()),
         "found": [passage.document for passage in nearest],
         "problems": list(engine.status().problems),
     }
@@ -174,7 +175,8 @@ def _ended_within(process: int, seconds: float) -> bool:
 
 def main() -> None:
     root, kills, moments = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
-    # What the search of each process needs, read before the fork.
+    # What each process needs to make and search documents, loaded before the fork.
+    content("a.pdf", 1, 1)
     load_words("")
     find_asked_dates(NEAREST)
     seconds = 0.0

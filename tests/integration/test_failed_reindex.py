@@ -85,7 +85,7 @@ def test_version_of_a_reindex_is_ended_later_if_the_store_fails(engine: Engine) 
     chosen = indexed(engine, "a.pdf", BUDGET)
     with failing(EmbeddingStore, "link_chunks"), failing_once(DocumentStore, "mark_version_ended"):
         rebuild_index(engine, [chosen])
-    wait_until(lambda: not engine._stores.documents.versions_where(versions.c.state == "building"))
+    wait_until(lambda: not engine._stores.documents.find_versions(versions.c.state == "building"))
     assert_found(engine, budget=["a.pdf"])
     assert_stores_agree(engine)
 

@@ -250,7 +250,7 @@ def test_reindex_within_the_index_reads_snapshots_again(engine: Engine) -> None:
     assert rebuild_index(engine).state is JobState.DONE
     idle(engine)
     assert_consistent(engine)
-    rows = engine._stores.documents.versions_where(versions.c.document_id == document_id)
+    rows = engine._stores.documents.find_versions(versions.c.document_id == document_id)
     assert sorted(row.state for row in rows) == ["full", "full"]
     assert len({row.extractor for row in rows}) == 1
 

@@ -76,7 +76,7 @@ def stored_ids(engine: Engine) -> set[int]:
 
 
 def chunk_ids(engine: Engine) -> set[int]:
-    return set(engine._stores.documents.chunk_ids_all())
+    return set(engine._stores.documents.all_chunk_ids())
 
 
 def test_score_is_the_inner_product_of_the_vectors(library: Engine, encoder: str) -> None:

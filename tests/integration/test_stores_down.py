@@ -452,7 +452,7 @@ def test_failed_deletion_during_rebuild_stays_deleted(
         late = barrier.submit(engine, "late.pdf", PENGUINS)
         rebuild = engine.index.rebuild(chunk_tokens=40)
         library = engine._stores.documents
-        while sum(row.document_id == deleted for row in library.versions_where()) < 2:
+        while sum(row.document_id == deleted for row in library.find_versions()) < 2:
             time.sleep(0.01)
         with failing(DenseIndex, "delete"), pytest.raises(StoreUnavailable, match="on fire"):
             engine.documents.delete([deleted])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
+from collections.abc import Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -19,6 +21,12 @@ def listed(*names: str) -> dict[str, str]:
     lines = [line for name in names for line in (ROOT / name).read_text("utf-8").splitlines()]
     matches = [re.match(r"([A-Za-z0-9._-]+)(.*)", line) for line in lines if line and line[0] not in "#-"]
     return {normalized(match[1]): match[2] for match in matches if match}
+
+
+@functools.cache
+def distributions() -> Mapping[str, list[str]]:
+    """Return the installed packages of each top-level name; this reads the files of all packages."""
+    return packages_distributions()
 
 
 def normalized(name: str) -> str:
@@ -46,10 +54,9 @@ def imported(*paths: str) -> set[str]:
     ],
 )
 def test_imported_packages_are_required(paths: tuple[str, ...], files: tuple[str, ...]) -> None:
-    distributions = packages_distributions()
     required = listed(*files)
     missing = {
-        name for name in imported(*paths) if not {normalized(one) for one in distributions[name]} & set(required)
+        name for name in imported(*paths) if not {normalized(one) for one in distributions()[name]} & set(required)
     }
     assert missing == set()
 

@@ -73,7 +73,7 @@ class Candidate:
 
 
 class AnswerSource(Protocol):
-    """A kind of answer."""
+    """Proposes the candidates of one kind of answer."""
 
     def propose(self, answers: Sequence[FoundAnswer], page_texts: Mapping[PageKey, str]) -> Iterable[Candidate]:
         """Yield the candidates of this kind.

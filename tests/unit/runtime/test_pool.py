@@ -29,11 +29,11 @@ def test_tasks_of_failed_question_are_cancelled_or_awaited(monkeypatch: pytest.M
         fail()
     assert futures[0].result(0)
     assert futures[1].cancelled()
-    pool.shutdown()
+    pool.close()
 
 
 def test_closed_pool_rejects_tasks() -> None:
     pool = SearchPool()
-    pool.shutdown()
+    pool.close()
     with pool.tasks() as tasks, pytest.raises(StoreUnavailable, match="Footnote is closing"):
         tasks.submit(int)

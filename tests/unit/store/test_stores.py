@@ -221,7 +221,7 @@ def test_reread_version_replaces_only_the_same_content(library: DocumentStore) -
     assert library.publish(again, DocumentStatus.INDEXED, "", active=True, reread=True)
     assert library.visible_versions() == {again: "full"}
     _, newer = library.add_version("a", "default", "f" * 64, 1, document_id=document_id)
-    assert [row.id for row in library.versions_where()][-1] == newer
+    assert [row.id for row in library.find_versions()][-1] == newer
     assert library.publish(newer, DocumentStatus.INDEXED, "", active=True)
     assert not library.publish(late, DocumentStatus.INDEXED, "", active=True, reread=True)
     assert library.visible_versions() == {newer: "full"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from rag_core.text.measures import find_unit
+from rag_core.text.measures import find_unit_after
 from rag_core.text.spelled_numbers import SPELLED_LANGUAGES, parse_spelled_numbers
 from rag_core.text.values import find_values, is_same_value
 
@@ -89,4 +89,4 @@ def test_spelled_numbers_are_read_in_each_language(language: str, data: st.DataO
 )
 def test_unit_after_a_number_is_found_by_name_and_symbol(text: str, unit: str) -> None:
     [value] = find_values(text)
-    assert find_unit(text, value.end) == unit
+    assert find_unit_after(text, value.end) == unit
