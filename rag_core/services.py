@@ -30,6 +30,7 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
+from rag_core.indexing.transfers import Transfers
 from rag_core.indexing.watches import Watches
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.research.baselines import build_ranker
@@ -81,6 +82,7 @@ class Services:
     index : Index
     collections : Collections
     snapshots : Snapshots
+    transfers : Transfers
     watches : Watches
     conversations : Conversations
     labels : Labels
@@ -167,6 +169,7 @@ class Services:
         theme_writer = ThemeSummarizer(stores, self._generations)
         self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
         self.snapshots = Snapshots(stores, self._removal, self._indexer)
+        self.transfers = Transfers(settings, stores, self.documents)
         self.watches = Watches(stores, self._indexer, self.documents)
 
         self.labels = Labels(stores)

@@ -295,6 +295,20 @@ class EventStream(Response):
                 await send({"type": "http.response.body", "body": last, "more_body": False})
 
 
+class Download(EventStream):
+    """A zip file that a generator writes; if it cannot be completed, the connection is closed before its end."""
+
+    media_type = "application/zip"
+
+    def __init__(self, chunks: Generator[bytes, None, None], stopping: threading.Event, name: str) -> None:
+        super().__init__(chunks, stopping, _raise)
+        self.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+
+
+def _raise(error: Exception) -> bytes:
+    raise error
+
+
 async def _send(send: Send, message: Message) -> None:
     await send(message)
 

@@ -22,6 +22,7 @@ _STATUSES: tuple[tuple[type[errors.RagError], int], ...] = (
     (errors.CollectionError, 422),
     (errors.SnapshotError, 422),
     (errors.QuestionError, 422),
+    (errors.BackupError, 422),
     (errors.SettingsError, 422),
     (errors.DataFolderUnwritable, 507),
     (errors.GeneratorRateLimited, 503),

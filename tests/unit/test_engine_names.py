@@ -13,6 +13,7 @@ from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.snapshots import Snapshots
+from rag_core.indexing.transfers import Transfers
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.explanations import Explanations
@@ -38,6 +39,7 @@ NAMES = {
     Collections: "list move_documents",
     Snapshots: "create delete index_missing list",
     ClosedBook: "answer",
+    Transfers: "export_library import_library",
     SnapshotComparisons: "compare",
     Watches: "add find interval_s list remove start stop sync",
     Conversations: "add_message create delete export_docx export_markdown export_pdf get list messages remove_messages "
