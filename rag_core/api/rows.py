@@ -284,7 +284,7 @@ class TokensRow(Row):
 class ImportedRow(Row):
     """A document of an export, and the job that indexes it; that of known content has ended.
 
-    It has no job if the file is left out and could not be indexed before.
+    There is no job if nothing was lacking.
     """
 
     file: str

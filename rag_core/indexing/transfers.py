@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,10 +26,13 @@ from rag_core.store.schema import versions
 from rag_core.store.serialization import answer_from_json
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 from rag_core.types.documents import VersionRow
+from rag_core.types.jobs import Job
 
 MANIFEST = "footnote.json"
 # Most parts of an export, most bytes of its manifest, and most bytes of all files relative to those of one.
 _MAX_PARTS, _MAX_MANIFEST_BYTES, _MAX_FILES = 1_000_000, 500_000_000, 100_000
+# What `Naming` adds to a name that is taken.
+_NUMBER = re.compile(r" \(\d+\)(?=(?:\.[^.]*)?$)")
 _Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
@@ -40,6 +44,11 @@ class _Name(_Part):
     name: str = Field(min_length=1, max_length=400)
     collection: str = Field(min_length=1, max_length=400)
     folder: str = ""
+
+    @property
+    def file(self) -> str:
+        """The name of the file, without the folders that distinguish it from others."""
+        return PurePosixPath(self.name).name
 
 
 class _Document(_Part):
@@ -94,7 +103,10 @@ class _Export(_Part):
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """A document of an export: its name and its id in this library, and the job that indexes it, if there is one."""
+    """A document of an export: its name there, its id in this library, and the job that adds it or a name of it.
+
+    There is no job if nothing was lacking, or if its file could not be indexed before.
+    """
 
     file: str
     document_id: str
@@ -208,23 +220,31 @@ class Transfers:
         return self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.state != "removing")
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
-        shown, part = one.names[0].name, _name_part(one.sha256)
-        if part in archive:
-            data = archive.read(part)
-        elif self._stores.documents.find_content(one.sha256):
-            data = self._stores.files.get(one.sha256)
-        else:  # its file could not be indexed here
-            return ImportedDocument(shown, self._find_versions(one.sha256)[-1].document_id, None)
-        jobs = [
-            self._documents.submit(
-                PurePosixPath(name.name).name, data, collection=name.collection, folder=name.folder, on_same_name="keep"
-            )
-            for name in one.names
-        ]
-        document_id = str(jobs[0].document_id)
+        part, known = _name_part(one.sha256), self._stores.documents.find_content(one.sha256)
+        names = self._list_missing(one, known[0]) if known else one.names
+        jobs: list[Job] = []
+        if names and (known or part in archive):
+            data = archive.read(part) if part in archive else self._stores.files.get(one.sha256)
+            jobs = [
+                self._documents.submit(
+                    name.file, data, collection=name.collection, folder=name.folder, on_same_name="keep"
+                )
+                for name in names
+            ]
+        if jobs:
+            document_id = str(jobs[0].document_id)
+        else:  # without known content, its file could not be indexed here
+            document_id = known[0] if known else self._find_versions(one.sha256)[-1].document_id
         if one.tags:
             self._documents.set_tags({document_id: [*self._documents.get(document_id).tags, *one.tags]})
-        return ImportedDocument(shown, document_id, jobs[0].job_id)
+        return ImportedDocument(one.names[0].name, document_id, jobs[0].job_id if jobs else None)
+
+    def _list_missing(self, one: _Document, document_id: str) -> list[_Name]:
+        """Return the names that a document lacks; a name to which an earlier import added a number is the same name."""
+        stored = self._stores.names.names(document_id)
+        has = {(_NUMBER.sub("", PurePosixPath(name.name).name), name.collection, name.folder or "") for name in stored}
+        has |= {(PurePosixPath(name.name).name, name.collection, name.folder or "") for name in stored}
+        return [name for name in one.names if (name.file, name.collection, name.folder) not in has]
 
     def _add_conversation(self, one: _Conversation, known: Mapping[str, str]) -> bool:
         values = _replace_ids(one.model_dump(), known)

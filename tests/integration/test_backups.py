@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from rag_core.api.json_rows import pick
 from rag_core.engine import Engine
 from rag_core.errors import BackupError
 from rag_core.indexing.restoring import restore_library
@@ -54,7 +55,11 @@ def describe(engine: Engine) -> dict[str, Any]:
     status = engine.status()
     answers = [engine.answer(question) for question in QUESTIONS.values()]
     return {
-        "answers": [(one.text, one.citations, [dict(passage.scores) for passage in one.passages]) for one in answers],
+        "answers": [
+            (one.text, [pick(cited, "document_id", "page_index", "quote") for cited in one.citations], one.gate)
+            for one in answers
+        ],
+        "scores": [[(passage.text, dict(passage.scores)) for passage in one.passages] for one in answers],
         "status": (status.healthy, status.counts, status.stores, status.built_with, status.threshold),
         "documents": engine.documents.list(),
         "conversations": [
