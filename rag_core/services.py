@@ -51,6 +51,7 @@ from rag_core.research.themes.theme_strategy import ThemeStrategy
 from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.research.themes.themes import Themes
 from rag_core.runtime.access_tokens import AccessTokens
+from rag_core.runtime.activity import Activity
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -92,6 +93,7 @@ class Services:
     model_downloads : ModelDownloads
     preferences : Preferences
     tokens : AccessTokens
+    activity : Activity
     strategies : Strategies
     continuations : Continuations
     explanations : Explanations
@@ -118,6 +120,7 @@ class Services:
         self.model_downloads = ModelDownloads(settings, self.models)
         self.preferences = Preferences(settings, stores, self.models)
         self.tokens = AccessTokens(stores.tokens)
+        self.activity = Activity(stores)
 
         self._pool = SearchPool()
         self._searcher = Searcher(settings, stores, self._local_models, self._generations, self.preferences, self._pool)

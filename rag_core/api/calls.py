@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -209,7 +210,7 @@ class Endpoint:
 
 async def run_in_thread(work: Callable[[], T]) -> T:
     """Run work in one of the threads of the API and return its result."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, work)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, copy_context().run, work)
 
 
 async def run_stoppable(receive: Receive, stopping: threading.Event, work: Callable[[], T]) -> T:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rag_core import errors
+from rag_core.api.observation import request_id
 
 _log = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
@@ -52,7 +53,7 @@ def build_problem(error: Exception) -> dict[str, Any]:
     elif isinstance(error, errors.RagError):
         detail = str(error)
     else:
-        _log.error("Unexpected error", exc_info=error)
+        _log.error("Unexpected error in request %s", request_id.get(), exc_info=error)
         detail = f"Something went wrong ({type(error).__name__}). See the log of the app for details."
     title = HTTPStatus(status).phrase
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": type(error).__name__}
