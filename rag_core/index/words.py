@@ -14,11 +14,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, TextClause, text
 
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
@@ -28,7 +29,7 @@ from rag_core.text.calendar_dates import list_asked_terms, list_date_terms
 from rag_core.text.normalize import STROKES, SUPERSCRIPT_DIGITS, normalize
 from rag_core.text.spelling import count_typing_errors, list_variants
 from rag_core.text.words import ALPHANUMERIC, LETTERS, STOP_WORDS, stem
-from rag_core.types.arrays import BoolArray, Int64Array
+from rag_core.types.arrays import BoolArray, Float64Array, Int64Array
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.retrieval import CountedAlone, Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
@@ -99,12 +100,12 @@ class _Part:
     chunk_ids: Int64Array
     document_frequencies: dict[str, int] = field(default_factory=dict)
 
-    def find(self, chunk_ids: Int64Array) -> BoolArray:
-        """Return which of these chunks belong to the versions."""
+    def find(self, chunk_ids: Int64Array) -> tuple[Int64Array, BoolArray]:
+        """Return the places of these chunks in ``chunk_ids``, and which of these chunks belong to the versions."""
         if not len(self.chunk_ids):
-            return np.zeros(len(chunk_ids), bool)
+            return np.zeros(len(chunk_ids), np.int64), np.zeros(len(chunk_ids), bool)
         places = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
-        return np.asarray(self.chunk_ids[places] == chunk_ids)
+        return places, np.asarray(self.chunk_ids[places] == chunk_ids)
 
 
 @dataclass(slots=True)
@@ -221,21 +222,22 @@ class WordIndex:
         terms = list(dict.fromkeys(term.translate(STROKES) for term in terms))
         part = self._part(versions)
         query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
-        scores: Counter[int] = Counter()
+        scores = np.zeros(len(part.chunk_ids))
         with self._db.read() as connection:
             known = self._count_alone(connection, terms, part)
             counted = {term: known[term] for term in terms}
             everywhere = self._document_frequencies(connection, terms)
-            for term in _select_terms(counted, MAX_POSTINGS):
-                weight = _weight_term(len(part.chunk_ids), counted[term])
-                factor = weight / _weight_term(self._total(connection), everywhere[term])
-                rows = connection.execute(query, {"match": _fts_query([term]), **_limit_ids(part)}).all()
-                found = part.find(np.array([chunk_id for chunk_id, _ in rows], np.int64))
-                for (chunk_id, score), is_found in zip(rows, found, strict=True):
-                    if is_found:
-                        scores[chunk_id] += score * factor
-        best = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
-        return [Hit(int(chunk_id), float(score)) for chunk_id, score in best[:k]]
+            total = len(part.chunk_ids)
+            for term in _select_terms(counted, k, total / 2):
+                factor = _weight_term(total, counted[term]) / _weight_term(self._total(connection), everywhere[term])
+                pairs = _fetch_numbers(connection, query, {"match": _fts_query([term]), **_limit_ids(part)}).reshape(
+                    -1, 2
+                )
+                places, is_found = part.find(pairs[:, 0].astype(np.int64))
+                scores[places[is_found]] += pairs[is_found, 1] * factor
+        found = np.flatnonzero(scores)
+        best = found[np.lexsort((found, -scores[found]))[:k]]
+        return [Hit(int(part.chunk_ids[place]), float(scores[place])) for place in best]
 
     def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
         """Return the other forms of the abbreviations in a question, by the form in the question.
@@ -384,8 +386,8 @@ class WordIndex:
             known.clear()
         counted = {word: known[word] for word in words if word in known}
         for word in dict.fromkeys(word for word in words if word not in counted):
-            rows = connection.execute(query, {"match": _fts_query([word]), **_limit_ids(part)}).scalars().all()
-            known[word] = counted[word] = int(part.find(np.array(rows, np.int64)).sum())
+            rows = _fetch_numbers(connection, query, {"match": _fts_query([word]), **_limit_ids(part)})
+            known[word] = counted[word] = int(part.find(rows.astype(np.int64))[1].sum())
         return counted
 
     def _total(self, connection: Connection) -> int:
@@ -463,6 +465,13 @@ def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = m
         kept.append(term)
         postings += frequency
     return kept
+
+
+def _fetch_numbers(connection: Connection, query: TextClause, values: Mapping[str, Any]) -> Float64Array:
+    """Return the numbers of all rows one after the other; SQLAlchemy's rows would take several times as long."""
+    result = connection.execute(query, values)
+    cursor: Any = result.cursor
+    return np.fromiter(chain.from_iterable(cursor), np.float64)
 
 
 def _weight_term(total: int, frequency: int) -> float:
