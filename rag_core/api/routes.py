@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, compile_path
 
 from rag_core.api import completions
 from rag_core.api.access import require_all_collections
@@ -37,14 +37,14 @@ def build_routes(served: Served) -> list[BaseRoute]:
             routes=[
                 *(_build_route(one, served, BASE) for one in ENDPOINTS),
                 Route("/openapi.json", _describe),
-                *_rest(),
+                *_rest(ENDPOINTS),
             ],
         ),
         Mount(
             "/v1",
             routes=[
                 *(_build_route(one, served, "/v1", completions.build_error_response) for one in completions.ENDPOINTS),
-                *_rest(completions.build_error_response),
+                *_rest(completions.ENDPOINTS, completions.build_error_response),
             ],
         ),
         Route("/mcp", Observed(McpEndpoint(served), "/mcp")),
@@ -67,10 +67,20 @@ def _build_route(
     return Route(one.path, reply, methods=[one.method], middleware=[observed])
 
 
-def _rest(build_error_response: Callable[[Exception], Response] = build_problem_response) -> list[Route]:
+def _rest(
+    endpoints: Sequence[Endpoint],
+    build_error_response: Callable[[Exception], Response] = build_problem_response,
+) -> list[Route]:
     """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
+    patterns = [(compile_path(one.path)[0], one.method) for one in endpoints]
 
     async def refuse(request: Request) -> Response:
+        path = f"/{request.path_params['rest']}"
+        if allowed := sorted({method for pattern, method in patterns if pattern.match(path)}):
+            words = f"{request.url.path} takes {', '.join(allowed)}, not {request.method}."
+            response = build_error_response(RequestError(405, words))
+            response.headers["Allow"] = ", ".join(allowed)
+            return response
         words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
         return build_error_response(RequestError(404, words))
 

@@ -177,6 +177,8 @@ FORM = {"Content-Type": "multipart/form-data; boundary=x"}
     ("method", "path", "sent", "status", "words"),
     [
         ("GET", "nowhere", {}, 404, "There is no address GET /api/v1/nowhere"),
+        ("PUT", "documents/none", {}, 405, "/api/v1/documents/none takes DELETE, GET, not PUT."),
+        ("POST", "tokens", {"json": {"name": "\0", "rights": ["read"]}}, 422, "its name is empty"),
         ("GET", "documents/none", {}, 404, "no longer in the library"),
         ("GET", "jobs/none", {}, 404, "no longer listed"),
         ("GET", "conversations/none", {}, 404, "no longer stored"),
