@@ -6,13 +6,13 @@ import logging
 import re
 import time
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rag_core.api.problems import request_id
 from rag_core.engine import Engine
 from rag_core.runtime.activity import LIMITS_S, Durations
 
@@ -20,8 +20,6 @@ _log = logging.getLogger(__name__)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _HEADER = "X-Request-ID"
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-# The id of the request that is being answered, for logs.
-request_id: ContextVar[str] = ContextVar("request_id", default="")
 # Durations of requests by method, path with the names of its parameters, and status.
 requests = Durations()
 

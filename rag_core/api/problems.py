@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
 from pydantic import ValidationError
 
 from rag_core import errors
-from rag_core.api.observation import request_id
 
 _log = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
+# The id of the request that is being answered, for logs.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
 # The status of each error; the first class that fits counts, so branches follow their members.
 _STATUSES: tuple[tuple[type[errors.RagError], int], ...] = (
     (errors.UnknownDocument, 404),
