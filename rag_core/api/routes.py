@@ -84,7 +84,7 @@ def _rest(
         words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
         return build_error_response(RequestError(404, words))
 
-    return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+    return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])]
 
 
 async def _describe(_: Request) -> Response:

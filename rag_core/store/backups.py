@@ -86,26 +86,26 @@ def write_backup(settings: Settings, target: Path) -> BackupManifest:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BackupError(f"{target} exists and is not an empty folder. Name a new folder for the backup.")
     store = FileStore(settings.files_url or settings.data_dir / FILES)
-    partial = target.with_name(f"{target.name}.partial")
     try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True, mode=0o700)
-        files, missing = _copy_library(source, store, partial)
-        manifest = BackupManifest(
-            schema_revision=_read_revision(partial / DATABASE),
-            created_at=now().isoformat(),
-            database_sha256=hash_file(partial / DATABASE),
-            database_bytes=(partial / DATABASE).stat().st_size,
-            files=files,
-            missing=missing,
-        )
-        (partial / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
-        verify_backup(partial)
-        if target.exists():
-            target.rmdir()
-        partial.rename(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{target.name}.partial-", dir=target.parent) as name:
+            partial = Path(name) / "backup"
+            partial.mkdir(mode=0o700)
+            files, missing = _copy_library(source, store, partial)
+            manifest = BackupManifest(
+                schema_revision=_read_revision(partial / DATABASE),
+                created_at=now().isoformat(),
+                database_sha256=hash_file(partial / DATABASE),
+                database_bytes=(partial / DATABASE).stat().st_size,
+                files=files,
+                missing=missing,
+            )
+            (partial / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
+            verify_backup(partial)
+            if target.exists():
+                target.rmdir()
+            partial.rename(target)
     except (OSError, sqlite3.Error) as error:
-        shutil.rmtree(partial, ignore_errors=True)
         raise BackupError(
             f"The backup cannot be written to {target} ({error}). The library is unchanged. Free some space, or name "
             "another folder."
@@ -258,7 +258,13 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
 
 def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
     """Write a backup, and return the parts of a zip file of it; the backup is deleted at their end."""
-    scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=settings.data_dir)
+    try:
+        scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=settings.data_dir)
+    except OSError as error:
+        raise BackupError(
+            f"The data folder {settings.data_dir} cannot be written ({error.strerror or error}), so no backup can be "
+            "sent. Use the command backup, which writes into another folder."
+        ) from None
     folder = Path(scratch.name) / "backup"
     try:
         write_backup(settings, folder)
