@@ -26,7 +26,7 @@ def backup(
     folder: Annotated[Path, typer.Argument(help="New folder for the backup.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Write a backup of the whole library, also while the application uses it."""
+    """Back up the library, also while it is in use."""
     manifest = write_backup(read_settings(), folder)
     _print_manifest(manifest, folder, as_json)
     if manifest.missing:
@@ -37,7 +37,7 @@ def restore(
     source: Annotated[Path, typer.Argument(help="Folder or zip file of a backup.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """Restore a backup into a data folder without a library (--data-dir)."""
+    """Restore a backup into a new data folder (--data-dir)."""
     settings = read_settings()
     with console.counter("index") as count:
         manifest = restore_library(settings, source, count)
@@ -53,7 +53,10 @@ def _print_manifest(manifest: BackupManifest, folder: Path, as_json: bool) -> No
 def export_library(
     file: Annotated[Path, typer.Argument(help="New zip file.", show_default=False)], as_json: Json = False
 ) -> None:
-    """Export the documents, conversations and settings as one file, for another library."""
+    """Export the library as one file, for another library.
+
+    The file has the documents, the conversations and the settings for answers.
+    """
     with _create_file(file) as target, open_engine_or_app() as opened:
         if isinstance(opened, RunningApp):
             opened.download("export", target)
@@ -84,7 +87,10 @@ def _create_file(file: Path) -> Iterator[BinaryIO]:
 def import_library(
     file: Annotated[Path, typer.Argument(help="File that export wrote.", show_default=False)], as_json: Json = False
 ) -> None:
-    """Import an export: documents that the library lacks, their names, conversations and settings; wait until done."""
+    """Import what a library exported; wait until done.
+
+    Known content is not added twice, and settings of this library stay.
+    """
     try:
         with file.open("rb") as source, open_engine_or_app() as opened:
             if isinstance(opened, RunningApp):
