@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from rag_core.errors import BackupError, StoreUnavailable
+from rag_core.errors import BackupError, CollectionError, StoreUnavailable
 from rag_core.indexing.documents import Documents
 from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
@@ -21,6 +21,7 @@ from rag_core.settings import Settings
 from rag_core.store.backups import stream_zip
 from rag_core.store.conversations import TITLE_CHARS
 from rag_core.store.database import now
+from rag_core.store.file_names import clean_collection
 from rag_core.store.files import compute_sha256
 from rag_core.store.schema import versions
 from rag_core.store.serialization import answer_from_json
@@ -37,7 +38,7 @@ _Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid", defer_build=True, allow_inf_nan=False)
 
 
 class _Name(_Part):
@@ -198,8 +199,8 @@ class Transfers:
             manifest = _parse(archive.read(MANIFEST, _MAX_MANIFEST_BYTES))
             for one in manifest.documents:
                 self._check_file(archive, one)
-        except (UnreadableError, UnpackedSizeError) as error:
-            raise BackupError(f"The file cannot be imported: {error}. Nothing was imported.") from None
+        except (UnreadableError, UnpackedSizeError, CollectionError) as error:
+            raise BackupError(f"The file cannot be imported: {str(error).rstrip('.')}. Nothing was imported.") from None
         added = tuple(self._add_document(archive, one) for one in manifest.documents)
         known = {one.document_id: new.document_id for one, new in zip(manifest.documents, added, strict=True)}
         return Import(
@@ -210,6 +211,8 @@ class Transfers:
 
     def _check_file(self, archive: Archive, one: _Document) -> None:
         shown = one.names[0].name
+        for name in one.names:
+            clean_collection(name.collection)
         if _name_part(one.sha256) not in archive:
             if not self._find_versions(one.sha256):
                 raise UnreadableError(f"it lacks the file of {shown}")
@@ -294,7 +297,7 @@ def _parse(data: bytes) -> _Export:
         for one in manifest.conversations:
             for message in one.messages:
                 if message.answer is not None:
-                    answer_from_json(message.answer)
+                    answer_from_json(_replace_ids(message.answer, {}))
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
         raise UnreadableError(f"its manifest, {MANIFEST}, is damaged at {place or 'its beginning'}") from None

@@ -227,6 +227,7 @@ _ENTRY = {
     "sha256": compute_sha256(_PDF),
     "names": [{"name": "../../vault.pdf", "collection": "default", "folder": ""}],
 }
+_NAMELESS = _ENTRY | {"names": [{"name": "vault.pdf", "collection": "\u200b", "folder": ""}]}
 _MANIFEST: dict[str, Any] = {
     "format": "footnote-export",
     "version": 1,
@@ -241,6 +242,9 @@ _CHAT = {
     **{"updated_at": "2026-01-01T00:00:00Z", "documents": [], "collections": [], "as_of": "", "model": None},
     **{"instructions": "", "tags": [], "messages": []},
 }
+_DEEP: dict[str, Any] = {}
+for _ in range(400):
+    _DEEP = {"deep": _DEEP}
 _MESSAGE = {"role": "assistant", "text": "x", "created_at": "2026-01-01T00:00:00Z", "answer": {"state": "odd"}}
 
 
@@ -256,8 +260,14 @@ _MESSAGE = {"role": "assistant", "text": "x", "created_at": "2026-01-01T00:00:00
         (_write_export(_MANIFEST | {"documents": [_ENTRY | {"sha256": "../x"}]}), "damaged at documents.0.sha256"),
         (_write_export(_MANIFEST | {"settings": {"top_k": 10**9}}, **{_PART: _PDF}), "damaged at settings.top_k"),
         (_write_export(_MANIFEST | {"conversations": [_CHAT | {"messages": [_MESSAGE]}]}, **{_PART: _PDF}), "damaged"),
+        (
+            _write_export(_MANIFEST | {"conversations": [_CHAT | {"messages": [_MESSAGE | {"answer": _DEEP}]}]}),
+            "damaged",
+        ),
+        (_write_export(_MANIFEST | {"settings": {"threshold": float("nan")}}, **{_PART: _PDF}), "settings.threshold"),
+        (_write_export(_MANIFEST | {"documents": [_NAMELESS]}, **{_PART: _PDF}), "A collection needs a name"),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_export_that_is_damaged_or_hostile_changes_nothing(shared: Engine, data: bytes, words: str) -> None:
     with pytest.raises(BackupError, match=words):

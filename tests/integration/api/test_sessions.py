@@ -7,13 +7,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import openai
-import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -57,14 +55,7 @@ def ask_with_mcp(app: ServedApp, *, stdio: bool = False) -> str:
     return run_coroutine(ask())
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [ask_with_curl, ask_with_openai, ask_with_mcp, lambda app: ask_with_mcp(app, stdio=True)],
-    ids=["curl", "openai", "mcp", "mcp over stdio"],
-)
-def test_document_is_added_asked_about_opened_and_deleted(
-    app: ServedApp, tmp_path: Path, ask: Callable[[ServedApp], str]
-) -> None:
+def test_document_is_added_asked_about_opened_and_deleted(app: ServedApp, tmp_path: Path) -> None:
     app.play(complete("It was founded in 1874 [1]."))
     file = tmp_path / "observatory.pdf"
     file.write_bytes(make_pdf(FACT))
@@ -72,11 +63,14 @@ def test_document_is_added_asked_about_opened_and_deleted(
     while job["state"] in ("queued", "running"):
         job = curl(app, f"jobs/{job['job_id']}")
     assert job["addition"]["status"] == "indexed"
-    text = ask(app)
-    assert "1874 [1]" in text, text
-    (link, *_) = re.findall(rf"{re.escape(app.address)}/documents\?document={job['document_id']}&page=1[^\s)]*", text)
-    assert httpx.get(link, trust_env=False).status_code == 200
-    (page,) = curl(app, f"documents/{job['document_id']}/pages")["pages"]
-    assert page["text"] == FACT
-    assert curl(app, f"documents/{job['document_id']}", "--request", "DELETE")["receipts"][0]["chunks_remaining"] == 0
-    assert job["document_id"] not in ask(app)
+    path = f"documents/{job['document_id']}"
+    ways = (ask_with_curl, ask_with_openai, ask_with_mcp)
+    for text in (*(ask(app) for ask in ways), ask_with_mcp(app, stdio=True)):
+        assert "1874 [1]" in text, text
+        page = rf"{re.escape(app.address)}/documents\?document={job['document_id']}&page=1[^\s)]*"
+        (link, *_) = re.findall(page, text)
+        assert httpx.get(link, trust_env=False).status_code == 200
+    assert curl(app, f"{path}/pages")["pages"][0]["text"] == FACT
+    assert curl(app, path, "--request", "DELETE")["receipts"][0]["chunks_remaining"] == 0
+    for ask in ways:
+        assert job["document_id"] not in ask(app)
