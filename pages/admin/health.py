@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from typing import BinaryIO
+
 import pandas as pd
 import streamlit as st
 
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import N_, _, format_number, translate_message
+from rag_core.engine import Engine
 from rag_core.types.status import Status
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
@@ -27,8 +31,8 @@ def show_health(status: Status) -> None:
         st.metric(_("On disk"), format_bytes(sum(status.disk_bytes.values())), width="content")
 
 
-def show_storage(status: Status) -> None:
-    """Show the number of entries in each store, the disk space by part, and the remaining counts."""
+def show_storage(engine: Engine, status: Status) -> None:
+    """Show the number of entries in each store, the disk space by part, the remaining counts, and the export."""
     st.header(_("Storage"), anchor=False)
     st.caption(
         _(
@@ -73,6 +77,25 @@ def show_storage(status: Status) -> None:
                 for name, number in other_counts.items()
             )
         )
+
+    st.download_button(
+        _("Export the library"),
+        lambda: _write_export(engine),
+        "footnote-export.zip",
+        "application/zip",
+        key="export_library",
+        on_click="ignore",
+        icon=":material/download:",
+        help=_("One file with the documents, conversations and settings for answers. Another library imports it."),
+    )
+
+
+def _write_export(engine: Engine) -> BinaryIO:
+    """Return an open file with the export, which is deleted when it is closed."""
+    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - Streamlit reads it after this function
+    file.writelines(engine.transfers.export_library())
+    file.seek(0)
+    return file
 
 
 def show_installation(status: Status) -> None:
