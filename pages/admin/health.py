@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from typing import BinaryIO
-
 import pandas as pd
 import streamlit as st
 
@@ -80,7 +77,7 @@ def show_storage(engine: Engine, status: Status) -> None:
 
     st.download_button(
         _("Export the library"),
-        lambda: _write_export(engine),
+        lambda: b"".join(engine.transfers.export_library()),
         "footnote-export.zip",
         "application/zip",
         key="export_library",
@@ -88,14 +85,6 @@ def show_storage(engine: Engine, status: Status) -> None:
         icon=":material/download:",
         help=_("One file with the documents, conversations and settings for answers. Another library imports it."),
     )
-
-
-def _write_export(engine: Engine) -> BinaryIO:
-    """Return an open file with the export, which is deleted when it is closed."""
-    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - Streamlit reads it after this function
-    file.writelines(engine.transfers.export_library())
-    file.seek(0)
-    return file
 
 
 def show_installation(status: Status) -> None:
