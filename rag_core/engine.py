@@ -157,7 +157,8 @@ class Engine(Services):
         scope = Scope.of(documents, collections, as_of)
         how, writer = configuration or DEFAULT_CONFIGURATION, Writer(model, instructions)
         with self.cards.paused():
-            yield from self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
+            events = self._follow_ups.ask(question, scope, top_k, history, how, search_for, writer)
+            yield from self.activity.observe_question(events)
 
     def answer(self, question: str, **options: Any) -> Answer:
         """Return the answer to a question; ``options`` are the keyword arguments of `ask`."""

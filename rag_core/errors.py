@@ -17,6 +17,7 @@
     ├── SnapshotError              no snapshot has this name or date, or the name is invalid or taken
     ├── QuestionError              the question is empty, too long, or not suitable for the strategy
     ├── LabelError                 a labelled question cannot be parsed or does not match the library
+    ├── BackupError                a backup or an export cannot be written, read or brought into a library
     ├── StoreError
     │   ├── DataFolderInUse        another process has the data folder open
     │   ├── DatabaseInUse          another process has the database open
@@ -117,6 +118,10 @@ class QuestionError(RagError):
 
 class LabelError(RagError):
     """A labelled question cannot be parsed, or names a document or page that is not in the library."""
+
+
+class BackupError(RagError):
+    """A backup or an export cannot be written, read, or brought into a library."""
 
 
 class StoreError(RagError):

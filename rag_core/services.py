@@ -30,6 +30,7 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.snapshots import Snapshots
+from rag_core.indexing.transfers import Transfers
 from rag_core.indexing.watches import Watches
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.research.baselines import build_ranker
@@ -50,6 +51,7 @@ from rag_core.research.themes.theme_strategy import ThemeStrategy
 from rag_core.research.themes.theme_summaries import ThemeSummarizer
 from rag_core.research.themes.themes import Themes
 from rag_core.runtime.access_tokens import AccessTokens
+from rag_core.runtime.activity import Activity
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -81,6 +83,7 @@ class Services:
     index : Index
     collections : Collections
     snapshots : Snapshots
+    transfers : Transfers
     watches : Watches
     conversations : Conversations
     labels : Labels
@@ -90,6 +93,7 @@ class Services:
     model_downloads : ModelDownloads
     preferences : Preferences
     tokens : AccessTokens
+    activity : Activity
     strategies : Strategies
     continuations : Continuations
     explanations : Explanations
@@ -116,6 +120,7 @@ class Services:
         self.model_downloads = ModelDownloads(settings, self.models)
         self.preferences = Preferences(settings, stores, self.models)
         self.tokens = AccessTokens(stores.tokens)
+        self.activity = Activity(stores)
 
         self._pool = SearchPool()
         self._searcher = Searcher(settings, stores, self._local_models, self._generations, self.preferences, self._pool)
@@ -167,6 +172,7 @@ class Services:
         theme_writer = ThemeSummarizer(stores, self._generations)
         self.theme_builder = ThemeBuilder(stores, graphs, self.models, self._indexer, theme_writer)
         self.snapshots = Snapshots(stores, self._removal, self._indexer)
+        self.transfers = Transfers(settings, stores, self.documents)
         self.watches = Watches(stores, self._indexer, self.documents)
 
         self.labels = Labels(stores)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import N_, _, format_number, translate_message
+from rag_core.engine import Engine
 from rag_core.types.status import Status
 
 # The counts that are shown first, in this order. The other counts are shown below the table of stores.
@@ -27,8 +28,8 @@ def show_health(status: Status) -> None:
         st.metric(_("On disk"), format_bytes(sum(status.disk_bytes.values())), width="content")
 
 
-def show_storage(status: Status) -> None:
-    """Show the number of entries in each store, the disk space by part, and the remaining counts."""
+def show_storage(engine: Engine, status: Status) -> None:
+    """Show the number of entries in each store, the disk space by part, the remaining counts, and the export."""
     st.header(_("Storage"), anchor=False)
     st.caption(
         _(
@@ -73,6 +74,17 @@ def show_storage(status: Status) -> None:
                 for name, number in other_counts.items()
             )
         )
+
+    st.download_button(
+        _("Export the library"),
+        lambda: b"".join(engine.transfers.export_library()),
+        "footnote-export.zip",
+        "application/zip",
+        key="export_library",
+        on_click="ignore",
+        icon=":material/download:",
+        help=_("One file with the documents, conversations and settings for answers. Another library imports it."),
+    )
 
 
 def show_installation(status: Status) -> None:

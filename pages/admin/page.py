@@ -30,7 +30,7 @@ with st.container(key=keys.ADMIN_MODEL):
 show_instructions(back.engine)
 show_jobs(back.engine)
 show_index(back.engine, status)
-show_storage(status)
+show_storage(back.engine, status)
 show_recent_failures(back.engine)
 show_answer_settings(back.engine)
 show_watched_folders(back.engine)

@@ -44,8 +44,9 @@ from rag_core.text.words import STOP_WORDS, replace_words
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.dates import DAY_FIRST, NO_DATES, AskedDates
-from rag_core.types.protocols import LookupPlan, QuestionEmbedder
+from rag_core.types.protocols import InverseDocumentFrequency, LookupPlan, QuestionEmbedder
 from rag_core.types.retrieval import (
+    CountedAlone,
     Excluding,
     Hit,
     Question,
@@ -119,7 +120,8 @@ class Ranker:
         plan = self._plan_lookup(query.text) if rank_by in _WITH_LOOKUP else None
         versions, embedded_versions = self._select_versions(query, generation.generation_id)
         forms = self._stores.word_index.find_forms(query.text, versions)
-        asked = QuestionForms(query, forms, generation.embedder, self._stores.word_index.idf)
+        idf = partial(self._stores.word_index.idf, versions=versions)
+        asked = QuestionForms(query, forms, generation.embedder, idf)
         expanded = add_forms(query.text, forms)
         if forms and not hypothesis:
             hypothesis = replace_words(query.text, {form: others[0] for form, others in forms.items()})
@@ -141,7 +143,7 @@ class Ranker:
         for retriever in retrievers:
             if retriever.reads == "embedding":
                 searches.start(retriever, searched, candidates, embedded_versions)
-        lookup = tasks.submit(self._embed_lookup, plan, generation.embedder) if plan else None
+        lookup = tasks.submit(_embed_lookup, plan, generation.embedder, idf) if plan else None
 
         def rerank(chunk_ids: Sequence[int]) -> list[Hit]:
             loader.prefetch_rows(chunk_ids)
@@ -229,10 +231,6 @@ class Ranker:
     def _plan_lookup(self, text: str) -> LookupPlan | None:
         return plan_lookup(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
 
-    def _embed_lookup(self, plan: LookupPlan, embedder: QuestionEmbedder) -> EmbeddedLookup:
-        question = embedder.embed_question(plan.text, low_priority=True)
-        return EmbeddedLookup(plan, question, compute_token_weights(question, self._stores.word_index.idf, STOP_WORDS))
-
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: str, rows: Mapping[int, ChunkRow]) -> Ranking:
         """Return the ranking, with chunks of newer documents moved up if the setting ``freshness`` is above 0.
 
@@ -254,10 +252,17 @@ class Ranker:
         """
         if query.documents is not None or query.as_of is not None:
             visible = list(self._stores.view(query.as_of).visible_versions(query.documents))
+            if query.configuration.counts_alone:
+                visible = CountedAlone(visible, self._stores.documents.chunk_ids)
             return visible, visible
         hidden = self._stores.documents.hidden_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
+
+
+def _embed_lookup(plan: LookupPlan, embedder: QuestionEmbedder, idf: InverseDocumentFrequency) -> EmbeddedLookup:
+    question = embedder.embed_question(plan.text, low_priority=True)
+    return EmbeddedLookup(plan, question, compute_token_weights(question, idf, STOP_WORDS))
 
 
 def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:

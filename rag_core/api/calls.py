@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -209,7 +210,7 @@ class Endpoint:
 
 async def run_in_thread(work: Callable[[], T]) -> T:
     """Run work in one of the threads of the API and return its result."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, work)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, copy_context().run, work)
 
 
 async def run_stoppable(receive: Receive, stopping: threading.Event, work: Callable[[], T]) -> T:
@@ -293,6 +294,20 @@ class EventStream(Response):
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_EVENT_S):
                 await send({"type": "http.response.body", "body": last, "more_body": False})
+
+
+class Download(EventStream):
+    """A zip file that a generator writes; if it cannot be completed, the connection is closed before its end."""
+
+    media_type = "application/zip"
+
+    def __init__(self, chunks: Generator[bytes, None, None], stopping: threading.Event, name: str) -> None:
+        super().__init__(chunks, stopping, _raise)
+        self.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+
+
+def _raise(error: Exception) -> bytes:
+    raise error
 
 
 async def _send(send: Send, message: Message) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from rag_core import errors
 from rag_core.api.problems import PROBLEM_TYPE
@@ -53,6 +54,21 @@ class RunningApp:
         if reply.headers.get("content-type") == PROBLEM_TYPE:
             raise _build_error(reply.json())
         return reply.json()
+
+    def download(self, path: str, target: BinaryIO) -> None:
+        """Write the file at an address into an open file."""
+        import httpx
+
+        try:
+            with self._http.stream("GET", path) as reply:
+                if reply.headers.get("content-type") == PROBLEM_TYPE:
+                    raise _build_error(json.loads(reply.read()))
+                for data in reply.iter_bytes():
+                    target.write(data)
+        except httpx.HTTPError as error:
+            raise errors.StoreUnavailable(
+                f"The application at {self.address} stopped sending ({type(error).__name__}). Its log says why."
+            ) from None
 
     def read_list(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield all rows of a list, such as ``documents``."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from starlette.routing import compile_path
 
-from rag_core.api import documents, questions, tokens
+from rag_core.api import documents, questions, tokens, transfers
 from rag_core.api.access import require_right
 from rag_core.api.calls import Call, Endpoint
 from rag_core.engine import Engine
 from rag_core.errors import RequestError
 from rag_core.types.access import Caller
 
-ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS, *tokens.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS, *tokens.ENDPOINTS, *transfers.ENDPOINTS)
 # Takes a method, a path and the values of the query or the body, and returns the JSON value of the reply.
 Fetch = Callable[[str, str, dict[str, Any]], Any]
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rag_core.indexing.transfers import Import
 from rag_core.llm.model_catalogue import CatalogueModel
 from rag_core.llm.model_download import build_model_path, is_downloaded
 from rag_core.runtime.model_downloads import build_offer
@@ -220,6 +221,15 @@ def build_snapshot_row(one: Snapshot) -> dict[str, Any]:
     """Return the row that ``snapshot`` prints for a snapshot."""
     row = asdict(one)
     return {**row, "as_of": to_local_time(one.as_of).date().isoformat(), "created_at": one.created_at.isoformat()}
+
+
+def build_import_row(imported: Import) -> dict[str, Any]:
+    """Return the row of an import."""
+    return {
+        "documents": [asdict(one) for one in imported.documents],
+        "conversations": imported.conversations,
+        "settings": list(imported.settings),
+    }
 
 
 def build_sync_row(sync: SyncResult, ended: Sequence[Job]) -> dict[str, Any]:

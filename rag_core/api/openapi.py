@@ -14,6 +14,7 @@ from rag_core.api.calls import Endpoint
 from rag_core.api.problems import PROBLEM_TYPE
 
 _REFERENCE = "#/components/schemas/{model}"
+_FILES = ("image/png", "application/zip")
 _FILE = {"type": "string", "format": "binary"}
 
 
@@ -69,7 +70,7 @@ def _describe(one: Endpoint, path: str, row: dict[str, Any], components: dict[st
     if one.takes_file:
         parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": {"type": "string"}})
     content = {
-        kind: {"schema": row if kind == "application/json" else _FILE if kind == "image/png" else {"type": "string"}}
+        kind: {"schema": row if kind == "application/json" else _FILE if kind in _FILES else {"type": "string"}}
         for kind in one.media_types
     }
     status = "202" if one.takes_file else "200"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +13,8 @@ from rag_core import errors
 
 _log = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
+# The id of the request that is being answered, for logs.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
 # The status of each error; the first class that fits counts, so branches follow their members.
 _STATUSES: tuple[tuple[type[errors.RagError], int], ...] = (
     (errors.UnknownDocument, 404),
@@ -22,6 +25,7 @@ _STATUSES: tuple[tuple[type[errors.RagError], int], ...] = (
     (errors.CollectionError, 422),
     (errors.SnapshotError, 422),
     (errors.QuestionError, 422),
+    (errors.BackupError, 422),
     (errors.SettingsError, 422),
     (errors.DataFolderUnwritable, 507),
     (errors.GeneratorRateLimited, 503),
@@ -51,7 +55,7 @@ def build_problem(error: Exception) -> dict[str, Any]:
     elif isinstance(error, errors.RagError):
         detail = str(error)
     else:
-        _log.error("Unexpected error", exc_info=error)
+        _log.error("Unexpected error in request %s", request_id.get(), exc_info=error)
         detail = f"Something went wrong ({type(error).__name__}). See the log of the app for details."
     title = HTTPStatus(status).phrase
     return {"type": "about:blank", "title": title, "status": status, "detail": detail, "code": type(error).__name__}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, compile_path
 
 from rag_core.api import completions
+from rag_core.api.access import require_all_collections
 from rag_core.api.calls import (
     CANNOT_START,
     Endpoint,
@@ -20,6 +22,7 @@ from rag_core.api.calls import (
 )
 from rag_core.api.endpoints import ENDPOINTS
 from rag_core.api.mcp_endpoint import McpEndpoint
+from rag_core.api.observation import Observed, write_metrics
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
@@ -31,38 +34,57 @@ def build_routes(served: Served) -> list[BaseRoute]:
     return [
         Mount(
             BASE,
-            routes=[*(_build_route(one, served) for one in ENDPOINTS), Route("/openapi.json", _describe), *_rest()],
+            routes=[
+                *(_build_route(one, served, BASE) for one in ENDPOINTS),
+                Route("/openapi.json", _describe),
+                *_rest(ENDPOINTS),
+            ],
         ),
         Mount(
             "/v1",
             routes=[
-                *(_build_route(one, served, completions.build_error_response) for one in completions.ENDPOINTS),
-                *_rest(completions.build_error_response),
+                *(_build_route(one, served, "/v1", completions.build_error_response) for one in completions.ENDPOINTS),
+                *_rest(completions.ENDPOINTS, completions.build_error_response),
             ],
         ),
-        Route("/mcp", McpEndpoint(served)),
+        Route("/mcp", Observed(McpEndpoint(served), "/mcp")),
+        Route("/metrics", _report_metrics(served)),
         Route("/healthz", _report_life),
         Route("/readyz", _report_readiness(served)),
     ]
 
 
 def _build_route(
-    one: Endpoint, served: Served, build_error_response: Callable[[Exception], Response] = build_problem_response
+    one: Endpoint,
+    served: Served,
+    base: str,
+    build_error_response: Callable[[Exception], Response] = build_problem_response,
 ) -> Route:
     async def reply(request: Request) -> Response:
         return await one.reply(request, served, build_error_response)
 
-    return Route(one.path, reply, methods=[one.method])
+    observed = Middleware(Observed, f"{base}{one.path}")
+    return Route(one.path, reply, methods=[one.method], middleware=[observed])
 
 
-def _rest(build_error_response: Callable[[Exception], Response] = build_problem_response) -> list[Route]:
+def _rest(
+    endpoints: Sequence[Endpoint],
+    build_error_response: Callable[[Exception], Response] = build_problem_response,
+) -> list[Route]:
     """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
+    patterns = [(compile_path(one.path)[0], one.method) for one in endpoints]
 
     async def refuse(request: Request) -> Response:
+        path = f"/{request.path_params['rest']}"
+        if allowed := sorted({method for pattern, method in patterns if pattern.match(path)}):
+            words = f"{request.url.path} takes {', '.join(allowed)}, not {request.method}."
+            response = build_error_response(RequestError(405, words))
+            response.headers["Allow"] = ", ".join(allowed)
+            return response
         words = f"There is no address {request.method} {request.url.path}. {BASE}/openapi.json describes all."
         return build_error_response(RequestError(404, words))
 
-    return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])]
+    return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])]
 
 
 async def _describe(_: Request) -> Response:
@@ -73,6 +95,24 @@ async def _describe(_: Request) -> Response:
 
 async def _report_life(_: Request) -> Response:
     return build_json_response({"status": "ok"})
+
+
+def _report_metrics(served: Served) -> Reply:
+    """Return what reports figures to Prometheus, if the caller may manage all collections."""
+
+    def write(request: Request) -> Response:
+        try:
+            engine, caller = served.admit(request, "manage")
+            require_all_collections(caller, "The figures need")
+            return Response(write_metrics(engine), headers={"Cache-Control": "no-store"}, media_type="text/plain")
+        except Exception as error:  # noqa: BLE001 - every error becomes a reply
+            return build_problem_response(error)
+
+    async def report(request: Request) -> Response:
+        # Not in a thread of the API, which may all be busy with questions.
+        return await asyncio.to_thread(write, request)
+
+    return report
 
 
 def _report_readiness(served: Served) -> Reply:

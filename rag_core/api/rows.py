@@ -281,6 +281,25 @@ class TokensRow(Row):
     tokens: list[TokenRow]
 
 
+class ImportedRow(Row):
+    """A document of an export, and the job that indexes it; that of known content has ended.
+
+    There is no job if nothing was lacking.
+    """
+
+    file: str
+    document_id: str
+    job_id: str | None
+
+
+class ImportRow(Row):
+    """What was brought into the library: documents, and the numbers or names of what it lacked."""
+
+    documents: list[ImportedRow]
+    conversations: int
+    settings: list[str]
+
+
 class ProblemRow(Row):
     """Why a request was not answered, and what to do (RFC 9457)."""
 

@@ -94,7 +94,7 @@ class VisibleLibrary:
         strategy: str = "plain",
         **options: Any,
     ) -> dict[str, Any]:
-        options["configuration"] = RetrievalConfig(strategy=strategy)
+        options["configuration"] = RetrievalConfig(strategy=strategy, counts_alone=bool(self._caller.collections))
         if not self._caller.collections:
             return {**options, "documents": tuple(documents), "collections": tuple(collections), "as_of": as_of}
         if as_of or strategy != "plain":

@@ -39,8 +39,10 @@ from rag_core.cli.snapshot import snapshot_app
 from rag_core.cli.themes import themes_app
 from rag_core.cli.token import token_app
 from rag_core.cli.train import pseudo_questions, train
+from rag_core.cli.transfer import backup, export_library, import_library, restore
 from rag_core.cli.watch import watch
 from rag_core.errors import (
+    BackupError,
     CollectionError,
     LabelError,
     ModelNotDownloaded,
@@ -64,7 +66,7 @@ INTERRUPTED = 130
 # of its work, and also when a server closes a connection.
 SIGPIPE_STATUS = 141
 _USER_ERRORS = (
-    *(CollectionError, LabelError, ModelNotDownloaded, QuestionError),
+    *(BackupError, CollectionError, LabelError, ModelNotDownloaded, QuestionError),
     *(SettingsError, SnapshotError, TokenError, UnknownDocument, UnknownModel, UnknownTheme),
 )
 
@@ -167,6 +169,10 @@ def reindex(
     exit_unless_done(ended, SOME_FAILED if done else FAILED)
 
 
+app.command()(backup)
+app.command()(restore)
+app.command("export")(export_library)
+app.command("import")(import_library)
 app.command()(watch)
 app.command()(mcp)
 app.command()(evaluate)

@@ -15,10 +15,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, text
+import numpy as np
+from sqlalchemy import Connection, TextClause, text
 
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
@@ -37,8 +39,9 @@ from rag_core.text.words import (
     stem,
     stem_words,
 )
+from rag_core.types.arrays import BoolArray, Float64Array, Int64Array
 from rag_core.types.chunks import Fingerprint
-from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
+from rag_core.types.retrieval import CountedAlone, Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 MAX_TERMS = 64
 # Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most
@@ -48,6 +51,9 @@ MAX_POSTINGS = 50_000
 MAX_FORMS = 3
 # Maximum number of cached document frequencies.
 MAX_CACHED_WORDS = 20_000
+# Maximum number of sets of versions whose words are counted alone, and the condition for their rows.
+MAX_PARTS = 16
+_BETWEEN = "AND rowid BETWEEN :first AND :last"
 # Letters at the beginning of a word that a second typing error leaves as they are, and rows that are read to find how a
 # word is written.
 _BEGINNING, _ROWS_READ = 4, 20
@@ -111,6 +117,21 @@ def _add_forms_of_words(text: str, prefix: str) -> str:
 
 
 @dataclass(slots=True)
+class _Part:
+    """The chunks of versions that are counted alone: their ids, ascending, and how many contain each word."""
+
+    chunk_ids: Int64Array
+    document_frequencies: dict[str, int] = field(default_factory=dict)
+
+    def find(self, chunk_ids: Int64Array) -> tuple[Int64Array, BoolArray]:
+        """Return the places of these chunks in ``chunk_ids``, and which of these chunks belong to the versions."""
+        if not len(self.chunk_ids):
+            return np.zeros(len(chunk_ids), np.int64), np.zeros(len(chunk_ids), bool)
+        places = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
+        return places, np.asarray(self.chunk_ids[places] == chunk_ids)
+
+
+@dataclass(slots=True)
 class _Counts:
     """Cached counts, which are valid until the index changes.
 
@@ -121,6 +142,7 @@ class _Counts:
     total: int | None = None
     has_forms: bool | None = None
     document_frequencies: dict[str, int] = field(default_factory=dict)
+    parts: dict[tuple[str, ...], _Part] = field(default_factory=dict)
 
 
 class WordIndex:
@@ -193,6 +215,8 @@ class WordIndex:
         terms = query_terms(question.text)
         if not terms or (versions is not None and not versions):
             return []
+        if isinstance(versions, CountedAlone):
+            return self._retrieve_alone(terms, k, versions)
         scope, restriction = _restrict(versions)
         statement = (
             "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
@@ -204,11 +228,39 @@ class WordIndex:
             enough = k if versions is None else MAX_POSTINGS
             # The words of the question are counted in the same statement, because the reranker needs the counts.
             self._document_frequencies(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
-            match = _fts_query(self._select_terms(connection, terms, enough))
+            known = self._document_frequencies(connection, terms)
+            frequencies = {term: known[term] for term in terms}
+            match = _fts_query(_select_terms(frequencies, enough, self._total(connection) / 2))
             values = {"match": match, "k": k, **restriction}
             return [
                 Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
             ]
+
+    def _retrieve_alone(self, terms: Sequence[str], k: int, versions: CountedAlone) -> list[Hit]:
+        """Return the best chunks of versions; the weight of each term depends on these versions alone.
+
+        FTS5 weights a term by its rarity in the whole index, so its score of each term is replaced by the one that it
+        would have in an index of these versions, except for the mean length of all chunks.
+        """
+        terms = list(dict.fromkeys(term.translate(STROKES) for term in terms))
+        part = self._part(versions)
+        query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
+        scores = np.zeros(len(part.chunk_ids))
+        with self._db.read() as connection:
+            known = self._count_alone(connection, terms, part)
+            counted = {term: known[term] for term in terms}
+            everywhere = self._document_frequencies(connection, terms)
+            total = len(part.chunk_ids)
+            for term in _select_terms(counted, k, total / 2):
+                factor = _weight_term(total, counted[term]) / _weight_term(self._total(connection), everywhere[term])
+                pairs = _fetch_numbers(connection, query, {"match": _fts_query([term]), **_limit_ids(part)}).reshape(
+                    -1, 2
+                )
+                places, is_found = part.find(pairs[:, 0].astype(np.int64))
+                scores[places[is_found]] += pairs[is_found, 1] * factor
+        found = np.flatnonzero(scores)
+        best = found[np.lexsort((found, -scores[found]))[:k]]
+        return [Hit(int(part.chunk_ids[place]), float(scores[place])) for place in best]
 
     def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
         """Return the other forms of the abbreviations in a question, by the form in the question.
@@ -312,15 +364,19 @@ class WordIndex:
             rows = connection.execute(query, {"versions": json.dumps(versions), "matches": json.dumps(matches)})
             return {(str(versions[place][0]), *words[pair]) for place, pair in rows}
 
-    def idf(self, words: Sequence[str]) -> dict[str, float]:
+    def idf(self, words: Sequence[str], versions: VersionFilter | None = None) -> dict[str, float]:
         """Return the inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
 
-        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word. The formula is that of
-        Robertson and Zaragoza (2009), with 1 added to the argument of the logarithm to avoid negative values.
+        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word; of all versions, unless
+        ``versions`` are counted alone. The formula is that of Robertson and Zaragoza (2009), with 1 added to the
+        argument of the logarithm to avoid negative values.
         """
         with self._db.read() as connection:
-            total = self._total(connection)
-            frequencies = self._document_frequencies(connection, words)
+            if isinstance(versions, CountedAlone):
+                part = self._part(versions)
+                total, frequencies = len(part.chunk_ids), self._count_alone(connection, words, part)
+            else:
+                total, frequencies = self._total(connection), self._document_frequencies(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
     def find_missing(self, words: Sequence[str], ranges: Mapping[str, tuple[int, int]] | None = None) -> list[str]:
@@ -336,24 +392,26 @@ class WordIndex:
                 if connection.execute(query, {"match": _fts_query([word]), **limits}).first() is None
             ]
 
-    def _select_terms(self, connection: Connection, terms: Sequence[str], enough: int) -> list[str]:
-        """Return the rarest of these terms, so that they occur in at most `MAX_POSTINGS` rows in total.
+    def _part(self, versions: CountedAlone) -> _Part:
+        """Return the chunks of versions that are counted alone, which are cached until the index changes."""
+        parts, key = self._counts.parts, tuple(versions)
+        if key not in parts:
+            if len(parts) >= MAX_PARTS:
+                parts.clear()
+            parts[key] = _Part(np.sort(np.array(versions.load_chunk_ids(versions), np.int64)))
+        return parts[key]
 
-        The rarest term that occurs at all is always returned. If rarer terms already occur in ``enough`` rows, terms in
-        more than half of all rows are left out as well: FTS5 gives these terms almost no weight, and searching them
-        takes the longest.
-        """
-        frequencies = self._document_frequencies(connection, terms)
-        half = self._total(connection) / 2
-        kept: list[str] = []
-        postings = 0
-        for term in sorted(terms, key=frequencies.__getitem__):
-            frequency = frequencies[term]
-            if (postings and postings + frequency > MAX_POSTINGS) or (postings >= enough and frequency > half):
-                break
-            kept.append(term)
-            postings += frequency
-        return kept
+    def _count_alone(self, connection: Connection, words: Sequence[str], part: _Part) -> dict[str, int]:
+        """Return the number of chunks of a part with each word."""
+        query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
+        known = part.document_frequencies
+        if len(known) > MAX_CACHED_WORDS:
+            known.clear()
+        counted = {word: known[word] for word in words if word in known}
+        for word in dict.fromkeys(word for word in words if word not in counted):
+            rows = _fetch_numbers(connection, query, {"match": _fts_query([word]), **_limit_ids(part)})
+            known[word] = counted[word] = int(part.find(rows.astype(np.int64))[1].sum())
+        return counted
 
     def _total(self, connection: Connection) -> int:
         """Return the number of chunks, which is cached until the index changes."""
@@ -412,6 +470,41 @@ class WordIndex:
 
     def close(self) -> None:
         self._db.close()
+
+
+def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = math.inf) -> list[str]:
+    """Return the rarest of some terms, so that they occur in at most `MAX_POSTINGS` rows in total.
+
+    The rarest term that occurs at all is always returned. If rarer terms already occur in ``enough`` rows, terms in
+    more than ``half`` of all rows are left out as well: FTS5 gives these terms almost no weight, and searching them
+    takes the longest.
+    """
+    kept: list[str] = []
+    postings = 0
+    for term in sorted(frequencies, key=frequencies.__getitem__):
+        frequency = frequencies[term]
+        if (postings and postings + frequency > MAX_POSTINGS) or (postings >= enough and frequency > half):
+            break
+        kept.append(term)
+        postings += frequency
+    return kept
+
+
+def _fetch_numbers(connection: Connection, query: TextClause, values: Mapping[str, Any]) -> Float64Array:
+    """Return the numbers of all rows one after the other; SQLAlchemy's rows would take several times as long."""
+    result = connection.execute(query, values)
+    cursor: Any = result.cursor
+    return np.fromiter(chain.from_iterable(cursor), np.float64)
+
+
+def _weight_term(total: int, frequency: int) -> float:
+    """Return the inverse document frequency as the function bm25 of FTS5 computes it."""
+    return max(math.log((total - frequency + 0.5) / (frequency + 0.5)), 1e-6)
+
+
+def _limit_ids(part: _Part) -> dict[str, int]:
+    ends = (int(part.chunk_ids[0]), int(part.chunk_ids[-1])) if len(part.chunk_ids) else (0, -1)
+    return dict(zip(("first", "last"), ends, strict=True))
 
 
 def _restrict(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 from collections.abc import Sequence
 
 from rag_core.errors import TokenError
-from rag_core.store.file_names import clean_collection
+from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.tokens import TokenStore
 from rag_core.types.access import RIGHTS, AccessToken, Caller, Right
 
@@ -28,6 +29,7 @@ class AccessTokens:
 
     def __init__(self, store: TokenStore) -> None:
         self._store = store
+        self._adding = threading.Lock()
 
     def create(self, name: str, rights: Sequence[Right], collections: Sequence[str] = ()) -> tuple[str, AccessToken]:
         """Create a token for all collections or for some, and return its secret text and its description.
@@ -39,17 +41,20 @@ class AccessTokens:
         CollectionError
             The name of a collection is invalid.
         """
-        name = " ".join(name.split())[:LONGEST_NAME]
+        name = normalize_name(name)[:LONGEST_NAME].strip()
         if not name:
             raise TokenError("The token was not created, because its name is empty. Enter a name.")
-        if any(one.name == name for one in self.list()):
-            raise TokenError(f"The token was not created, because one is named “{name}” already. Enter another name.")
         if not rights or not set(rights) <= set(RIGHTS):
             raise TokenError(f"The token was not created: choose what it allows. The rights are {', '.join(RIGHTS)}.")
         secret = PREFIX + secrets.token_urlsafe(32)
         names = dict.fromkeys(map(clean_collection, collections))
         caller = Caller(tuple(one for one in RIGHTS if one in rights), tuple(names))
-        return secret, self._store.add(name, _digest(secret), caller)
+        with self._adding:
+            if any(one.name == name for one in self.list()):
+                raise TokenError(
+                    f"The token was not created, because one is named “{name}” already. Enter another name."
+                )
+            return secret, self._store.add(name, _digest(secret), caller)
 
     def list(self) -> Sequence[AccessToken]:
         """Return all tokens, oldest first."""

@@ -11,6 +11,7 @@ from rag_core.index.retriever import ChunkIndex, Retriever
 from rag_core.index.token_cache import TOKEN_CACHE_BYTES
 from rag_core.index.words import WordIndex, WordRetriever
 from rag_core.settings import Settings
+from rag_core.store.backups import remove_temporary_backups
 from rag_core.store.cards import CardStore
 from rag_core.store.conversations import ConversationStore
 from rag_core.store.database import Database
@@ -58,6 +59,7 @@ class Stores:
         if self._copy is not None:
             settings = settings.model_copy(update={"data_dir": Path(self._copy.name)})
         self._lock = FolderLock(settings.data_dir)
+        remove_temporary_backups(settings.data_dir)
         try:
             url = settings.database_url
             self.database = Database(

@@ -145,6 +145,33 @@ class ConversationStore:
             connection.execute(delete(messages).where(messages.c.conversation_id == conversation_id))
             connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
 
+    def export_conversations(self) -> list[dict[str, Any]]:
+        """Return the conversations as JSON values, oldest first, each with its messages."""
+        values = []
+        for one in sorted(self.all(), key=lambda one: one.created_at):
+            scope = {"documents": one.scope.documents, "collections": one.scope.collections, "as_of": one.scope.as_of}
+            names = ("conversation_id", "title", "created_at", "updated_at", "pinned", "model", "instructions", "tags")
+            query = select(messages.c.role, messages.c.text, messages.c.answer, messages.c.created_at)
+            of_one = query.where(messages.c.conversation_id == one.conversation_id)
+            rows = self._db.fetch(of_one.order_by(messages.c.created_at, messages.c.id))
+            said = [{**row._mapping, "created_at": as_utc(row.created_at)} for row in rows]
+            values.append({**{name: getattr(one, name) for name in names}, **scope, "messages": said})
+        return values
+
+    def import_conversation(self, values: Mapping[str, Any]) -> bool:
+        """Add a conversation that `export_conversations` returned; return false if its id is stored already."""
+        row = {name: value for name, value in values.items() if name not in ("messages", "collections")}
+        conversation_id = row["id"] = row.pop("conversation_id")
+        said = [{"id": create_id(), "conversation_id": conversation_id, **one} for one in values["messages"]]
+        with self._db.begin() as connection:
+            if connection.execute(select(conversations.c.id).where(conversations.c.id == conversation_id)).first():
+                return False
+            connection.execute(insert(conversations).values(**row))
+            _add_collections(connection, conversation_id, values["collections"])
+            if said:
+                connection.execute(insert(messages), said)
+        return True
+
     def count(self) -> int:
         return int(self._db.fetch_values(select(func.count()).select_from(conversations))[0])
 

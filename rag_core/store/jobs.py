@@ -64,6 +64,11 @@ class JobStore:
         rows = self._db.fetch_batches(select(jobs.c.id, jobs.c.state), jobs.c.id, job_ids)
         return {row.id: JobState(row.state) for row in rows}
 
+    def count_states(self) -> dict[str, int]:
+        """Return the number of stored jobs in each state."""
+        rows = self._db.fetch(select(jobs.c.state, func.count()).group_by(jobs.c.state))
+        return {**dict.fromkeys([one.value for one in JobState], 0), **dict(map(tuple, rows))}
+
     def find_active(self, document_id: str) -> str | None:
         """Return the id of the newest queued or running job of a document, if it has one."""
         query = select(jobs.c.id).where(jobs.c.document_id == document_id, jobs.c.state.in_(ACTIVE))

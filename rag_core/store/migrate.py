@@ -103,9 +103,7 @@ def _back_up(engine: Engine, revision: str) -> None:
     target = choose_backup_path(Path(name), revision)
     partial = target.with_name(f"{target.name}.partial")
     try:
-        partial.unlink(missing_ok=True)
-        with closing(sqlite3.connect(name)) as source, closing(sqlite3.connect(partial)) as copy:
-            source.backup(copy)
+        copy_database(Path(name), partial)
         # The copy gets its final name only when it is complete.
         partial.replace(target)
     except (OSError, sqlite3.Error) as error:
@@ -113,6 +111,13 @@ def _back_up(engine: Engine, revision: str) -> None:
             f"The database {name} is of an older version and must be updated, but it could not be copied to {target} "
             f"before ({error}). The database is unchanged. Free as much space as it takes and start Footnote again."
         ) from error
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a SQLite database as of one moment, also while another process writes it."""
+    target.unlink(missing_ok=True)
+    with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
+        original.backup(copy)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -90,6 +90,21 @@ class Excluding:
     """All versions except the given ones. Use it if only a few versions must be excluded."""
 
     versions: Sequence[str]
+
+
+class CountedAlone(list[str]):
+    """Versions to search as if there were no others: their words are counted in them alone.
+
+    Parameters
+    ----------
+    versions : iterable of str
+    load_chunk_ids : callable
+        Returns the ids of all their chunks.
+    """
+
+    def __init__(self, versions: Iterable[str], load_chunk_ids: Callable[[Sequence[str]], Sequence[int]]) -> None:
+        super().__init__(versions)
+        self.load_chunk_ids = load_chunk_ids
 
 
 # The versions of documents to search: either a list of versions, or all versions except a few.
@@ -219,7 +234,8 @@ class RetrievalConfig:
     ``rank_by`` names the score that determines the order of the passages, one of `rag_core.stages.RANKINGS`. Retrievers
     that do not contribute to this score do not run. The reranker always runs, because the gate and the extractive
     reader need its score. ``strategy`` names the search strategy. If ``sparse`` is false, retrievers that are optional,
-    such as learned sparse retrieval, do not run. ``adapter`` says whether the trained query adapter is applied.
+    such as learned sparse retrieval, do not run. ``adapter`` says whether the trained query adapter is applied. If
+    ``counts_alone`` is true, how rare a word is depends only on the documents that are searched.
     """
 
     rank_by: str | None = None
@@ -230,6 +246,7 @@ class RetrievalConfig:
     strategy: str = "plain"
     sparse: bool = True
     adapter: bool | None = None
+    counts_alone: bool = False
 
     @property
     def label(self) -> str:

@@ -21,6 +21,7 @@ def test_health_counts_fingerprint_and_failures(open_page: OpenPage, engine: Eng
     stores = table(app, "Store").set_index("Store")["Entries"]
     assert stores["database"] == stores["words"] == stores["vectors"]
     assert {"database", "words", "files"} <= set(table(app, "Part")["Part"])
+    assert [one.label for one in app.get("download_button")] == ["Export the library"]
     assert "Not added" not in texts(app)
     engine.jobs.wait([engine.documents.submit("notes.pdf", b"These are only notes.").job_id])
     assert "Not added: notes.pdf" in texts(app.run()).replace("\\", "")

@@ -13,6 +13,7 @@ from rag_core.indexing.documents import Documents
 from rag_core.indexing.index import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.snapshots import Snapshots
+from rag_core.indexing.transfers import Transfers
 from rag_core.indexing.watches import Watches
 from rag_core.research.closed_book import ClosedBook
 from rag_core.research.explanations import Explanations
@@ -20,6 +21,7 @@ from rag_core.research.learning.learning import Learning
 from rag_core.research.mixtures import Mixtures
 from rag_core.research.snapshot_comparison import SnapshotComparisons
 from rag_core.runtime.access_tokens import AccessTokens
+from rag_core.runtime.activity import Activity
 from rag_core.runtime.background import BackgroundService
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_downloads import ModelDownloads
@@ -38,6 +40,7 @@ NAMES = {
     Collections: "list move_documents",
     Snapshots: "create delete index_missing list",
     ClosedBook: "answer",
+    Transfers: "export_library import_library",
     SnapshotComparisons: "compare",
     Watches: "add find interval_s list remove start stop sync",
     Conversations: "add_message create delete export_docx export_markdown export_pdf get list messages remove_messages "
@@ -58,6 +61,7 @@ NAMES = {
     "is_model_offered quotes_gate quotes_threshold set_context_budget set_instructions set_threshold set_top_k "
     "threshold top_k",
     AccessTokens: "create find list revoke",
+    Activity: "count_documents count_jobs observe_question",
     Continuations: "continue_answer",
     Explanations: "evidence_mass explain token_matches weight_passages",
     Mixtures: "compute_example generate mix read_answers score_answers",

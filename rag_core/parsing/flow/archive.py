@@ -22,7 +22,7 @@ class Archive:
     ratio.
     """
 
-    def __init__(self, path: Path | BinaryIO, max_unpacked: int | None) -> None:
+    def __init__(self, path: Path | BinaryIO, max_unpacked: int | None, *, max_parts: int = _MAX_PARTS) -> None:
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError) as error:
@@ -31,9 +31,9 @@ class Archive:
         self._names = {entry.filename: entry for entry in entries}
         total = sum(entry.file_size for entry in entries)
         limit = max_unpacked or total
-        if total > limit or len(entries) > _MAX_PARTS:
+        if total > limit or len(entries) > max_parts:
             size = f"{total / 1e6:,.0f} MB in {len(entries):,} parts"
-            raise UnpackedSizeError(f"unpacks to {size}, more than the {limit / 1e6:,.0f} MB in {_MAX_PARTS:,} allowed")
+            raise UnpackedSizeError(f"unpacks to {size}, more than the {limit / 1e6:,.0f} MB in {max_parts:,} allowed")
         for entry in entries:
             if entry.file_size > max(_MAX_RATIO * entry.compress_size, _MIN_SUSPICIOUS_BYTES):
                 raise UnpackedSizeError(

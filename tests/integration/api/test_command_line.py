@@ -13,6 +13,7 @@ import pytest
 from rag_core.cli import app as cli
 from tests.support.api import ServedApp
 from tests.support.cli import HARBOUR, QUESTION
+from tests.support.engines import add_document, opened
 from tests.support.pdfs import make_pdf
 from tests.support.servers import complete
 
@@ -85,6 +86,38 @@ def test_files_are_added_listed_and_counted_by_the_running_app(app: ServedApp, r
     for row in rows:
         if row["status"] != "duplicate":
             app.http.delete(f"documents/{row['document_id']}")
+
+
+def test_library_of_the_running_app_is_backed_up_exported_and_imported(
+    app: ServedApp, run: Run, tmp_path: Path
+) -> None:
+    code, (row,), _ = run("backup", str(tmp_path / "backup"))
+    assert (code, row["missing"], row["files"] >= 2) == (0, [], True)
+    assert "not an empty folder" in run("backup", str(tmp_path / "backup"))[2]
+    code, _, problem = run("restore", str(tmp_path / "backup"))
+    assert (code, "is in use by another Footnote process" in problem) == (1, True)
+    (tmp_path / "backup.zip").write_bytes(app.http.get("backup").content)
+    code, _, problem = run("--data-dir", str(tmp_path / "data"), "restore", str(tmp_path / "backup.zip"))
+    assert code == 0, problem
+    with opened(tmp_path / "data") as engine:
+        assert {"harbour.pdf", "orchard.pdf"} <= {one.name for one in engine.documents.list()}
+        assert "1931" in engine.answer(QUESTION, model="").text
+        add_document(engine, "quarry.pdf", make_pdf("The quarry of Lunde yields slate."))
+        file = tmp_path / "other.zip"
+        file.write_bytes(b"".join(engine.transfers.export_library()))
+    assert (run("export", str(tmp_path / "mine.zip"))[0], (tmp_path / "mine.zip").stat().st_size > 1000) == (0, True)
+    assert "exists already" in run("export", str(tmp_path / "mine.zip"))[2]
+    code, rows, _ = run("import", str(file))
+    assert (code, rows[-1]["conversations"]) == (0, 0)
+    statuses = {row["file"]: row["status"] for row in rows[:-1]}
+    known = {"harbour.pdf": "duplicate", "orchard.pdf": "duplicate", "quarry.pdf": "indexed"}
+    assert statuses.items() >= known.items()
+    (quarry,) = (one for one in app.http.get("documents").json()["documents"] if one["document"] == "quarry.pdf")
+    app.http.delete(f"documents/{quarry['document_id']}")
+    file.write_bytes(b"no zip")
+    assert "cannot be imported" in run("import", str(file))[2]
+    reply = app.http.post("import", files={"file": ("x.zip", b"no zip")})
+    assert (reply.status_code, "Nothing was imported" in reply.json()["detail"]) == (422, True)
 
 
 def test_other_commands_say_that_the_app_uses_the_folder(run: Run) -> None:

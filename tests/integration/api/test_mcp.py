@@ -54,13 +54,11 @@ def start(folder: Path) -> Any:
     )
 
 
-@pytest.mark.parametrize("way", ["http", "stdio with the app", "stdio alone"])
+@pytest.mark.parametrize("way", ["http", "stdio alone"])
 def test_tools_return_short_texts_with_pages_and_links(app: ServedApp, tmp_path: Path, way: str) -> None:
     app.play(complete("It was dredged in 1931 [1]."))
     server = f"{app.address}/mcp"
-    if way == "stdio with the app":
-        server = start(app.folder)
-    elif way == "stdio alone":
+    if way == "stdio alone":
         shutil.copytree(app.folder, tmp_path / "data", ignore=shutil.ignore_patterns("*.lock", ".*"))
         server = start(tmp_path / "data")
     names, results = call_tools(server)

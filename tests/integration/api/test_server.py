@@ -177,6 +177,8 @@ FORM = {"Content-Type": "multipart/form-data; boundary=x"}
     ("method", "path", "sent", "status", "words"),
     [
         ("GET", "nowhere", {}, 404, "There is no address GET /api/v1/nowhere"),
+        ("PUT", "documents/none", {}, 405, "/api/v1/documents/none takes DELETE, GET, not PUT."),
+        ("POST", "tokens", {"json": {"name": "\0", "rights": ["read"]}}, 422, "its name is empty"),
         ("GET", "documents/none", {}, 404, "no longer in the library"),
         ("GET", "jobs/none", {}, 404, "no longer listed"),
         ("GET", "conversations/none", {}, 404, "no longer stored"),
@@ -234,3 +236,32 @@ def test_health_and_pages_are_served_beside_the_api(app: ServedApp) -> None:
     assert httpx.get(f"{app.address}/readyz", trust_env=False).json()["ready"] is True
     assert "<title>" in httpx.get(f"{app.address}/documents", trust_env=False).text
     assert app.http.get("status").json()["healthy"] is True
+
+
+def test_figures_count_requests_questions_documents_and_jobs_without_their_text(app: ServedApp) -> None:
+    def read() -> dict[str, float]:
+        reply = httpx.get(f"{app.address}/metrics", trust_env=False)
+        assert "quaggas" not in reply.text
+        rows = [line.rsplit(" ", 1) for line in reply.text.splitlines() if line.startswith("footnote_")]
+        return {name: float(value) for name, value in rows}
+
+    def ask() -> str:
+        asked = app.http.post(
+            "ask", json={"question": "Where do quaggas live?", "model": "quotes"}, headers={"X-Request-ID": "abc-1"}
+        )
+        assert asked.json()["state"] == "abstained"
+        return asked.headers["X-Request-ID"]
+
+    assert (ask(), len(app.http.get("documents/quaggas").headers["X-Request-ID"])) == ("abc-1", 32)
+    before = read()
+    ask()
+    after = read()
+    asked = 'footnote_request_seconds_count{method="POST",path="/api/v1/ask",status="200"}'
+    refused = 'footnote_question_seconds_count{outcome="refused"}'
+    assert (after[asked] - before[asked], after[refused] - before[refused]) == (1, 1)
+    unknown = 'footnote_request_seconds_count{method="GET",path="/api/v1/documents/{document_id}",status="404"}'
+    assert after[unknown] >= 1
+    assert after['footnote_library{kind="documents"}'] >= 2
+    assert after['footnote_jobs{state="done"}'] >= 2
+    proxied = httpx.get(f"{app.address}/metrics", headers={"X-Forwarded-For": "1.2.3.4"}, trust_env=False)
+    assert proxied.status_code == 401

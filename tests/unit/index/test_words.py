@@ -18,7 +18,7 @@ from rag_core.index import words
 from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
 from rag_core.text.normalize import normalize_characters
-from rag_core.types.retrieval import Question
+from rag_core.types.retrieval import CountedAlone, Hit, Question, build_unembedded_question
 
 TEXTS = {
     1: "The write failed with ENOSPC on the third disk.",
@@ -303,3 +303,28 @@ def test_index_of_an_earlier_version_gets_its_abbreviations(tmp_path: Path) -> N
 def test_similar_word_is_found_if_it_is_the_only_one(empty_index: WordIndex, written: str, meant: str) -> None:
     add(empty_index, "Orsolya Vandenbosk met Martin and Marvin.", "Orsolya left.")
     assert empty_index.find_similar_word(written) == meant
+
+
+def test_words_counted_alone_rank_as_in_an_index_of_their_own(tmp_path: Path) -> None:
+    own = [f"The canal lock {number} has a gate of oak and {'iron ' * number}." for number in range(1, 9)]
+    others = [f"The canal gate of {'quay ' * number}iron." for number in range(1, 40)]
+    alone, shared = WordIndex(tmp_path / "alone.sqlite"), WordIndex(tmp_path / "shared.sqlite")
+    # In the shared index, other chunks lie between the own ones, and make their common words rare or frequent.
+    places = [7 * number + 1 for number in range(len(own))]
+    alone.add(ChunkBatch(places, [("", text) for text in own], ["own"] * len(own)))
+    shared.add(ChunkBatch(places, [("", text) for text in own], ["own"] * len(own)))
+    between = [place for place in range(60) if place not in places][: len(others)]
+    shared.add(ChunkBatch(between, [("", text) for text in others], ["other"] * len(others)))
+    versions = CountedAlone(["own"], lambda _: places)
+    for asked in ("Which canal gate is of iron?", "oak lock 3", "quay", "Is the 10-K of oak?"):
+        question = build_unembedded_question(asked)
+        expected, found = (index.retrieve(question, 20, versions) for index in (alone, shared))
+        assert [one.chunk_id for one in found] == [one.chunk_id for one in expected], asked
+        assert alone.idf(asked.split(), versions) == shared.idf(asked.split(), versions)
+    # Within an index of their own, they rank as any chunks do.
+    usual = alone.retrieve(build_unembedded_question("oak lock 3"), 20)
+    assert alone.retrieve(build_unembedded_question("oak lock 3"), 20, versions) == [
+        Hit(one.chunk_id, pytest.approx(one.score)) for one in usual
+    ]
+    alone.close()
+    shared.close()

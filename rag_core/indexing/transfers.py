@@ -1,0 +1,318 @@
+"""Export the content of a library as one file, and import it into another library."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Annotated, Any, BinaryIO, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from rag_core.errors import BackupError, CollectionError, StoreUnavailable
+from rag_core.indexing.documents import Documents
+from rag_core.parsing.flow.archive import Archive
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+from rag_core.runtime.stores import Stores
+from rag_core.settings import Settings
+from rag_core.store.backups import stream_zip
+from rag_core.store.conversations import TITLE_CHARS
+from rag_core.store.database import now
+from rag_core.store.file_names import clean_collection
+from rag_core.store.files import compute_sha256
+from rag_core.store.schema import versions
+from rag_core.store.serialization import answer_from_json
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
+from rag_core.types.documents import VersionRow
+from rag_core.types.jobs import Job
+
+MANIFEST = "footnote.json"
+# Most parts of an export, most bytes of its manifest, and most bytes of all files relative to those of one.
+_MAX_PARTS, _MAX_MANIFEST_BYTES, _MAX_FILES = 1_000_000, 500_000_000, 100_000
+# What `Naming` adds to a name that is taken.
+_NUMBER = re.compile(r" \(\d+\)(?=(?:\.[^.]*)?$)")
+_Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True, allow_inf_nan=False)
+
+
+class _Name(_Part):
+    name: str = Field(min_length=1, max_length=400)
+    collection: str = Field(min_length=1, max_length=400)
+    folder: str = ""
+
+    @property
+    def file(self) -> str:
+        """The name of the file, without the folders that distinguish it from others."""
+        return PurePosixPath(self.name).name
+
+
+class _Document(_Part):
+    """A document; the first of its names is the one that answers show."""
+
+    document_id: _Id
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    names: list[_Name] = Field(min_length=1)
+    tags: list[str] = []
+
+
+class _Message(_Part):
+    role: Literal["user", "assistant"]
+    text: str
+    answer: dict[str, Any] | None
+    created_at: AwareDatetime
+
+
+class _Conversation(_Part):
+    conversation_id: _Id
+    title: str = Field(max_length=TITLE_CHARS)
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    pinned: bool
+    documents: list[str]
+    collections: list[str]
+    as_of: str
+    model: str | None
+    instructions: str = Field(max_length=MAX_INSTRUCTION_CHARS)
+    tags: list[str]
+    messages: list[_Message]
+
+
+class _Settings(_Part):
+    """What the Settings page says about answers; not which models, folders and programs this computer has."""
+
+    threshold: float | None = None
+    model_threshold: float | None = None
+    top_k: int | None = Field(default=None, ge=1, le=1000)
+    context_budget: int | None = Field(default=None, ge=0)
+    instructions: str | None = Field(default=None, max_length=MAX_INSTRUCTION_CHARS)
+
+
+class _Export(_Part):
+    format: Literal["footnote-export"] = "footnote-export"
+    version: Literal[1] = 1
+    created_at: datetime
+    documents: list[_Document]
+    conversations: list[_Conversation]
+    settings: _Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedDocument:
+    """A document of an export: its name there, its id in this library, and the job that adds it or a name of it.
+
+    There is no job if nothing was lacking, or if its file could not be indexed before.
+    """
+
+    file: str
+    document_id: str
+    job_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """What was brought into a library.
+
+    Attributes
+    ----------
+    documents : tuple of ImportedDocument
+        In the order of the export. The job of known content has ended as a duplicate.
+    conversations : int
+        Number of conversations that were new.
+    settings : tuple of str
+        Names of the settings that were taken over, because this library had none.
+    """
+
+    documents: tuple[ImportedDocument, ...]
+    conversations: int
+    settings: tuple[str, ...]
+
+
+class Transfers:
+    """Exports and imports documents with their names, conversations and settings.
+
+    An export contains no documents that could not be indexed, and no replaced versions, snapshots, labels, tokens and
+    keys.
+    """
+
+    def __init__(self, settings: Settings, stores: Stores, documents: Documents) -> None:
+        self._max_file_bytes = settings.max_file_mb * 1_000_000
+        self._stores = stores
+        self._documents = documents
+
+    def export_library(self) -> Generator[bytes, None, None]:
+        """Yield the parts of a zip file with the documents, the conversations and the settings."""
+        stores = self._stores
+        digests = {row.id: row.sha256 for row in stores.documents.versions_where()}
+        found = []
+        for one in reversed(stores.documents.documents()):
+            digest = digests.get(one.version_id)
+            if digest is not None and stores.documents.find_content(digest) and stores.files.exists(digest):
+                names = [
+                    _Name(name=name.name, collection=name.collection, folder=name.folder or "")
+                    for name in stores.names.names(one.document_id)
+                ]
+                found.append(_Document(document_id=one.document_id, sha256=digest, names=names, tags=list(one.tags)))
+        manifest = _Export(
+            created_at=now(),
+            documents=found,
+            conversations=[_Conversation.model_validate(one) for one in stores.conversations.export_conversations()],
+            settings=_Settings(**{name: stores.preferences.get(name) for name in _Settings.model_fields}),
+        )
+
+        def list_parts() -> Iterator[tuple[str, bytes]]:
+            yield MANIFEST, _dump(manifest)
+            for digest in dict.fromkeys(one.sha256 for one in found):
+                try:
+                    yield _name_part(digest), stores.files.get(digest)
+                except StoreUnavailable:
+                    # The document was deleted meanwhile; the import says that its file is missing.
+                    if digest in stores.documents.searchable_digests():
+                        raise
+
+        return stream_zip(list_parts())
+
+    def import_library(self, file: BinaryIO) -> Import:
+        """Check a file that `export_library` wrote, and queue its documents; return at once.
+
+        A document with known content is not added again, but gets the names that it lacks. A document whose name has
+        other content here gets a number after its name. Conversations of which this library has the id are left out,
+        and settings that it has already stay.
+
+        Parameters
+        ----------
+        file : BinaryIO
+            The file, which may lack documents whose content the library contains.
+
+        Raises
+        ------
+        BackupError
+            The file is damaged, of a newer version, or too large. Nothing was imported.
+        """
+        try:
+            archive = Archive(file, _MAX_FILES * self._max_file_bytes, max_parts=_MAX_PARTS)
+            manifest = _parse(archive.read(MANIFEST, _MAX_MANIFEST_BYTES))
+            for one in manifest.documents:
+                self._check_file(archive, one)
+        except (UnreadableError, UnpackedSizeError, CollectionError) as error:
+            raise BackupError(f"The file cannot be imported: {str(error).rstrip('.')}. Nothing was imported.") from None
+        added = tuple(self._add_document(archive, one) for one in manifest.documents)
+        known = {one.document_id: new.document_id for one, new in zip(manifest.documents, added, strict=True)}
+        return Import(
+            added,
+            sum(self._add_conversation(one, known) for one in manifest.conversations),
+            tuple(self._set_missing(manifest.settings)),
+        )
+
+    def _check_file(self, archive: Archive, one: _Document) -> None:
+        shown = one.names[0].name
+        for name in one.names:
+            clean_collection(name.collection)
+        if _name_part(one.sha256) not in archive:
+            if not self._find_versions(one.sha256):
+                raise UnreadableError(f"it lacks the file of {shown}")
+        elif compute_sha256(archive.read(_name_part(one.sha256), self._max_file_bytes + 1)) != one.sha256:
+            raise UnreadableError(f"the file of {shown} is damaged or has more bytes than RAG_MAX_FILE_MB allows")
+
+    def _find_versions(self, digest: str) -> Sequence[VersionRow]:
+        return self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.state != "removing")
+
+    def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
+        part, known = _name_part(one.sha256), self._stores.documents.find_content(one.sha256)
+        names = self._list_missing(one, known[0]) if known else one.names
+        jobs: list[Job] = []
+        if names and (known or part in archive):
+            data = archive.read(part) if part in archive else self._stores.files.get(one.sha256)
+            jobs = [
+                self._documents.submit(
+                    name.file, data, collection=name.collection, folder=name.folder, on_same_name="keep"
+                )
+                for name in names
+            ]
+        if jobs:
+            document_id = str(jobs[0].document_id)
+        else:  # without known content, its file could not be indexed here
+            document_id = known[0] if known else self._find_versions(one.sha256)[-1].document_id
+        if one.tags:
+            self._documents.set_tags({document_id: [*self._documents.get(document_id).tags, *one.tags]})
+        return ImportedDocument(one.names[0].name, document_id, jobs[0].job_id if jobs else None)
+
+    def _list_missing(self, one: _Document, document_id: str) -> list[_Name]:
+        """Return the names that a document lacks; a name to which an earlier import added a number is the same name."""
+        stored = self._stores.names.names(document_id)
+        has = {(_NUMBER.sub("", PurePosixPath(name.name).name), name.collection, name.folder or "") for name in stored}
+        has |= {(PurePosixPath(name.name).name, name.collection, name.folder or "") for name in stored}
+        return [name for name in one.names if (name.file, name.collection, name.folder) not in has]
+
+    def _add_conversation(self, one: _Conversation, known: Mapping[str, str]) -> bool:
+        values = _replace_ids(one.model_dump(), known)
+        return self._stores.conversations.import_conversation(values)
+
+    def _set_missing(self, settings: _Settings) -> Iterator[str]:
+        for name, value in settings.model_dump(exclude_none=True).items():
+            if self._stores.preferences.get(name) is None:
+                self._stores.preferences.set(name, value)
+                yield name
+
+
+def split_export(file: BinaryIO) -> Iterator[bytes]:
+    """Yield small exports that have the same content together: one for each document, and last the manifest.
+
+    Raises
+    ------
+    BackupError
+        The file is damaged or of a newer version.
+    """
+    try:
+        archive = Archive(file, None, max_parts=_MAX_PARTS)
+        manifest = _parse(archive.read(MANIFEST, _MAX_MANIFEST_BYTES))
+        for one in manifest.documents:
+            alone = manifest.model_copy(update={"documents": [one], "conversations": [], "settings": _Settings()})
+            if (part := _name_part(one.sha256)) in archive:
+                yield b"".join(stream_zip([(MANIFEST, _dump(alone)), (part, archive.read(part))]))
+        yield b"".join(stream_zip([(MANIFEST, _dump(manifest))]))
+    except (UnreadableError, UnpackedSizeError) as error:
+        raise BackupError(f"The file cannot be imported: {error}.") from None
+
+
+def _dump(manifest: _Export) -> bytes:
+    return manifest.model_dump_json().encode("utf-8", "replace")
+
+
+def _name_part(digest: str) -> str:
+    return f"files/{digest}"
+
+
+def _parse(data: bytes) -> _Export:
+    try:
+        found = json.loads(data)
+        if isinstance(found, dict) and isinstance(found.get("version"), int) and found["version"] > 1:
+            raise UnreadableError("a newer version of Footnote wrote it; install that version")
+        manifest = _Export.model_validate(found)
+        for one in manifest.conversations:
+            for message in one.messages:
+                if message.answer is not None:
+                    answer_from_json(_replace_ids(message.answer, {}))
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise UnreadableError(f"its manifest, {MANIFEST}, is damaged at {place or 'its beginning'}") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise UnreadableError(f"its manifest, {MANIFEST}, is damaged") from None
+    return manifest
+
+
+def _replace_ids(value: Any, known: Mapping[str, str]) -> Any:
+    """Return a JSON value in which documents have the ids of this library."""
+    if isinstance(value, dict):
+        return {
+            name: known.get(one, one) if name == "document_id" and isinstance(one, str) else _replace_ids(one, known)
+            for name, one in value.items()
+        }
+    if isinstance(value, list):
+        return [known.get(one, one) if isinstance(one, str) else _replace_ids(one, known) for one in value]
+    return value

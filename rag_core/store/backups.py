@@ -1,0 +1,321 @@
+"""Write a backup of a library that may be in use, verify it, and read it again.
+
+A backup is a folder, or a zip file of one, with a copy of the database, the stored files by their SHA-256, and a
+manifest of both. It has no indexes, because they can be rebuilt from the database.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rag_core.errors import BackupError, StoreUnavailable
+from rag_core.settings import Settings
+from rag_core.store.database import now
+from rag_core.store.files import FileStore, hash_file
+from rag_core.store.migrate import HEAD, copy_database
+
+MANIFEST, DATABASE, FILES = "backup.json", "footnote.sqlite", "files"
+# Folders of this prefix in the data folder belong to backups that are being sent or restored.
+TEMPORARY = ".backup-"
+# Most bytes of a manifest, most copies of the database until no file of it is deleted meanwhile, and bytes at a time.
+_MAX_MANIFEST_BYTES, _COPIES, _PART_BYTES = 256_000_000, 5, 1_000_000
+_CONTENTS = "SELECT DISTINCT sha256, size FROM versions"
+_SERVER = (
+    "The documents of this library are in the database of RAG_DATABASE_URL, which this command does not copy. Use the "
+    "tools of its server, such as pg_dump, and copy the files of RAG_FILES_URL or of the data folder."
+)
+_Digest = Field(pattern="^[0-9a-f]{64}$")
+
+
+class BackupManifest(BaseModel):
+    """What a backup contains.
+
+    Attributes
+    ----------
+    schema_revision : str
+        Revision of the database's schema.
+    files : dict of str to int
+        Sizes of the stored files by their SHA-256.
+    missing : list of str
+        Files that documents refer to, but that are not stored, for example because they were too large.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["footnote-backup"] = "footnote-backup"
+    version: Literal[1] = 1
+    schema_revision: str
+    created_at: str
+    database_sha256: str = _Digest
+    database_bytes: int = Field(ge=0)
+    files: dict[str, int]
+    missing: list[str]
+
+    @property
+    def size(self) -> int:
+        """The size of all parts in bytes."""
+        return self.database_bytes + sum(self.files.values())
+
+
+def write_backup(settings: Settings, target: Path) -> BackupManifest:
+    """Write a backup of the library in the data folder into a new folder, verify it, and return its manifest.
+
+    Another process may use and change the library meanwhile: the database is copied as of one moment. A stored file
+    never changes, and it is stored before the database refers to it, so it can be linked or copied later.
+
+    Raises
+    ------
+    BackupError
+        The folder exists and is not empty, there is no library, the library changes too fast, or the disk is full.
+    """
+    check_is_local(settings)
+    source = settings.data_dir / DATABASE
+    if not source.is_file():
+        raise BackupError(f"There is no library in {settings.data_dir}. Name its folder (--data-dir, RAG_DATA_DIR).")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise BackupError(f"{target} exists and is not an empty folder. Name a new folder for the backup.")
+    store = FileStore(settings.files_url or settings.data_dir / FILES)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{target.name}.partial-", dir=target.parent) as name:
+            partial = Path(name) / "backup"
+            partial.mkdir(mode=0o700)
+            files, missing = _copy_library(source, store, partial)
+            manifest = BackupManifest(
+                schema_revision=_read_revision(partial / DATABASE),
+                created_at=now().isoformat(),
+                database_sha256=hash_file(partial / DATABASE),
+                database_bytes=(partial / DATABASE).stat().st_size,
+                files=files,
+                missing=missing,
+            )
+            (partial / MANIFEST).write_text(manifest.model_dump_json(indent=1), "utf-8")
+            verify_backup(partial)
+            if target.exists():
+                target.rmdir()
+            partial.rename(target)
+    except (OSError, sqlite3.Error) as error:
+        raise BackupError(
+            f"The backup cannot be written to {target} ({error}). The library is unchanged. Free some space, or name "
+            "another folder."
+        ) from error
+    return manifest
+
+
+def check_is_local(settings: Settings) -> None:
+    """Raise `BackupError` if the database is on a server."""
+    if settings.database_url:
+        raise BackupError(_SERVER)
+
+
+def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[str, int], list[str]]:
+    """Copy the database and its files; return the sizes of the files, and which files are missing."""
+    missing: list[str] = []
+    for _ in range(_COPIES):
+        former = missing
+        copy_database(source, target / DATABASE)
+        with closing(sqlite3.connect(target / DATABASE)) as copy:
+            wanted = {str(digest): int(size) for digest, size in copy.execute(_CONTENTS)}
+        missing = [digest for digest in wanted if not _copy_file(store, digest, _locate(target, digest))]
+        # A file that is missing for two copies of the database was not deleted together with its document.
+        if set(missing) <= set(former):
+            for path in (target / FILES).glob("*/*"):
+                if path.name not in wanted:
+                    path.unlink()
+            return {digest: wanted[digest] for digest in wanted if digest not in missing}, sorted(missing)
+    raise BackupError("Documents are deleted too fast for a backup. Nothing was lost; try again later.")
+
+
+def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
+    """Link or copy a stored file; return false if it is not stored."""
+    if target.exists():
+        return True
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with store.local(digest) as path:
+            try:
+                os.link(path, target)
+            except OSError:  # another disk, a temporary copy, or a file system without links
+                shutil.copyfile(path, target)
+    except (StoreUnavailable, FileNotFoundError):
+        target.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _locate(folder: Path, digest: str) -> Path:
+    return folder / FILES / digest[:2] / digest
+
+
+def _read_revision(database: Path) -> str:
+    with closing(sqlite3.connect(database)) as copy:
+        tables = copy.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+        return str(copy.execute("SELECT version_num FROM alembic_version").fetchone()[0]) if tables else ""
+
+
+def verify_backup(folder: Path) -> BackupManifest:
+    """Compare all parts of a backup with its manifest, and return the manifest; raise `BackupError`."""
+    manifest = _parse_manifest(_read_manifest(folder / MANIFEST))
+    wanted = {folder / DATABASE: (manifest.database_sha256, manifest.database_bytes)}
+    wanted |= {_locate(folder, digest): (digest, size) for digest, size in manifest.files.items()}
+    for path, (digest, size) in wanted.items():
+        if not path.is_file() or path.is_symlink():
+            raise BackupError(f"The backup is incomplete: {path} is missing. Use another backup.")
+        if path.stat().st_size != size or hash_file(path) != digest:
+            raise BackupError(f"The backup is damaged: {path} has changed. Use another backup.")
+    try:
+        # The manifest has the hash of the file, so checking it must not change it.
+        with closing(sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?immutable=1", uri=True)) as copy:
+            problem = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        problem = str(error)
+    if problem != "ok":
+        raise BackupError(f"The database of the backup, {folder / DATABASE}, is damaged: {problem}.")
+    return manifest
+
+
+def _read_manifest(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MAX_MANIFEST_BYTES:
+            raise BackupError(f"{path} is too large for the list of the files of a backup.")
+        return path.read_bytes()
+    except OSError as error:
+        raise BackupError(
+            f"{path} cannot be read ({error.strerror or error}). Name the folder or the zip file of a backup."
+        ) from None
+
+
+def _parse_manifest(data: bytes) -> BackupManifest:
+    try:
+        found = json.loads(data)
+        if isinstance(found, dict) and found.get("version", 1) != 1:
+            raise BackupError("A newer version of Footnote wrote this backup. Restore it with that version.")
+        manifest = BackupManifest.model_validate(found)
+    except (ValueError, ValidationError):
+        raise BackupError(f"This is no backup of Footnote, or its list of files, {MANIFEST}, is damaged.") from None
+    if any(len(one) != 64 or not set(one) <= set("0123456789abcdef") for one in manifest.files):
+        raise BackupError(f"The list of files of the backup, {MANIFEST}, is damaged.")
+    if manifest.schema_revision > HEAD:
+        raise BackupError("A newer version of Footnote wrote this backup. Restore it with that version.")
+    return manifest
+
+
+@contextmanager
+def open_backup(source: Path, scratch: Path) -> Iterator[Path]:
+    """Provide the verified folder of a backup until the block ends; a zip file is unpacked into the folder ``scratch``.
+
+    Only the parts that the manifest of a zip file lists are unpacked, and no more bytes of each than it says.
+
+    Raises
+    ------
+    BackupError
+    """
+    if source.is_dir():
+        verify_backup(source)
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=scratch) as folder:
+        try:
+            with zipfile.ZipFile(source) as archive:
+                _unpack(archive, Path(folder))
+        except (OSError, zipfile.BadZipFile, EOFError, KeyError, RuntimeError, NotImplementedError) as error:
+            raise BackupError(f"{source} cannot be read as a backup ({error}). Use another backup.") from None
+        verify_backup(Path(folder))
+        yield Path(folder)
+
+
+def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
+    with archive.open(MANIFEST) as part:
+        data = part.read(_MAX_MANIFEST_BYTES)
+    manifest = _parse_manifest(data)
+    free = shutil.disk_usage(folder).free
+    if manifest.size > free:
+        raise BackupError(
+            f"The backup takes {manifest.size / 1e9:,.1f} GB, but only {free / 1e9:,.1f} GB of the disk are free. Free "
+            "some space, or name a data folder on another disk (--data-dir, RAG_DATA_DIR)."
+        )
+    (folder / MANIFEST).write_bytes(data)
+    parts = {DATABASE: (folder / DATABASE, manifest.database_bytes)}
+    parts |= {f"{FILES}/{one[:2]}/{one}": (_locate(folder, one), size) for one, size in manifest.files.items()}
+    for name, (path, size) in parts.items():
+        path.parent.mkdir(exist_ok=True, parents=True)
+        with archive.open(name) as part, path.open("wb") as target:
+            while size >= 0 and (read := part.read(min(_PART_BYTES, size + 1))):
+                size -= len(read)
+                target.write(read)
+
+
+def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
+    """Write a backup, and return the parts of a zip file of it; the backup is deleted at their end."""
+    try:
+        scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=settings.data_dir)
+    except OSError as error:
+        raise BackupError(
+            f"The data folder {settings.data_dir} cannot be written ({error.strerror or error}), so no backup can be "
+            "sent. Use the command backup, which writes into another folder."
+        ) from None
+    folder = Path(scratch.name) / "backup"
+    try:
+        write_backup(settings, folder)
+    except BaseException:
+        scratch.cleanup()
+        raise
+
+    def send() -> Generator[bytes, None, None]:
+        with scratch:
+            paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+            yield from stream_zip((path.relative_to(folder).as_posix(), path) for path in paths)
+
+    return send()
+
+
+def stream_zip(parts: Iterable[tuple[str, Path | bytes]]) -> Generator[bytes, None, None]:
+    """Yield a zip file of named parts, without compression, because most documents are compressed already."""
+    written = _Written()
+    with zipfile.ZipFile(written, "w") as archive:  # type: ignore[call-overload] # it only needs to be written
+        for name, content in parts:
+            if isinstance(content, bytes):
+                archive.writestr(name, content)
+            else:
+                with content.open("rb") as source, archive.open(name, "w", force_zip64=True) as part:
+                    while data := source.read(_PART_BYTES):
+                        part.write(data)
+                        yield written.take()
+            yield written.take()
+    yield written.take()
+
+
+class _Written:
+    """A file that keeps what is written until it is taken."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: everything is kept in memory."""
+
+    def take(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data
+
+
+def remove_temporary_backups(folder: Path) -> None:
+    """Delete what a process that was killed left of backups that it sent or restored."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        shutil.rmtree(path, ignore_errors=True)
