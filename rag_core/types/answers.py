@@ -276,10 +276,20 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """An event of `Engine.ask`: the mark of a complete statement in the text of the `Delta` events.
+
+    The offsets of ``claim`` are in the text since the last `Restart`. The marks of the `Answer` replace all of these.
+    """
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
 class Rewritten:
     """An event of `Engine.ask`: the query ``text`` replaces the question, which depends on earlier turns."""
 
     text: str
 
 
-AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer
+AskEvent = Stage | Rewritten | SearchResult | Delta | Marked | Restart | Answer
