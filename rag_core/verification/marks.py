@@ -23,7 +23,7 @@ from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
 from rag_core.text.words import Word
-from rag_core.verification.derived_values import is_count, is_derived
+from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
@@ -49,7 +49,7 @@ _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
 # The sentences from whose values a calculation may be made.
-_CALCULATED_FROM = 3
+_CALCULATED_FROM = 6
 # Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
 # The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
@@ -91,7 +91,7 @@ def find_wrong_value(
         if found := _find_other_measure(value, claim, ranked, sources):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
-        if not is_stated and (is_count(value) or is_derived(value, claim, near)):
+        if not is_stated and (is_count(value) or find_calculation(value, claim, near, sources)):
             if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
                 return found
             continue
@@ -295,7 +295,7 @@ def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[S
     shares = [(measure(one.sentence), one.sentence) for one in scored]
     best, closest = max(shares, key=lambda one: one[0])
     is_near = closest.states(value) if closest.is_line else closest.source.states_near(closest, value)
-    if best < _MIN_CLOSE_SHARE or is_near or is_derived(value, claim, [closest]):
+    if best < _MIN_CLOSE_SHARE or is_near or find_calculation(value, claim, [closest], ()):
         return None
     for share, sentence in shares:
         if sentence.states(value) and (
