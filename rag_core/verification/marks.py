@@ -26,6 +26,7 @@ from rag_core.text.words import Word
 from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.table_rows import find_wrong_cell, is_table_row
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
@@ -81,14 +82,17 @@ def find_wrong_value(
     ranked = sorted(scored, key=lambda one: -one.words)
     best = ranked[0]
     lacking: Value | None = None
+    is_row = is_table_row(claim)
+    if is_row and not foreign and (found := find_wrong_cell(claim, sources)):
+        return found
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
             # A true number may be said of another year than the one asked about.
-            if not foreign and (found := find_other_cell(value, claim, ranked, sources, question)):
+            if not (foreign or is_row) and (found := find_other_cell(value, claim, ranked, sources, question)):
                 return found
             continue
         is_stated = any(source.states(value) for source in sources)
-        if found := _find_other_measure(value, claim, ranked, sources):
+        if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
         if not is_stated and (is_count(value) or find_calculation(value, claim, near, sources)):
@@ -97,6 +101,8 @@ def find_wrong_value(
             continue
         if not is_stated:
             lacking = lacking or value
+        if is_row and value.kind != "identifier":
+            continue
         if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
             return found
         if foreign:
@@ -105,6 +111,8 @@ def find_wrong_value(
             return found
         if found := _find_closer_sentence(value, claim, scored):
             return found
+    if is_row:
+        return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
     if not foreign and (found := _find_other_row(claim, question, sources)):
         return found
     if lacking is None and not foreign:
