@@ -99,7 +99,7 @@ def find_wrong_value(
             if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
                 return found
             continue
-        if not is_stated:
+        if not is_stated and not any(_states_month_and_year(one, value) for one in near):
             lacking = lacking or value
         if is_row and value.kind != "identifier":
             continue
@@ -118,6 +118,13 @@ def find_wrong_value(
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
     return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
+
+
+def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
+    """Return whether a sentence states the month of a date, and another part of its passage the year."""
+    months = {one.key for one in sentence.reading.values if one.kind == "month"}
+    text = f"{sentence.source.title.text} {sentence.source.reading.text}"
+    return any(not one.day and str(one.month) in months and str(one.year) in text for one in value.dates)
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:

@@ -171,6 +171,9 @@ class SplitPassage:
         scales = self.scales or POSSIBLE_SCALES
         if any(is_same_value(value, one, scales) for one in self._values):
             return True
+        # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
+        if value.kind == "time" and "".join(value.text.split()) in "".join(self.reading.text.split()):
+            return True
         return any(one.states(value) for one in self.sentences)
 
     def title_states(self, value: Value) -> bool:
