@@ -26,7 +26,7 @@ from rag_core.text.words import Word
 from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
-from rag_core.verification.table_rows import find_wrong_cell, is_table_row
+from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
@@ -91,7 +91,7 @@ def find_wrong_value(
             if not (foreign or is_row) and (found := find_other_cell(value, claim, ranked, sources, question)):
                 return found
             continue
-        is_stated = any(source.states(value) for source in sources)
+        is_stated = any(source.states(value) for source in sources) or (is_row and is_in_row(value, sources))
         if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]

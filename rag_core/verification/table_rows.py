@@ -16,7 +16,7 @@ from rag_core.verification.value_marks import ValueMark, write_value
 # Share of the words of the first cell that the row of a source must contain.
 _MIN_LABEL = 0.5
 # The head of a column in a cell, as in "2024: 71.9" and "71.9 (Q3 2024)".
-_HEAD, _BRACKETS = re.compile(r"[^|]*:(?=\s)"), re.compile(r"\([^()|]*\)")
+_HEAD, _BRACKETS = re.compile(r"[^|]*:(?=\s)"), re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
 _CELL = re.compile(r"[^|]+")
 
 
@@ -57,6 +57,15 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
     if rival is None or (value.number is None) != (rival.number is None):
         return None
     return ValueMark(write_value(claim, value), row, write_value(row.reading, rival))
+
+
+def is_in_row(value: Value, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a source states the value of a cell, with or without the sign of a percentage."""
+    return any(
+        _is_same(value, one, source.scales)
+        for source in sources
+        for one in (*source.reading.values, *find_values(source.reading.text, spaced=False))
+    )
 
 
 def _compare_labels(label: set[str], row: SourceSentence) -> float:
@@ -105,6 +114,6 @@ def _align(values: Sequence[Value], known: Sequence[Value], row: SourceSentence)
 
 def _is_same(value: Value, other: Value, scales: frozenset[int]) -> bool:
     # Often only the head of a column of percentages has the sign.
-    if value.number and other.number and value.number.kind == "percent" and not other.number.kind:
-        value = replace(value, number=replace(value.number, kind=""))
+    if value.number and other.number and {value.number.kind, other.number.kind} == {"", "percent"}:
+        value = replace(value, number=replace(value.number, kind=other.number.kind))
     return is_same_value(value, other, scales)
