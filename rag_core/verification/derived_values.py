@@ -92,6 +92,8 @@ def find_calculation(
     rows = [stated for one in near if one.is_row for stated in one.reading.values]
     following = [one for sentence in near[:1] for one in _list_neighbours(sentence)]
     groups = [rows, *(one.reading.values for one in (*near, *named)), *following]
+    # A blank may separate columns, not thousands.
+    groups += [find_values(one.reading.text, spaced=False) for one in named]
     for group in groups:
         numbers = [*own, *(one.number for one in group if one.number and _is_operand(one.number))]
         if found := _calculate_from(wanted, numbers):
@@ -122,7 +124,7 @@ def _is_operand(number: Number) -> bool:
 
 def _is_named(sentence: SourceSentence, claim: AnnotatedText, value: Value) -> bool:
     """Return whether a sentence is a row whose label consists of words of a claim, or begins with a year of it."""
-    if not sentence.is_row:
+    if not sentence.is_line or not sentence.reading.values:
         return False
     first = sentence.reading.values[0]
     label = {word.stem for word in sentence.reading.content if word.end <= first.start and len(word.text) > 2}

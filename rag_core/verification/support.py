@@ -37,7 +37,7 @@ _QUESTION_SHARE = 0.2
 
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-_NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\s*\Z")
+_NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\)?\s*\Z")
 # The sentences before and after one that belong to its context.
 _NEAR = 2
 # A table whose unit is stated elsewhere may be in thousands or millions.

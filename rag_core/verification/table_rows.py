@@ -104,9 +104,9 @@ def _align(values: Sequence[Value], known: Sequence[Value], row: SourceSentence)
     def align(mine: int, its: int) -> tuple[tuple[int, int], ...]:
         if mine == len(values) or its == len(known):
             return ()
-        options = [align(mine + 1, its), align(mine, its + 1)]
+        options = [align(mine, its + 1), align(mine + 1, its)]
         if _is_same(values[mine], known[its], row.source.scales):
-            options.append(((mine, its), *align(mine + 1, its + 1)))
+            options.insert(0, ((mine, its), *align(mine + 1, its + 1)))
         return max(options, key=len)
 
     return list(align(0, 0))
