@@ -68,6 +68,7 @@ class _Attribution:
     mark: Mark = ""
     source_value: str = ""
     compared_rank: int = 0
+    reason: str = ""
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
@@ -269,7 +270,7 @@ def _attribute_claim(
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    wrong = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
+    wrong, calculation = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
@@ -292,7 +293,7 @@ def _attribute_claim(
     cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
     if wrong:
         return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
-    return _Attribution(claim, cited, best)
+    return _Attribution(claim, cited, best, reason=f"calculated: {calculation}" if calculation else "")
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
@@ -425,6 +426,7 @@ def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit
         moved(attribution.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
         supported=bool(attribution.sentences) and not attribution.mark,
+        reason=attribution.reason,
         mark=attribution.mark,
         source_value=attribution.source_value,
         compared_rank=attribution.compared_rank,

@@ -64,8 +64,10 @@ def find_wrong_value(
     scored: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
     foreign: bool,
-) -> ValueMark | None:
-    """Return the first value of a claim that the sources contradict, or else lack; ``None`` in doubt.
+) -> tuple[ValueMark | None, str]:
+    """Return the first value of a claim that the sources contradict, or else lack, and the calculation of another one.
+
+    Without a certain one, return ``None`` and the calculation of the first value that follows from stated ones, if any.
 
     Parameters
     ----------
@@ -79,6 +81,19 @@ def find_wrong_value(
     foreign : bool
         Whether the claim is in another language than the sources; their words are then not compared.
     """
+    calculations: list[str] = []
+    found = _find_wrong_value(claim, question, scored, sources, foreign, calculations)
+    return found, next(iter(calculations), "")
+
+
+def _find_wrong_value(
+    claim: AnnotatedText,
+    question: AnnotatedText,
+    scored: Sequence[ScoredSentence],
+    sources: Sequence[SplitPassage],
+    foreign: bool,
+    calculations: list[str],
+) -> ValueMark | None:
     ranked = sorted(scored, key=lambda one: -one.words)
     best = ranked[0]
     lacking: Value | None = None
@@ -95,7 +110,10 @@ def find_wrong_value(
         if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
-        if not is_stated and (is_count(value) or find_calculation(value, claim, near, sources)):
+        calculation = "" if is_stated or is_count(value) else find_calculation(value, claim, near, sources)
+        if calculation:
+            calculations.append(f"{calculation} = {write_value(claim, value)}")
+        if not is_stated and (is_count(value) or calculation):
             if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
                 return found
             continue
