@@ -204,7 +204,8 @@ def _list_tables(source: SplitPassage) -> Iterator[list[list[Cell]]]:
 
 
 def _list_cells(row: SourceSentence, spaced: bool) -> list[Cell]:
-    return [Cell(one.number, row) for one in find_values(row.reading.text, spaced=spaced) if one.number]
+    values = find_values(row.reading.text, spaced=spaced)
+    return [Cell(one.number, row) for one in values if one.number and not is_year(one.text)]
 
 
 def _calculate_from_columns(wanted: Number, table: Sequence[Sequence[Cell]], claim: AnnotatedText, value: Value) -> str:
