@@ -13,7 +13,7 @@ from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
 from rag_core.text.measures import find_unit
 from rag_core.text.numbers import Number, numbers_equal
-from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.values import Value, is_same_value
 from rag_core.verification.support import POSSIBLE_SCALES, SourceSentence, SplitPassage
 
 # Halves, quarters, days of a week, months and weeks of a year.
@@ -93,7 +93,7 @@ def find_calculation(
     following = [one for sentence in near[:1] for one in _list_neighbours(sentence)]
     groups = [rows, *(one.reading.values for one in (*near, *named)), *following]
     # A blank may separate columns, not thousands.
-    groups += [find_values(one.reading.text, spaced=False) for one in named]
+    groups += [one.reading.separate_values for one in named]
     for group in groups:
         numbers = [*own, *(one.number for one in group if one.number and _is_operand(one.number))]
         if found := _calculate_from(wanted, numbers):
@@ -204,7 +204,7 @@ def _list_tables(source: SplitPassage) -> Iterator[list[list[Cell]]]:
 
 
 def _list_cells(row: SourceSentence, spaced: bool) -> list[Cell]:
-    values = find_values(row.reading.text, spaced=spaced)
+    values = row.reading.values if spaced else row.reading.separate_values
     return [Cell(one.number, row) for one in values if one.number and not is_year(one.text)]
 
 

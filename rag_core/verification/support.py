@@ -16,7 +16,7 @@ from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.values import Value, is_same_value
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
@@ -156,7 +156,7 @@ class SplitPassage:
     @cached_property
     def _values(self) -> list[Value]:
         """The values of the title and the text; a blank may separate thousands or columns."""
-        return [*self.title.values, *self.reading.values, *find_values(self.reading.text, spaced=False)]
+        return [*self.title.values, *self.reading.values, *self.reading.separate_values]
 
     def contains_number(self, number: Number) -> bool:
         """Return whether the text contains a number; the result is kept for its other sentences."""

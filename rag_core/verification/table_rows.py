@@ -9,7 +9,7 @@ from functools import cache
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
-from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.values import Value, is_same_value
 from rag_core.verification.support import SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, write_value
 
@@ -39,7 +39,7 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
             shared = _compare_labels(label, row) if label else 1.0
             if shared >= _MIN_LABEL:
                 # A blank may separate thousands or columns.
-                readings = (row.reading.values, find_values(row.reading.text, spaced=False))
+                readings = (row.reading.values, row.reading.separate_values)
                 known, pairs = max(((one, _align(values, one, row)) for one in readings), key=lambda one: len(one[1]))
                 if pairs:
                     found.append((len(pairs) + shared, row, known, pairs))
@@ -64,7 +64,7 @@ def is_in_row(value: Value, sources: Sequence[SplitPassage]) -> bool:
     return any(
         _is_same(value, one, source.scales)
         for source in sources
-        for one in (*source.reading.values, *find_values(source.reading.text, spaced=False))
+        for one in (*source.reading.values, *source.reading.separate_values)
     )
 
 
