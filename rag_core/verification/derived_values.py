@@ -24,6 +24,10 @@ _MAX_COUNTED = 12
 _MAX_ROWS = 30
 # Fewest digits of a number that pairs of loosely related sentences hardly yield by chance.
 _DISTINCTIVE_DIGITS = 2
+# Other values of a claim that a sentence with the operands has.
+_MIN_OTHERS = 2
+# Rows that a claim names, whose columns are compared.
+_MAX_NAMED = 4
 # Words that a sentence with the amount of a percentage has in common with the claim.
 _MIN_COMMON = 2
 # Units of one dimension, in one of them.
@@ -93,7 +97,8 @@ def find_calculation(
     following = [one for sentence in near[:1] for one in _list_neighbours(sentence)]
     groups = [rows, *(one.reading.values for one in (*near, *named)), *following]
     # A blank may separate columns, not thousands.
-    groups += [one.reading.separate_values for one in named]
+    apart = [one.reading.separate_values for one in named]
+    groups += [*apart, *(zip(*apart, strict=False) if 1 < len(apart) <= _MAX_NAMED else ())]
     for group in groups:
         numbers = [*own, *(one.number for one in group if one.number and _is_operand(one.number))]
         if found := _calculate_from(wanted, numbers):
@@ -123,14 +128,17 @@ def _is_operand(number: Number) -> bool:
 
 
 def _is_named(sentence: SourceSentence, claim: AnnotatedText, value: Value) -> bool:
-    """Return whether a sentence is a row whose label consists of words of a claim, or begins with a year of it."""
+    """Return whether a sentence has two other values of a claim, or is a row with its words or its year as label."""
+    others = [one for one in claim.values if one is not value]
+    if sum(map(sentence.states, others)) >= _MIN_OTHERS:
+        return True
     if not sentence.is_line or not sentence.reading.values:
         return False
     first = sentence.reading.values[0]
     label = {word.stem for word in sentence.reading.content if word.end <= first.start and len(word.text) > 2}
     if label:
         return label <= claim.stems
-    return is_year(first.text) and any(one is not value and is_same_value(one, first) for one in claim.values)
+    return is_year(first.text) and any(is_same_value(one, first) for one in others)
 
 
 def _list_neighbours(sentence: SourceSentence) -> Iterator[list[Value]]:
@@ -182,13 +190,13 @@ def _convert_period(one: Operand) -> Iterator[tuple[Decimal, str]]:
 
 
 def _calculate(a: Operand, b: Operand, is_sum: bool, is_ratio: bool) -> Iterator[tuple[Decimal, str]]:
-    if is_sum:
+    if is_sum and a.amount > b.amount:
         yield a.amount - b.amount, f"{a.text} - {b.text}"
-        if a.amount > b.amount:
-            yield a.amount + b.amount, f"{a.text} + {b.text}"
+        yield a.amount + b.amount, f"{a.text} + {b.text}"
     if is_ratio and b.amount:
         yield a.amount / b.amount * 100, f"{a.text} / {b.text}"
-        yield (a.amount - b.amount) / b.amount * 100, f"{a.text} / {b.text} - 1"
+        change = f"{a.text} / {b.text} - 1" if a.amount > b.amount else f"1 - {a.text} / {b.text}"
+        yield (a.amount - b.amount) / b.amount * 100, change
         if a.amount < b.amount:
             yield a.amount / (b.amount - a.amount) * 100, f"{a.text} / ({b.text} - {a.text})"
 

@@ -295,6 +295,9 @@ def _find_other_sentence(
 ) -> ValueMark | None:
     """Return the contradiction of a value by the sentence that has most words of its claim."""
     best = ranked[0]
+    # A comparison of two years has words of sentences about each of them.
+    if is_year(value.text) and sum(is_year(one.text) for one in claim.values) > 1:
+        return None
     if best.words < (_MIN_SHARE_ELSEWHERE if is_stated else _MIN_SHARE):
         return None
     if is_stated:
