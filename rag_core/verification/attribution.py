@@ -152,6 +152,8 @@ class SourceComparison:
         self._encode = encode
         self._encoded_question = encode_text(question, encode)
         self._sources = _split_passages(passages, self._encoded_question, encode)
+        # What was compared while the text was written is not compared again.
+        self._compared: dict[tuple[str, tuple[int, ...], bool], _Attribution] = {}
 
     def attribute(self, text: str) -> VerifiedAnswer:
         """Return a text with citations and marks; see `attribute_claims`."""
@@ -189,7 +191,12 @@ class SourceComparison:
         return languages_differ(text, "\n".join(one.text for one in compared))
 
     def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
-        return _attribute_claim(text, claim, self._encoded_question, self._sources, self._encode, foreign)
+        key = text[claim.start : claim.end], claim.ranks, foreign
+        if key not in self._compared:
+            self._compared[key] = _attribute_claim(
+                text, claim, self._encoded_question, self._sources, self._encode, foreign
+            )
+        return replace(self._compared[key], claim=claim)
 
 
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
