@@ -102,9 +102,6 @@ def _find_wrong_value(
         return found
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
-            # A true number may be said of another year than the one asked about.
-            if not (foreign or is_row) and (found := find_other_cell(value, claim, ranked, sources, question)):
-                return found
             continue
         is_stated = any(source.states(value) for source in sources) or (is_row and is_in_row(value, sources))
         if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
