@@ -89,7 +89,7 @@ def show_running_answer(back: Backend, run: Run) -> None:
             looks = [_step(stage) for stage in progress.stages if stage.name.startswith("search_")]
             if notes := [*filter(None, [escape_markdown(translate_message(progress.restarted))]), *looks]:
                 st.caption("  \n".join(notes))
-            show_richtext(_build_text(back, run, progress.text), key="running_answer")
+            show_richtext(_build_text(back, run, progress), key="running_answer")
             if run.stopping.is_set():
                 st.caption(_(":material/stop_circle: Stopping after the current step"))
             else:
@@ -98,10 +98,10 @@ def show_running_answer(back: Backend, run: Run) -> None:
     turn()
 
 
-def _build_text(back: Backend, run: Run, text: str) -> list[Node]:
+def _build_text(back: Backend, run: Run, progress: Progress) -> list[Node]:
     """Return the blocks of an incomplete answer; its citations are text until the answer is stored."""
     by_model = back.engine.models.find_generator_name(run.writer.model) != "extractive"
-    return parse_markdown(text, ()) if by_model else build_quoted_text(text, ())
+    return parse_markdown(progress.text, (), progress.marked) if by_model else build_quoted_text(progress.text, ())
 
 
 def _doing(back: Backend, progress: Progress) -> str:

@@ -42,8 +42,8 @@ _MARKDOWN = (
 
 
 def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Claim] = ()) -> list[Node]:
-    """Return the nodes of Markdown text, including its citations ``[n]`` and the verification marks of statements."""
-    doubtful = [one for one in statements if one.mark]
+    """Return the nodes of Markdown text, including citations ``[n]``, and the marks and calculations of statements."""
+    doubtful = [one for one in statements if one.mark or one.calculation]
     if doubtful:
         text = text.translate(_LIKE_THEM)
     for one in reversed(doubtful):
@@ -56,7 +56,8 @@ def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Cla
 def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
     """Yield the nodes; the text of a marked statement becomes ``doubt`` nodes, followed by a ``verdict`` node.
 
-    All recursive calls share ``within``, which is not empty while the text is inside a marked statement.
+    The calculation of another statement follows it. All recursive calls share ``within``, which is not empty while the
+    text is inside a marked statement.
     """
     for node in nodes:
         if "c" in node:
@@ -71,11 +72,14 @@ def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[boo
             yield {**node, "s": "".join(pieces[::2])}
         for piece in pieces:
             if piece == _FROM:
-                within.append(True)
+                within.extend([True] if statements and statements[0].mark else [])
             elif piece == _TO:
                 within.clear()
                 if statements:
                     statement = statements.pop(0)
+                    if note := translate_message(statement.calculation):
+                        yield {"t": "i", "c": [build_text_node(f" ({note})")]}
+                        continue
                     yield {"t": "verdict", "s": translate_message(statement.mark_text), "n": statement.compared_rank}
             elif piece and plain:
                 yield {"t": "doubt" if within else "text", "s": piece}

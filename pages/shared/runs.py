@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
-from rag_core.types.answers import Answer, AnswerState, Stage
+from rag_core.types.answers import Answer, AnswerState, Claim, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.jobs import Job
 from rag_core.types.retrieval import SearchResult
@@ -24,10 +24,11 @@ _PATIENCE_S = 3.0
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an answer."""
+    """The progress of an answer; ``marked`` are the statements of its text that are marked so far."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
+    marked: tuple[Claim, ...] = ()
     restarted: str = ""
     done: bool = False
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pages.shared.runs import Run
 from rag_core.engine import Engine
-from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Rewritten, Stage
+from rag_core.types.answers import Answer, AskEvent, Delta, Marked, Restart, Rewritten, Stage
 from rag_core.types.retrieval import RetrievalConfig, SearchResult
 
 NOTHING_WRITTEN = "Stopped before there was an answer."
@@ -32,8 +32,10 @@ def write_answer(engine: Engine, run: Run) -> None:
                 run.found = event
             elif isinstance(event, Delta):
                 run.show(text=run.progress.text + event.text)
+            elif isinstance(event, Marked):
+                run.show(marked=(*run.progress.marked, event.claim))
             elif isinstance(event, Restart):
-                run.show(text="", restarted=event.reason)
+                run.show(text="", marked=(), restarted=event.reason)
             if run.stopping.is_set():
                 return
 

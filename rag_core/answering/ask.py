@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering.answer_building import build_answer
-from rag_core.answering.drafts import Draft, check_text, join_quotes
+from rag_core.answering.drafts import Draft, check_text, compare_with, join_quotes
 from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
@@ -237,8 +237,7 @@ class Answerer:
                 yield Restart(problem)
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
         sources = reply.context.sources
-        encode = create_text_encoder(outcome.ranked.embedder)
-        answer = check_text(reply.text, outcome.result.question, sources, encode, self._reader.read, trace.notices)
+        answer = check_text(reply.text, reply.comparison, self._reader.read, trace.notices)
         [answer] = self._verifier.verify([(answer, sources)], outcome.result.question, writer, trace)
         if reply.is_refusal:
             answer = replace(answer, refused=True, statements=(), short="")
@@ -289,8 +288,8 @@ class Answerer:
         text, problem = yield from strategy.write_text(writer, query, evidence, history, trace)
         if not contains_words(text):
             return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
-        encode = create_text_encoder(outcome.ranked.embedder)
-        answer = check_text(text, question, evidence.sources, encode, self._reader.read, trace.notices)
+        comparison = compare_with(evidence.sources, question, create_text_encoder(outcome.ranked.embedder))
+        answer = check_text(text, comparison, self._reader.read, trace.notices)
         [answer] = self._verifier.verify([(answer, evidence.sources)], question, writer, trace)
         return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
 

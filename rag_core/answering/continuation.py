@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
-from rag_core.answering.drafts import QUOTES_BELOW, check_text
+from rag_core.answering.drafts import QUOTES_BELOW, check_text, compare_with
 from rag_core.answering.page_answers import build_page_continuation
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
@@ -126,7 +126,8 @@ class Continuations:
             return
         encode = create_text_encoder(self._generations.active().embedder)
         text = (written + added).strip()
-        verified = check_text(text, question, answer.passages, encode, self._reader.read, notices)
+        comparison = compare_with(answer.passages, question, encode)
+        verified = check_text(text, comparison, self._reader.read, notices)
         trace = AnswerTrace(notices=notices)
         [verified] = self._verifier.verify([(verified, answer.passages)], question, writer, trace)
         base = replace(base, usage=usage + trace.usage, steps=(*base.steps, *trace.steps))

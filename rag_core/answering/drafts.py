@@ -15,7 +15,7 @@ from rag_core.types.answers import strip_markers
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage, ReadTexts
-from rag_core.verification.attribution import NOT_CHECKED, draft_answer
+from rag_core.verification.attribution import NOT_CHECKED, SourceComparison, draft_answer
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
@@ -71,18 +71,20 @@ def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> Ver
     return append_quotes(written, quotes)
 
 
-def check_text(
-    text: str, question: str, passages: Sequence[Passage], encode: TextEncoder, read: ReadTexts, notices: list[str]
-) -> VerifiedAnswer:
+def compare_with(passages: Sequence[Passage], question: str, encode: TextEncoder) -> SourceComparison:
+    """Return the comparison of a generated text with passages, without what is struck in these."""
+    return SourceComparison([replace(one, text=remove_struck(one.text)) for one in passages], question, encode)
+
+
+def check_text(text: str, comparison: SourceComparison, read: ReadTexts, notices: list[str]) -> VerifiedAnswer:
     """Return a generated text as `draft_answer` does, with its short answer.
 
     If the text is in another language than its sources, the notices say that it could not be checked.
     """
-    passages = [replace(one, text=remove_struck(one.text)) for one in passages]
-    answer = draft_answer(text, question, passages, encode)
+    answer = draft_answer(text, comparison)
     if answer.unchecked:
         notices.append(NOT_CHECKED)
-    return replace(answer, short=find_short_answer(question, answer, passages, read))
+    return replace(answer, short=find_short_answer(comparison.question, answer, comparison.passages, read))
 
 
 def find_short_answer(

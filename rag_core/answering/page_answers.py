@@ -15,6 +15,7 @@ from rag_core.answering.page_context import PageContext, PageSelector
 from rag_core.answering.page_pictures import PagePictures
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher
+from rag_core.answering.streamed_checks import StreamedChecks
 from rag_core.answering.streamed_text import relay_reply
 from rag_core.answering.trace import AnswerTrace
 from rag_core.llm.context_budget import (
@@ -49,6 +50,8 @@ from rag_core.types.dates import AskedDates
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query, SearchOutcome
+from rag_core.verification.attribution import SourceComparison
+from rag_core.verification.support import create_text_encoder
 
 # Times that a model may ask for more sources before it has to answer.
 MAX_LOOKS = 2
@@ -88,12 +91,15 @@ class PageReply:
     context : PageContext
     is_refusal : bool
         Whether the text says that the sources do not state the answer.
+    comparison : SourceComparison
+        The sources as they are compared with the text.
     problem : str
         Why the endpoint failed; empty if it did not.
     """
 
     text: str
     context: PageContext
+    comparison: SourceComparison
     is_refusal: bool
     problem: str
 
@@ -152,6 +158,7 @@ class PageAnswerer:
         outcomes, opened, findings = [outcome], list[PageKey](), list[str]()
         pictures = PagePictures(self._stores)
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
+        checks = StreamedChecks(outcome.result.question, create_text_encoder(outcome.ranked.embedder))
         for look in range(MAX_LOOKS + 1):
             can_search = look < MAX_LOOKS
             searches = outcomes, opened, findings
@@ -159,17 +166,24 @@ class PageAnswerer:
             # A reader may stop the reply, whose markers then refer to these pages.
             yield replace(outcome.result, passages=context.sources, steps=tuple(trace.steps), usage=trace.usage)
             pieces: list[str] = []
+            checks.compare_with(context.sources)
             try:
-                problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
+                problem, calls = yield from self._stream(
+                    writer, query, messages, pieces, trace, checks, can_search=can_search
+                )
             except ImagesRejected:
                 trace.notices.append(_NO_PICTURES)
                 messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
-                problem, calls = yield from self._stream(writer, query, messages, pieces, trace, can_search=can_search)
+                checks.compare_with(context.sources)
+                problem, calls = yield from self._stream(
+                    writer, query, messages, pieces, trace, checks, can_search=can_search
+                )
             reply = (yield from retract_reasoning(pieces)).strip()
             calls += [_to_call(request) for request in parse_requests(reply)]
             if problem or not (calls and can_search):
                 break
             if strip_control_lines(reply):
+                checks.restart()
                 yield Restart(_LOOKING)
             for call in calls[:MAX_REQUESTS]:
                 findings += yield from _run_call(toolbox, call, trace)
@@ -178,7 +192,8 @@ class PageAnswerer:
         trace.notices += pictures.problems
         refusal = parse_refusal(reply)
         text = strip_control_lines(reply) if refusal is None else (refusal[:1].upper() + refusal[1:] or REFUSAL)
-        return PageReply(text, context, refusal is not None, problem or ("" if text or not calls else _NO_REPLY))
+        problem = problem or ("" if text or not calls else _NO_REPLY)
+        return PageReply(text, context, checks.finish(), refusal is not None, problem)
 
     def _build(
         self,
@@ -280,6 +295,7 @@ class PageAnswerer:
         messages: Sequence[dict[str, Any]],
         pieces: list[str],
         trace: AnswerTrace,
+        checks: StreamedChecks,
         *,
         can_search: bool,
     ) -> Generator[AskEvent, None, tuple[str, list[ToolCall]]]:
@@ -288,7 +304,9 @@ class PageAnswerer:
         Return the problem of the endpoint, and the calls of tools.
         """
         stream = writer.stream_reply(messages, tools=LOOKUP_TOOLS if can_search else ())
-        problem = yield from relay_reply(stream, pieces, trace, strict=query.strict, visible=ControlLineFilter())
+        visible = ControlLineFilter()
+        events = relay_reply(stream, pieces, trace, strict=query.strict, visible=visible)
+        problem = yield from checks.add_marks(events, visible)
         return problem, list(stream.calls)
 
 

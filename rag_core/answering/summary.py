@@ -41,7 +41,13 @@ from rag_core.types.formatting import format_count
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.searches import Query
-from rag_core.verification.attribution import EMPTY_ANSWER, NOT_CHECKED, contains_words, draft_answer
+from rag_core.verification.attribution import (
+    EMPTY_ANSWER,
+    NOT_CHECKED,
+    SourceComparison,
+    contains_words,
+    draft_answer,
+)
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED
 
@@ -223,7 +229,7 @@ class Summarizer:
         if not contains_words(text):
             trace.notices.append(EMPTY_ANSWER)
             return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
-        answer = draft_answer(text.strip(), result.question, result.passages, encode)
+        answer = draft_answer(text.strip(), SourceComparison(result.passages, result.question, encode))
         if answer.refused:
             return WrittenSummary(replace(result, passages=()), answer, model.name)
         if answer.unchecked:

@@ -16,7 +16,7 @@ from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, encod
 from rag_core.api.documents import ListQuery, cut_page
 from rag_core.api.problems import build_problem
 from rag_core.errors import RagError
-from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Rewritten, Stage, build_citation_link
+from rag_core.types.answers import Answer, AskEvent, Delta, Marked, Restart, Rewritten, Stage, build_citation_link
 from rag_core.types.conversations import Message
 from rag_core.types.page_links import build_page_link
 from rag_core.types.retrieval import SearchResult
@@ -104,6 +104,9 @@ def _write_event(call: Call, event: AskEvent) -> bytes:
         return encode_event("stage", asdict(event))
     if isinstance(event, Delta):
         return encode_event("text", {"text": event.text})
+    if isinstance(event, Marked):
+        fields = ("start", "end", "mark", "mark_text", "source_value", "compared_rank")
+        return encode_event("mark", {name: getattr(event.claim, name) for name in fields})
     if isinstance(event, Restart):
         return encode_event("restart", {"reason": event.reason})
     if isinstance(event, Rewritten):

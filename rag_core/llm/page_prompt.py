@@ -176,10 +176,12 @@ def strip_control_lines(reply: str) -> str:
 class ControlLineFilter:
     """Hides requests, and the control word with which a refusal begins, in a reply while it is written.
 
-    A line is kept back while it is, or may be the beginning of, a request or a control word.
+    A line is kept back while it is, or may be the beginning of, a request or a control word. ``refuses`` is true once
+    the control word of a refusal was hidden.
     """
 
     def __init__(self) -> None:
+        self.refuses = False
         self._kept = ""
         self._has_begun = False
         # Whether the beginning of the present line is shown.
@@ -208,7 +210,8 @@ class ControlLineFilter:
         if self._is_open:
             return text
         if not self._has_begun and (word := _REFUSAL.match(text)):
-            self._has_begun, text = True, text[word.end() :]
+            self.refuses = self._has_begun = True
+            text = text[word.end() :]
         shown = "" if _REQUEST.match(text) else _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, text)
         self._has_begun = self._has_begun or bool(shown.strip())
         return shown

@@ -50,6 +50,11 @@ class AnnotatedText:
         return find_values(self.text)
 
     @cached_property
+    def separate_values(self) -> list[Value]:
+        """The values if a blank separates columns, not thousands."""
+        return find_values(self.text, spaced=False)
+
+    @cached_property
     def names(self) -> list[Word]:
         """The capitalized content words that are not parts of numbers.
 

@@ -94,17 +94,20 @@ def build_citation_link(application: str, citation: Citation) -> str:
     return build_page_link(application, citation.document_id, citation.page_index, citation.start, citation.quote)
 
 
+_CALCULATED = "calculated: "
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A statement of an answer and the result of checking it.
 
     A statement is a sentence, or a part of a sentence that ends with a group of markers. ``answer.text[start:end]``
-    is the statement without these markers. ``supported`` is true if a citation supports the statement; otherwise,
-    ``reason`` may say why not. ``mark`` is ``contradicted`` if the source contains a different value, which is
-    ``source_value``. It is ``not_found`` if the passages do not cover the statement, and ``judged`` if a model finds
-    that they do not support it, with its reason as ``source_value``. If ``supported`` is false and ``mark`` is empty,
-    the check is inconclusive. If ``mark`` is not empty, ``compared_rank`` is the rank of the passage
-    that was compared with the statement; otherwise it is 0.
+    is the statement without these markers. ``supported`` is true if a citation supports the statement. ``reason`` may
+    say why not, or contain the calculation by which a value of the statement follows from the sources. ``mark`` is
+    ``contradicted`` if the source contains a different value, which is ``source_value``. It is ``not_found`` if the
+    passages do not cover the statement, and ``judged`` if a model finds that they do not support it, with its reason as
+    ``source_value``. If ``supported`` is false and ``mark`` is empty, the check is inconclusive. If ``mark`` is not
+    empty, ``compared_rank`` is the rank of the passage that was compared with the statement; otherwise it is 0.
     """
 
     start: int
@@ -114,6 +117,11 @@ class Claim:
     mark: Mark = ""
     source_value: str = ""
     compared_rank: int = 0
+
+    @property
+    def calculation(self) -> str:
+        """The calculation by which a value follows from the sources, as ``calculated: 3 + 4 = 7``; empty if none is."""
+        return self.reason if self.reason.startswith(_CALCULATED) and not self.mark else ""
 
     @property
     def mark_text(self) -> str:
@@ -276,10 +284,20 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """An event of `Engine.ask`: the mark of a complete statement in the text of the `Delta` events.
+
+    The offsets of ``claim`` are in the text since the last `Restart`. The marks of the `Answer` replace all of these.
+    """
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
 class Rewritten:
     """An event of `Engine.ask`: the query ``text`` replaces the question, which depends on earlier turns."""
 
     text: str
 
 
-AskEvent = Stage | Rewritten | SearchResult | Delta | Restart | Answer
+AskEvent = Stage | Rewritten | SearchResult | Delta | Marked | Restart | Answer

@@ -68,6 +68,7 @@ class _Attribution:
     mark: Mark = ""
     source_value: str = ""
     compared_rank: int = 0
+    reason: str = ""
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
@@ -89,7 +90,7 @@ class _Edit:
     text: str
 
 
-def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
+def draft_answer(text: str, comparison: SourceComparison) -> VerifiedAnswer:
     """Return a generated text with citations for its claims, or a refusal if it only says that the answer is missing.
 
     A text that begins with a refusal and continues with supported claims is not a refusal, because it answers a part of
@@ -97,7 +98,7 @@ def draft_answer(text: str, question: str, passages: Sequence[Passage], encode: 
     """
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
-    answer = attribute_claims(text, question, passages, encode)
+    answer = comparison.attribute(text)
     if has_leading_refusal(text) and not any(statement.supported for statement in answer.statements):
         return VerifiedAnswer(text, refused=True)
     return answer
@@ -132,19 +133,70 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
         is in another language than its passages, its claims are not marked and the model's citations are kept. Other
         citations are then based on common numbers and names only.
     """
-    ranks = sorted(passage.rank for passage in passages)
-    text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in passages})
-    text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
-    encoded_question = encode_text(question, encode)
-    sources = _split_passages(passages, encoded_question, encode)
-    # Pages that the answer does not use can be in other languages, so with many pages only the cited ones count.
-    cited = set(parse_markers(text)) if any(one.in_parts for one in sources) else set()
-    compared = [one for one in passages if one.rank in cited] or passages
-    foreign = languages_differ(text, "\n".join(one.text for one in compared))
-    attributions = [
-        _attribute_claim(text, claim, encoded_question, sources, encode, foreign) for claim in _select_claims(text)
-    ]
-    return replace(_insert_markers(text, attributions), unchecked=foreign)
+    return SourceComparison(passages, question, encode).attribute(text)
+
+
+class SourceComparison:
+    """Passages that are compared with the claims of an answer, also while it is written.
+
+    Parameters
+    ----------
+    passages : sequence of Passage
+    question : str
+    encode : TextEncoder
+    """
+
+    def __init__(self, passages: Sequence[Passage], question: str, encode: TextEncoder) -> None:
+        self.passages = passages
+        self.question = question
+        self._encode = encode
+        self._encoded_question = encode_text(question, encode)
+        self._sources = _split_passages(passages, self._encoded_question, encode)
+        # What was compared while the text was written is not compared again.
+        self._compared: dict[tuple[str, tuple[int, ...], bool], _Attribution] = {}
+
+    def attribute(self, text: str) -> VerifiedAnswer:
+        """Return a text with citations and marks; see `attribute_claims`."""
+        ranks = sorted(passage.rank for passage in self.passages)
+        text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in self.passages})
+        text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
+        foreign = self._is_foreign(text)
+        attributions = [self._attribute(text, claim, foreign) for claim in _select_claims(text)]
+        return replace(_insert_markers(text, attributions), unchecked=foreign)
+
+    def mark_beginning(self, text: str, start: int) -> tuple[list[Claim], int]:
+        """Return the marked claims of a text that is still written, and where the first incomplete claim begins.
+
+        Claims that begin before ``start`` are left out. The offsets are in the text as it is.
+        """
+        claims = _select_claims(text)
+        # What follows the last claim may still belong to it.
+        end = len(text) if text.endswith("\n") or not claims else claims[-1].start
+        ranks = sorted(passage.rank for passage in self.passages)
+        foreign = self._is_foreign(text)
+        found = []
+        for claim in claims:
+            written = text[claim.start : claim.end]
+            if start <= claim.start < end and written and normalize_markers(written, ranks) == written:
+                one = self._attribute(text, claim, foreign)
+                if one.mark:
+                    mark = Claim(claim.start, claim.end, False, "", one.mark, one.source_value, one.compared_rank)
+                    found.append(mark)
+        return [] if has_leading_refusal(text) else found, end
+
+    def _is_foreign(self, text: str) -> bool:
+        # Pages that the answer does not use can be in other languages, so with many pages only the cited ones count.
+        cited = set(parse_markers(text)) if any(one.in_parts for one in self._sources) else set()
+        compared = [one for one in self.passages if one.rank in cited] or self.passages
+        return languages_differ(text, "\n".join(one.text for one in compared))
+
+    def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
+        key = text[claim.start : claim.end], claim.ranks, foreign
+        if key not in self._compared:
+            self._compared[key] = _attribute_claim(
+                text, claim, self._encoded_question, self._sources, self._encode, foreign
+            )
+        return replace(self._compared[key], claim=claim)
 
 
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
@@ -225,7 +277,7 @@ def _attribute_claim(
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    wrong = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
+    wrong, calculation = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
@@ -248,7 +300,7 @@ def _attribute_claim(
     cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
     if wrong:
         return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
-    return _Attribution(claim, cited, best)
+    return _Attribution(claim, cited, best, reason=f"calculated: {calculation}" if calculation else "")
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
@@ -381,6 +433,7 @@ def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit
         moved(attribution.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
         supported=bool(attribution.sentences) and not attribution.mark,
+        reason=attribution.reason,
         mark=attribution.mark,
         source_value=attribution.source_value,
         compared_rank=attribution.compared_rank,

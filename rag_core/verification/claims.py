@@ -75,7 +75,11 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
     for group in _GROUP.finditer(text, begin, finish):
         markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
-    ends = sorted({begin + end for _, end in find_sentence_spans(blank)} | set(_find_row_edges(text, begin, finish)))
+    rows = [row.span() for row in _ROW.finditer(text, begin, finish)]
+    sentence_ends = (begin + end for _, end in find_sentence_spans(blank))
+    # A row is one statement, also if a full stop is in it.
+    outside = {end for end in sentence_ends if not any(first < end < last for first, last in rows)}
+    ends = sorted(outside.union(*rows))
     position = begin
     while cuts or ends:
         group_start = cuts[0][0] if cuts else finish + 1
@@ -95,12 +99,6 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
             # The marker precedes its statement, as in "[1] Net sales fell" or "In [1], net sales fell". The next
             # statement takes over the markers of this empty span.
             yield ClaimSpan(start, start, tuple(markers))
-
-
-def _find_row_edges(text: str, begin: int, finish: int) -> Iterator[int]:
-    """Yield the start and end of each row of a Markdown table."""
-    for row in _ROW.finditer(text, begin, finish):
-        yield from row.span()
 
 
 def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:

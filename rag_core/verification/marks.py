@@ -23,9 +23,10 @@ from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
 from rag_core.text.words import Word
-from rag_core.verification.derived_values import is_count, is_derived
+from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
+from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
@@ -49,7 +50,7 @@ _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
 # The sentences from whose values a calculation may be made.
-_CALCULATED_FROM = 3
+_CALCULATED_FROM = 6
 # Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
 # The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
@@ -63,8 +64,10 @@ def find_wrong_value(
     scored: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
     foreign: bool,
-) -> ValueMark | None:
-    """Return the first value of a claim that the sources contradict, or else lack; ``None`` in doubt.
+) -> tuple[ValueMark | None, str]:
+    """Return the first value of a claim that the sources contradict, or else lack, and the calculation of another one.
+
+    Without a certain one, return ``None`` and the calculation of the first value that follows from stated ones, if any.
 
     Parameters
     ----------
@@ -78,25 +81,43 @@ def find_wrong_value(
     foreign : bool
         Whether the claim is in another language than the sources; their words are then not compared.
     """
+    calculations: list[str] = []
+    found = _find_wrong_value(claim, question, scored, sources, foreign, calculations)
+    return found, next(iter(calculations), "")
+
+
+def _find_wrong_value(
+    claim: AnnotatedText,
+    question: AnnotatedText,
+    scored: Sequence[ScoredSentence],
+    sources: Sequence[SplitPassage],
+    foreign: bool,
+    calculations: list[str],
+) -> ValueMark | None:
     ranked = sorted(scored, key=lambda one: -one.words)
     best = ranked[0]
     lacking: Value | None = None
+    is_row = is_table_row(claim)
+    if is_row and not foreign and (found := find_wrong_cell(claim, sources)):
+        return found
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
-            # A true number may be said of another year than the one asked about.
-            if not foreign and (found := find_other_cell(value, claim, ranked, sources, question)):
-                return found
             continue
-        is_stated = any(source.states(value) for source in sources)
-        if found := _find_other_measure(value, claim, ranked, sources):
+        is_stated = any(source.states(value) for source in sources) or (is_row and is_in_row(value, sources))
+        if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
-        if not is_stated and (is_count(value) or is_derived(value, claim, near)):
+        calculation = "" if is_stated or is_count(value) else find_calculation(value, claim, near, sources)
+        if calculation:
+            calculations.append(f"{calculation} = {write_value(claim, value)}")
+        if not is_stated and (is_count(value) or calculation):
             if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
                 return found
             continue
-        if not is_stated:
+        if not is_stated and not any(_states_month_and_year(one, value) for one in near):
             lacking = lacking or value
+        if is_row and value.kind != "identifier":
+            continue
         if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
             return found
         if foreign:
@@ -105,11 +126,20 @@ def find_wrong_value(
             return found
         if found := _find_closer_sentence(value, claim, scored):
             return found
+    if is_row:
+        return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
     if not foreign and (found := _find_other_row(claim, question, sources)):
         return found
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
     return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
+
+
+def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
+    """Return whether a sentence states the month of a date, and another part of its passage the year."""
+    months = {one.key for one in sentence.reading.values if one.kind == "month"}
+    text = f"{sentence.source.title.text} {sentence.source.reading.text}"
+    return any(not one.day and str(one.month) in months and str(one.year) in text for one in value.dates)
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
@@ -262,6 +292,9 @@ def _find_other_sentence(
 ) -> ValueMark | None:
     """Return the contradiction of a value by the sentence that has most words of its claim."""
     best = ranked[0]
+    # A comparison of two years has words of sentences about each of them.
+    if is_year(value.text) and sum(is_year(one.text) for one in claim.values) > 1:
+        return None
     if best.words < (_MIN_SHARE_ELSEWHERE if is_stated else _MIN_SHARE):
         return None
     if is_stated:
@@ -295,7 +328,7 @@ def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[S
     shares = [(measure(one.sentence), one.sentence) for one in scored]
     best, closest = max(shares, key=lambda one: one[0])
     is_near = closest.states(value) if closest.is_line else closest.source.states_near(closest, value)
-    if best < _MIN_CLOSE_SHARE or is_near or is_derived(value, claim, [closest]):
+    if best < _MIN_CLOSE_SHARE or is_near or find_calculation(value, claim, [closest], ()):
         return None
     for share, sentence in shares:
         if sentence.states(value) and (

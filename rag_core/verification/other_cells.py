@@ -34,12 +34,10 @@ def find_other_cell(
     claim: AnnotatedText,
     ranked: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
-    question: AnnotatedText | None = None,
 ) -> ValueMark | None:
     """Return the cell that contradicts a value and is in the same table as the value.
 
-    The cell is in the column of the claim's year, or in the row that the claim names. ``question`` is given only if it
-    states the value: then, if the question names the claim's year, nothing is returned.
+    The cell is in the column of the claim's year, or in the row that the claim names.
     """
     stating = next((one for one in ranked if one.sentence.states(value)), None)
     if stating is None or value.number is None or is_year(value.text):
@@ -47,14 +45,12 @@ def find_other_cell(
     row = stating.sentence
     cells = _list_cells(row, value)
     wanted = _find_nearest_years(claim, value)
-    if question is not None and any(wanted & _find_years(one) for one in question.values):
-        return None
     if stating.words >= ranked[0].words - _ROW_MARGIN or _is_only_place(value, row, sources):
         of_year = [cell for cell, years in _assign_columns(row, cells, claim) if years & wanted]
         if len(of_year) == 1 and (found := _compare_cell(value, claim, row, of_year[0])):
             return found
     place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
-    if question is not None or place is None or not row.is_row or not _find_label(row) - claim.stems:
+    if place is None or not row.is_row or not _find_label(row) - claim.stems:
         return None
     rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
     named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]

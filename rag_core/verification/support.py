@@ -16,7 +16,7 @@ from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.text.values import Value, is_same_value
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import QuestionEmbedder, TextEncoder
@@ -37,7 +37,7 @@ _QUESTION_SHARE = 0.2
 
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-_NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\s*\Z")
+_NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\)?\s*\Z")
 # The sentences before and after one that belong to its context.
 _NEAR = 2
 # A table whose unit is stated elsewhere may be in thousands or millions.
@@ -156,7 +156,7 @@ class SplitPassage:
     @cached_property
     def _values(self) -> list[Value]:
         """The values of the title and the text; a blank may separate thousands or columns."""
-        return [*self.title.values, *self.reading.values, *find_values(self.reading.text, spaced=False)]
+        return [*self.title.values, *self.reading.values, *self.reading.separate_values]
 
     def contains_number(self, number: Number) -> bool:
         """Return whether the text contains a number; the result is kept for its other sentences."""
@@ -170,6 +170,9 @@ class SplitPassage:
         """Return whether the title or the text states a value."""
         scales = self.scales or POSSIBLE_SCALES
         if any(is_same_value(value, one, scales) for one in self._values):
+            return True
+        # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
+        if value.kind == "time" and "".join(value.text.split()) in "".join(self.reading.text.split()):
             return True
         return any(one.states(value) for one in self.sentences)
 

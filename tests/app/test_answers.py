@@ -14,7 +14,7 @@ from pages.shared.answers import Answers
 from pages.shared.runs import Progress, Run
 from pages.shared.writing import NOTHING_WRITTEN
 from rag_core.errors import GeneratorTimeout, IndexMismatch
-from rag_core.types.answers import Answer, AnswerState, Delta, Restart, Rewritten, Stage
+from rag_core.types.answers import Answer, AnswerState, Claim, Delta, Marked, Restart, Rewritten, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import Gate, SearchResult
 from rag_core.types.searches import DEFAULT_WRITER, Writer
@@ -86,11 +86,12 @@ def test_answer_is_stored_once_without_viewers() -> None:
     assert engine.stored == [("assistant", "Because.", ANSWER)]
 
 
-def test_restart_discards_text_and_gives_the_reason() -> None:
+def test_restart_discards_text_and_marks_and_gives_the_reason() -> None:
     checked = threading.Event()
 
     def play() -> Iterator[Any]:
         yield Delta("Nonsense")
+        yield Marked(Claim(0, 8, supported=False, mark="not_found"))
         yield Restart("It named no source.")
         checked.wait(10)
         yield ANSWER
@@ -98,7 +99,7 @@ def test_restart_discards_text_and_gives_the_reason() -> None:
     *_, run = start(play)
     progress = next(progress for progress in follow(run) if progress.restarted)
     checked.set()
-    assert (progress.text, progress.restarted) == ("", "It named no source.")
+    assert (progress.text, progress.marked, progress.restarted) == ("", (), "It named no source.")
 
 
 def test_stopped_answer_keeps_text_passages_and_rewriting() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from rag_core.errors import GeneratorError
 from rag_core.llm.context_budget import count_tokens
 from rag_core.llm.prompts import build_messages
 from rag_core.types.answers import REFUSAL as DOES_NOT_KNOW
-from rag_core.types.answers import Answer, AnswerState, Delta, Restart
+from rag_core.types.answers import Answer, AnswerState, Delta, Marked, Restart
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import RetrievalConfig, Timer
 from tests.support.engines import (
@@ -420,3 +421,29 @@ def test_long_prompt_stays_within_the_context(folder: Path) -> None:
     """Pages, history, wishes and rules together leave a part of the budget free."""
     _, endpoint = ask(folder, complete(ANSWER), question=ASK_ROOM, context_budget=2200)
     assert sum(count_tokens(one["content"]) for one in endpoint.requests[0]["messages"]) <= 2200
+
+
+def test_complete_statements_are_marked_while_the_rest_is_written(folder: Path) -> None:
+    seen = threading.Event()
+
+    def write(exchange: Exchange) -> None:
+        exchange.start()
+        exchange.delta("The budget is 42 million euros [1]. The budget is 57 million euros [1]. The rest")
+        while not seen.wait(0.05):
+            exchange.delta(".")
+        exchange.delta(" is known.", finish="stop")
+        exchange.event("[DONE]")
+        exchange.end()
+
+    with scripted_engine(folder, write, **CAPABLE) as (engine, _):
+        text, marked = "", list[tuple[str, str]]()
+        for event in engine.ask(ASK_BUDGET):
+            if isinstance(event, Delta):
+                text += event.text
+            elif isinstance(event, Marked):
+                seen.set()
+                marked.append((text[event.claim.start : event.claim.end], event.claim.mark_text))
+            elif isinstance(event, Answer):
+                final = [(event.text[one.start : one.end], one.mark_text) for one in event.statements if one.mark]
+    assert marked == [("The budget is 57 million euros", "differs from the source: 42 million euros")]
+    assert final[:1] == marked

@@ -1,0 +1,119 @@
+"""Rows of Markdown tables in a claim, compared with the row of a source that has the same other values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+from rag_core.text.annotated import AnnotatedText
+from rag_core.text.dates import is_year
+from rag_core.text.values import Value, is_same_value
+from rag_core.verification.support import SourceSentence, SplitPassage
+from rag_core.verification.value_marks import ValueMark, write_value
+
+# Share of the words of the first cell that the row of a source must contain.
+_MIN_LABEL = 0.5
+# The head of a column in a cell, as in "2024: 71.9" and "71.9 (Q3 2024)".
+_HEAD, _BRACKETS = re.compile(r"[^|]*:(?=\s)"), re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
+_CELL = re.compile(r"[^|]+")
+
+
+def is_table_row(claim: AnnotatedText) -> bool:
+    """Return whether a claim is a row of a Markdown table, with several cells."""
+    return "|" in claim.text
+
+
+def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
+    """Return the value of a row that differs from a source's row, which has its label and all its other values.
+
+    The values of both rows are in the same order, and only one value of the source is in the place of the wrong one.
+    """
+    first, *cells = _CELL.finditer(claim.text)
+    label = {word.stem for word in claim.content if word.end <= first.end()}
+    values = [value for cell in cells for value in _list_cell_values(claim, cell)]
+    found: list[tuple[float, SourceSentence, list[Value], list[tuple[int, int]]]] = []
+    for source in sources:
+        for row in source.sentences:
+            shared = _compare_labels(label, row) if label else 1.0
+            if shared >= _MIN_LABEL:
+                # A blank may separate thousands or columns.
+                readings = (row.reading.values, row.reading.separate_values)
+                known, pairs = max(((one, _align(values, one, row)) for one in readings), key=lambda one: len(one[1]))
+                if pairs:
+                    found.append((len(pairs) + shared, row, known, pairs))
+    most = max((score for score, *_ in found), default=0.0)
+    best = [one for one in found if one[0] == most]
+    if len(best) != 1:
+        return None
+    _, row, known, pairs = best[0]
+    aligned = {mine for mine, _ in pairs}
+    wrong = [place for place in range(len(values)) if place not in aligned]
+    if len(wrong) != 1 or len(values) < 2 or row.source.title_states(values[wrong[0]]):
+        return None
+    rival = _find_in_place(wrong[0], known, pairs)
+    value = values[wrong[0]]
+    if rival is None or (value.number is None) != (rival.number is None):
+        return None
+    return ValueMark(write_value(claim, value), row, write_value(row.reading, rival))
+
+
+def is_in_row(value: Value, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a source states the value of a cell, with or without the sign of a percentage."""
+    return any(
+        _is_same(value, one, source.scales)
+        for source in sources
+        for one in (*source.reading.values, *source.reading.separate_values)
+    )
+
+
+def _compare_labels(label: set[str], row: SourceSentence) -> float:
+    """Return the share of the words of the shorter one of two labels that the other one has."""
+    values = row.reading.values
+    own = {word.stem for word in row.reading.content if values and word.end <= values[0].start}
+    return max(len(label & row.reading.stems) / len(label), len(label & own) / len(own) if own else 0.0)
+
+
+def _find_in_place(wrong: int, known: Sequence[Value], pairs: Sequence[tuple[int, int]]) -> Value | None:
+    """Return the value between those beside the wrong one, or the one beside them if all others are side by side."""
+    start = max((its for mine, its in pairs if mine < wrong), default=-1)
+    end = min((its for mine, its in pairs if mine > wrong), default=len(known))
+    between = known[start + 1 : end]
+    offsets = {its - mine for mine, its in pairs}
+    if len(between) > 1 and len(offsets) == 1 and len(pairs) > 1:
+        between = known[wrong + min(offsets) : wrong + min(offsets) + 1]
+    return between[0] if len(between) == 1 else None
+
+
+def _list_cell_values(claim: AnnotatedText, cell: re.Match[str]) -> Iterator[Value]:
+    """Yield the values of a cell without those of the head of its column."""
+    head = _HEAD.match(claim.text, *cell.span())
+    start = head.end() if head else cell.start()
+    brackets = [one.span() for one in _BRACKETS.finditer(claim.text, start, cell.end())]
+    inside = [one for one in claim.values if start <= one.start < cell.end()]
+    outside = [one for one in inside if not any(begin <= one.start < end for begin, end in brackets)]
+    numbers = [one for one in outside if one.number and not is_year(one.text)]
+    yield from outside if len(numbers) != 1 or len(outside) == 1 else numbers
+
+
+def _align(values: Sequence[Value], known: Sequence[Value], row: SourceSentence) -> list[tuple[int, int]]:
+    """Return the longest pairs of equal values that are in the same order in both rows, by their places."""
+
+    @cache
+    def align(mine: int, its: int) -> tuple[tuple[int, int], ...]:
+        if mine == len(values) or its == len(known):
+            return ()
+        options = [align(mine, its + 1), align(mine + 1, its)]
+        if _is_same(values[mine], known[its], row.source.scales):
+            options.insert(0, ((mine, its), *align(mine + 1, its + 1)))
+        return max(options, key=len)
+
+    return list(align(0, 0))
+
+
+def _is_same(value: Value, other: Value, scales: frozenset[int]) -> bool:
+    # Often only the head of a column of percentages has the sign.
+    if value.number and other.number and {value.number.kind, other.number.kind} == {"", "percent"}:
+        value = replace(value, number=replace(value.number, kind=other.number.kind))
+    return is_same_value(value, other, scales)

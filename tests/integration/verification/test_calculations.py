@@ -1,0 +1,73 @@
+"""Values that follow from the sources, and rows of Markdown tables, compared with the rows of the sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.embedding.bundled import BundledEmbedder
+from rag_core.types.answers import Claim
+from rag_core.verification.attribution import SourceComparison
+from rag_core.verification.support import create_text_encoder
+from tests.support.passages import passage
+
+MILLS = (
+    "Table 1. Flour sold by mill (thousand tonnes)\nMill 2031 2030 2029\n"
+    "Northmill 71.9 62.3 58.8\nSouthmill 26.7 27.6 29.1\nHillmill 49.6 49.4 47.0\n"
+    "The rats took much.\nLosses (57) 34 12",
+    "The mills owe 46.5 million crowns. Of this, 30 million crowns is a mortgage.\n"
+    "The yearly rent of the granary is 197,100 crowns. Penalties may reach 8 % of the yearly rent.",
+    "The mill race is 1,127 metres long. Grinding costs 0.32 euros for each kilogram.\n"
+    "In May the millers sold the old weir. So ended 2031.",
+)
+
+
+@pytest.fixture(scope="module")
+def comparison(embedder: BundledEmbedder) -> SourceComparison:
+    passages = [passage(rank, text) for rank, text in enumerate(MILLS, 1)]
+    return SourceComparison(passages, "", create_text_encoder(embedder))
+
+
+@pytest.mark.parametrize(
+    ("written", "calculation"),
+    [
+        ("Northmill sold 15.4% more flour than a year before.", "71.9 / 62.3 - 1 = 15.4%"),
+        ("Northmill sold 9.6 thousand tonnes more than a year before.", "71.9 - 62.3 = 9.6 thousand"),
+        ("Northmill and Hillmill together sold 121.5 thousand tonnes.", "71.9 + 49.6 = 121.5 thousand"),
+        ("All mills sold 148.2 thousand tonnes.", "71.9 + 26.7 + 49.6 = 148.2 thousand"),
+        ("Apart from the mortgage, the mills owe 16.5 million crowns.", "46.5 million - 30 million = 16.5 million"),
+        ("Penalties may reach 15,768 crowns of the yearly rent.", "8 % × 197,100 = 15,768 crowns"),
+        ("The mill race is about 1.1 kilometres long.", "1,127 × 0.001 = 1.1 kilometres"),
+        ("Grinding costs 32 cents for each kilogram.", "0.32 euros × 100 = 32 cents"),
+    ],
+)
+def test_calculated_value_is_not_marked_and_its_calculation_is_given(
+    comparison: SourceComparison, written: str, calculation: str
+) -> None:
+    [found] = comparison.attribute(written).statements
+    assert (found.mark_text, found.calculation) == ("", f"calculated: {calculation}")
+
+
+@pytest.mark.parametrize(
+    ("written", "mark"),
+    [
+        ("Northmill sold 18.4% more flour than a year before.", "not found in the sources: 18.4%"),
+        ("| Northmill | 71.9 | 62.3 | 58.8 |", ""),
+        ("| Northmill | 2031: 71.9 | 2030: 62.3 | 2029: 58.8 |", ""),
+        ("| Northmill | 71.9 | 62.3 | 47.0 |", "differs from the source: 58.8"),
+        ("| Northmill | 2031: 71.9 | 2030: 27.6 | 2029: 58.8 |", "differs from the source: 62.3"),
+        ("| Losses | (57) | 34 | 29.1 |", "differs from the source: 12"),
+        ("| Northmill | 71.9% | 62.3% | 58.8% |", ""),
+        ("| Southmill | 26.7 | approx. 27.6 |", ""),
+        ("The old weir was sold in May 2031.", ""),
+    ],
+)
+def test_rows_and_wrong_results_are_compared(comparison: SourceComparison, written: str, mark: str) -> None:
+    assert [one.mark_text for one in comparison.attribute(written).statements] == [mark]
+
+
+def test_complete_statements_of_a_beginning_are_marked(comparison: SourceComparison) -> None:
+    text = "The mill race is 1,127 metres long. The yearly rent is 179,100 crowns [2]. The mills owe 99"
+    assert comparison.mark_beginning(text, 0) == (
+        [Claim(36, 69, False, "", "contradicted", "197,100 crowns", 2)],
+        text.index("The mills"),
+    )
