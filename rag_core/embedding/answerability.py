@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ FITTED = Path(__file__).with_name("answerability.safetensors")
 WINDOW = 192
 # Longest answer, and number of its possible first tokens that are considered.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
+# Number of readings that are kept, since questions are asked again in a conversation.
+_KEPT = 4096
 
 
 class AnswerabilityModel:
@@ -61,15 +63,16 @@ class AnswerabilityModel:
         )
         self._bias = adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
+        self._read_once = lru_cache(maxsize=_KEPT)(self._read)
 
-    def __call__(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        """Yield the reading of each text, in the order of the texts.
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        """Yield the reading of each pair of a question and a text, in the order of the pairs.
 
-        The readings are computed in background threads, which start with the call. If question and text together have
-        more than `WINDOW` tokens, the longer of the two is cut off at its end.
+        The readings are computed in this order in background threads, which start with the call. Those that have not
+        begun when the iterator is released are not computed. If question and text together have more than `WINDOW`
+        tokens, the longer of the two is cut off at its end.
         """
-        encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
-        return self._executor.map(self._read, encodings)
+        return self._executor.map(self._read_once, *zip(*pairs, strict=True)) if pairs else iter(())
 
     def score_span(self, question: str, text: str, start: int, end: int) -> float:
         """Return the logarithm of the probability that a span of the text is the answer.
@@ -87,7 +90,8 @@ class AnswerabilityModel:
         log_totals = np.logaddexp.reduce(possible, axis=0)
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
-    def _read(self, encoding: Any) -> Reading:
+    def _read(self, question: str, text: str) -> Reading:
+        encoding = self._tokenizer.encode(question, text)
         scores = self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
