@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from rag_core.embedding import bundled
-from rag_core.embedding.bert import LENGTH_STEP, Precision, ReadingBert, has_native_bf16, read_arrays
+from rag_core.embedding.bert import LENGTH_STEP, read_arrays
+from rag_core.embedding.runtimes import Runtime, default_runtime, load_encoder
 from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
@@ -39,8 +40,9 @@ class AnswerabilityModel:
 
     Parameters
     ----------
-    precision : {"fp32", "bf16"}, optional
-        Precision of the arithmetic; by default bf16 if the processor multiplies bf16 numbers, else fp32.
+    runtime : Runtime, optional
+        The library and the precision; by default OpenVINO in bf16 if the processor multiplies bf16 numbers, else in
+        fp32.
 
     Raises
     ------
@@ -50,7 +52,7 @@ class AnswerabilityModel:
         The installed weights are not the weights for which the adapters were fitted.
     """
 
-    def __init__(self, *, precision: Precision | None = None) -> None:
+    def __init__(self, runtime: Runtime | None = None) -> None:
         path = bundled.find_weights_folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
@@ -58,10 +60,8 @@ class AnswerabilityModel:
         adapters = {name: array.astype(np.float32) for name, array in read_arrays(FITTED).items()}
         names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
         changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
-        self._model = ReadingBert(
-            path, changes, adapters["head.weight"], precision or ("bf16" if has_native_bf16() else "fp32")
-        )
-        self._bias = adapters["head.bias"]
+        self._model = load_encoder(runtime or default_runtime(), path, changes)
+        self._head, self._bias = adapters["head.weight"], adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
         self._read_once = lru_cache(maxsize=_KEPT)(self._read)
 
@@ -81,7 +81,7 @@ class AnswerabilityModel:
         If question and text have more than `WINDOW` tokens and the span is cut off, the result is minus infinity.
         """
         encoding = self._tokenizer.encode(question, text)
-        scores = (self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias)[:, :2]
+        scores = self._score_tokens(encoding.ids)[:, :2]
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         inside = [at for at in in_text if encoding.offsets[at][0] < end and encoding.offsets[at][1] > start]
         if not inside or encoding.offsets[inside[-1]][1] < end:
@@ -92,7 +92,7 @@ class AnswerabilityModel:
 
     def _read(self, question: str, text: str) -> Reading:
         encoding = self._tokenizer.encode(question, text)
-        scores = self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
+        scores = self._score_tokens(encoding.ids)
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         if not in_text:
@@ -100,6 +100,11 @@ class AnswerabilityModel:
         first, last, score = find_span(scores[in_text[0] : in_text[-1] + 1, :2])
         start, end = encoding.offsets[in_text[first]][0], encoding.offsets[in_text[last]][1]
         return Reading(probability, start, end, score - float(scores[0, :2].sum()))
+
+    def _score_tokens(self, ids: Sequence[int]) -> FloatArray:
+        """Return the scores of each token as the first and the last of the answer, and of "the text answers"."""
+        scores: FloatArray = self._model.states(*pad_ids([ids], 0, LENGTH_STEP))[0] @ self._head.T + self._bias
+        return scores
 
 
 def find_span(scores: FloatArray) -> tuple[int, int, float]:

@@ -14,7 +14,7 @@ import platform
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -85,10 +85,8 @@ class RuntimeChoice:
     @cached_property
     def current(self) -> Runtime:
         """The runtime in use."""
-        if has_native_bf16():
-            return Runtime("openvino", "bf16")
-        measured = _read(self._file) if self._file else []
-        return measured[0] if measured else Runtime("openvino", "fp32")
+        measured = _read(self._file) if self._file and not has_native_bf16() else []
+        return measured[0] if measured else default_runtime()
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
         """Count texts that are embedded; measure the runtimes in the background if there are many of them.
@@ -147,13 +145,18 @@ class RuntimeChoice:
         self.current = measured[0]
 
 
-def load_encoder(runtime: Runtime, folder: Path) -> TextEncoder:
-    """Return the model of a runtime; ``folder`` contains the weights."""
+def default_runtime() -> Runtime:
+    """Return the runtime that is used without a measurement."""
+    return Runtime("openvino", "bf16" if has_native_bf16() else "fp32")
+
+
+def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> TextEncoder:
+    """Return the model of a runtime; ``folder`` contains the weights, to which ``changes`` are added by name."""
     if runtime.library == "torch":
         from rag_core.embedding.sentence_transformer import TorchEncoder
 
-        return TorchEncoder(folder)
-    return BatchBert(folder, runtime.precision)
+        return TorchEncoder(folder, changes)
+    return BatchBert(folder, runtime.precision, changes)
 
 
 def describe_machine() -> dict[str, str]:

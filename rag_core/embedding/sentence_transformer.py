@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -138,6 +138,8 @@ class TorchEncoder:
     ----------
     folder : Path
         A folder with a model in the format of transformers.
+    changes : mapping of str to FloatArray, optional
+        Maps the names of weights to arrays that are added to these weights.
 
     Attributes
     ----------
@@ -145,7 +147,7 @@ class TorchEncoder:
         Number of parallel calls of `states` that use all cores.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         _silence_libraries()
         import torch
         from sentence_transformers import SentenceTransformer
@@ -153,6 +155,8 @@ class TorchEncoder:
         kwargs = {"dtype": torch.float32}
         self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kwargs)
         self._model.eval()
+        for name, change in (changes or {}).items():
+            self._model[0].get_parameter(f"model.{name}").data += torch.from_numpy(change)
         self.max_parallel_calls = count_available_cores()
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:

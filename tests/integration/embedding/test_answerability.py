@@ -9,6 +9,7 @@ import pytest
 
 from rag_core.embedding import answerability, bundled
 from rag_core.embedding.answerability import AnswerabilityModel
+from rag_core.embedding.runtimes import Runtime
 from rag_core.embedding.transformer import FILES
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 
@@ -23,7 +24,7 @@ PAIRS = [(QUESTION, text) for text in TEXTS]
 
 @pytest.fixture(scope="module")
 def model() -> AnswerabilityModel:
-    return AnswerabilityModel(precision="fp32")
+    return AnswerabilityModel(Runtime("openvino", "fp32"))
 
 
 def test_probabilities_equal_those_of_transformers(model: AnswerabilityModel) -> None:
@@ -71,9 +72,14 @@ def test_empty_and_unusual_texts(model: AnswerabilityModel) -> None:
             assert 0 <= reading.start <= reading.end <= len(text)
 
 
-def test_default_precision_gives_similar_probabilities(model: AnswerabilityModel) -> None:
-    default, exact = ([one.probability for one in each(PAIRS)] for each in (AnswerabilityModel(), model))
-    assert np.allclose(default, exact, atol=0.1)
+@pytest.mark.parametrize(
+    ("runtime", "tolerance"), [(None, 0.1), (Runtime("openvino", "int8"), 0.1), (Runtime("torch", "fp32"), 1e-3)]
+)
+def test_all_runtimes_give_similar_probabilities(
+    model: AnswerabilityModel, runtime: Runtime | None, tolerance: float
+) -> None:
+    found, exact = ([one.probability for one in each(PAIRS)] for each in (AnswerabilityModel(runtime), model))
+    assert np.allclose(found, exact, atol=tolerance)
 
 
 def test_missing_weights_raise_error(monkeypatch: pytest.MonkeyPatch) -> None:
