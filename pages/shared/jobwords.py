@@ -60,10 +60,20 @@ def _describe_stage(job: Job, name: str = "") -> str:
     """Return what is done with a file, such as ``reading page 34 of 212``, with the name of the file if it is given."""
     step = describe_step(job)
     if is_embedding(job):
-        return _("all pages of {name} read", name=name) if name else _("all pages read")
+        read = _("all pages of {name} read", name=name) if name else _("all pages read")
+        return f"{read}{_describe_pace(job)}"
     if step:
         return _("reading {step} of {name}", step=step, name=name) if name else _("reading {step}", step=step)
     return _("reading {name}", name=name) if name else _("reading")
+
+
+def _describe_pace(job: Job) -> str:
+    """Return how many passages of a file are done and how fast they are; an empty string if this is not known."""
+    if not job.done or not job.total or not job.remaining_s:
+        return ""
+    words = _(", passage {done} of {total}", done=min(job.done, job.total), total=job.total)
+    pace = round((job.total - job.done) / job.remaining_s)
+    return words + (_(", {number} a second", number=pace) if pace > 0 else "")
 
 
 def _describe_left(job: Job) -> str:

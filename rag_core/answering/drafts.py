@@ -104,7 +104,7 @@ def find_short_answer(
     passages : sequence of Passage
         The passages that the answer may cite.
     read : callable
-        Arguments: question, texts. Returns how well each text answers the question, and where.
+        See `ReadTexts`.
     """
     if answer.refused or answer.unchecked:
         return ""
@@ -115,7 +115,7 @@ def find_short_answer(
     if answer.statements[0].supported and len(statements[0].split()) <= MAX_VALUE_WORDS:
         short = statements[0].rstrip(".:;, ")
     else:
-        readings = zip(read(question, statements), statements, strict=True)
+        readings = zip(read([(question, one) for one in statements]), statements, strict=True)
         reading, statement = max(readings, key=lambda pair: pair[0].probability)
         if reading.probability < SHORT_PROBABILITY or reading.span_score < SHORT_SPAN:
             return ""

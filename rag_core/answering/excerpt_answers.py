@@ -64,7 +64,9 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     words answer.
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
-    answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome)
+    # An answer for a place, or with the place of a topic, may be in an excerpt that others are better than.
+    enough = None if outcome.places or find_asked_kind(outcome.result.question) else SHOWN
+    answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome, enough)
     readable = {key: remove_struck(text) for key, text in page_texts.items()}
     candidates = [candidate for source in SOURCES for candidate in source.propose(answers, readable)]
     if outcome.places:

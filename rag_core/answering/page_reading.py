@@ -48,19 +48,19 @@ class PageReader:
         return [one for one in found if one.text]
 
     def compare_answers(
-        self, question: str, passages: Sequence[Passage], outcome: SearchOutcome
+        self, question: str, passages: Sequence[Passage], outcome: SearchOutcome, enough: int | None
     ) -> tuple[list[FoundAnswer], dict[PageKey, str]]:
         """Return the answers in passages and their pages, best first, and the texts of the pages.
 
         The token vectors of the question and of the pages are compared too. Of a page that was deleted during the
         search, the text is that of its passages, with blanks before and between them. The texts contain struck words,
-        which are not read.
+        which are not read. See `find_answers` for ``enough``.
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
         readable = {key: remove_struck(text) for key, text in texts.items()}
         read = read_with_forms(self._models.answerability_model(), outcome.ranked.forms)
-        found = find_answers(question, passages, readable, tables, read, compare, outcome.ranked.dates)
+        found = find_answers(question, passages, readable, tables, read, compare, outcome.ranked.dates, enough)
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
@@ -89,9 +89,9 @@ class PageReader:
         texts = {key: text for key, (text, _) in contents.items()}
         return texts, {key: tables for key, (_, tables) in contents.items()}
 
-    def read(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        """Yield the reading of each text by the answerability model."""
-        return self._models.answerability_model()(question, texts)
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        """Yield the reading of each pair of a question and a text by the answerability model."""
+        return self._models.answerability_model()(pairs)
 
     def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, Sequence[Table]]]:
         """Return the texts of pages of a document, and their tables, by the index of the page."""

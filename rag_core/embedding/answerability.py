@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rag_core.embedding import bundled
-from rag_core.embedding.bert import LENGTH_STEP, Precision, ReadingBert, has_native_bf16, read_arrays
+from rag_core.embedding.bert import LENGTH_STEP, read_arrays
+from rag_core.embedding.runtimes import Runtime, default_runtime, load_encoder
 from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
@@ -22,6 +23,8 @@ FITTED = Path(__file__).with_name("answerability.safetensors")
 WINDOW = 192
 # Longest answer, and number of its possible first tokens that are considered.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
+# Number of readings that are kept, since questions are asked again in a conversation.
+_KEPT = 4096
 
 
 class AnswerabilityModel:
@@ -37,8 +40,9 @@ class AnswerabilityModel:
 
     Parameters
     ----------
-    precision : {"fp32", "bf16"}, optional
-        Precision of the arithmetic; by default bf16 if the processor multiplies bf16 numbers, else fp32.
+    runtime : Runtime, optional
+        The library and the precision; by default OpenVINO in bf16 if the processor multiplies bf16 numbers, else in
+        fp32.
 
     Raises
     ------
@@ -48,7 +52,7 @@ class AnswerabilityModel:
         The installed weights are not the weights for which the adapters were fitted.
     """
 
-    def __init__(self, *, precision: Precision | None = None) -> None:
+    def __init__(self, runtime: Runtime | None = None) -> None:
         path = bundled.find_weights_folder()
         check_weights(path, bundled.WEIGHTS, bundled.DISTRIBUTION)
         self._tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
@@ -56,20 +60,19 @@ class AnswerabilityModel:
         adapters = {name: array.astype(np.float32) for name, array in read_arrays(FITTED).items()}
         names = [name.removesuffix(".up") for name in adapters if name.endswith(".up")]
         changes = {f"{name}.weight": adapters[f"{name}.up"] @ adapters[f"{name}.down"] for name in names}
-        self._model = ReadingBert(
-            path, changes, adapters["head.weight"], precision or ("bf16" if has_native_bf16() else "fp32")
-        )
-        self._bias = adapters["head.bias"]
+        self._model = load_encoder(runtime or default_runtime(), path, changes)
+        self._head, self._bias = adapters["head.weight"], adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
+        self._read_once = lru_cache(maxsize=_KEPT)(self._read)
 
-    def __call__(self, question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        """Yield the reading of each text, in the order of the texts.
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        """Yield the reading of each pair of a question and a text, in the order of the pairs.
 
-        The readings are computed in background threads, which start with the call. If question and text together have
-        more than `WINDOW` tokens, the longer of the two is cut off at its end.
+        The readings are computed in this order in background threads, which start with the call. Those that have not
+        begun when the iterator is released are not computed. If question and text together have more than `WINDOW`
+        tokens, the longer of the two is cut off at its end.
         """
-        encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
-        return self._executor.map(self._read, encodings)
+        return self._executor.map(self._read_once, *zip(*pairs, strict=True)) if pairs else iter(())
 
     def score_span(self, question: str, text: str, start: int, end: int) -> float:
         """Return the logarithm of the probability that a span of the text is the answer.
@@ -78,7 +81,7 @@ class AnswerabilityModel:
         If question and text have more than `WINDOW` tokens and the span is cut off, the result is minus infinity.
         """
         encoding = self._tokenizer.encode(question, text)
-        scores = (self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias)[:, :2]
+        scores = self._score_tokens(encoding.ids)[:, :2]
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         inside = [at for at in in_text if encoding.offsets[at][0] < end and encoding.offsets[at][1] > start]
         if not inside or encoding.offsets[inside[-1]][1] < end:
@@ -87,8 +90,9 @@ class AnswerabilityModel:
         log_totals = np.logaddexp.reduce(possible, axis=0)
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
-    def _read(self, encoding: Any) -> Reading:
-        scores = self._model.scores(*pad_ids([encoding.ids], 0, LENGTH_STEP))[0] + self._bias
+    def _read(self, question: str, text: str) -> Reading:
+        encoding = self._tokenizer.encode(question, text)
+        scores = self._score_tokens(encoding.ids)
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
         in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
         if not in_text:
@@ -96,6 +100,11 @@ class AnswerabilityModel:
         first, last, score = find_span(scores[in_text[0] : in_text[-1] + 1, :2])
         start, end = encoding.offsets[in_text[first]][0], encoding.offsets[in_text[last]][1]
         return Reading(probability, start, end, score - float(scores[0, :2].sum()))
+
+    def _score_tokens(self, ids: Sequence[int]) -> FloatArray:
+        """Return the scores of each token as the first and the last of the answer, and of "the text answers"."""
+        scores: FloatArray = self._model.states(*pad_ids([ids], 0, LENGTH_STEP))[0] @ self._head.T + self._bias
+        return scores
 
 
 def find_span(scores: FloatArray) -> tuple[int, int, float]:

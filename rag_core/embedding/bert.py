@@ -77,6 +77,8 @@ class BatchBert:
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
     precision : {"fp32", "bf16", "int8"}
         In int8, the weights of linear layers are rounded once, and the states before each layer as they are computed.
+    changes : mapping of str to FloatArray, optional
+        Maps the names of weights to arrays that are added to these weights.
 
     Attributes
     ----------
@@ -84,14 +86,14 @@ class BatchBert:
         Maximum number of calls of `states` that run in parallel; further calls wait.
     """
 
-    def __init__(self, folder: Path, precision: Precision) -> None:
+    def __init__(self, folder: Path, precision: Precision, changes: Mapping[str, FloatArray] | None = None) -> None:
         import openvino
         from threadpoolctl import ThreadpoolController
 
         # NumPy must use only one thread. Otherwise its threads keep running in a loop for a while after each matrix
         # product, and occupy cores that inference needs.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
-        weights = _Int8Weights(folder) if precision == "int8" else _Weights(folder)
+        weights = (_Int8Weights if precision == "int8" else _Weights)(folder, changes)
         # Use one core per call. If several cores shared a call, they would wait for one another at each layer, and for
         # a core that is busy with the parsing of pages at the same time.
         options = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
@@ -104,35 +106,6 @@ class BatchBert:
         ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
         """
         return _first_output(self._model, ids, mask)
-
-
-class ReadingBert:
-    """A BERT model that computes some scores per token from the hidden states, compiled for the CPU.
-
-    Parameters
-    ----------
-    folder : Path
-        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
-    changes : mapping of str to FloatArray
-        Maps the names of weights to arrays that are added to these weights.
-    head : FloatArray, shape (n, dimension)
-        The scores of a token are the inner products of these vectors and its hidden state.
-    precision : {"fp32", "bf16"}
-        Precision of the arithmetic.
-    """
-
-    def __init__(self, folder: Path, changes: Mapping[str, FloatArray], head: FloatArray, precision: Precision) -> None:
-        import openvino
-
-        core = openvino.Core()
-        # Use one core per call, so that cores do not wait for one another at each layer.
-        hints = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
-        self._compiled = core.compile_model(_token_scores(_Weights(folder, changes), head), "CPU", hints)
-        self.max_parallel_calls = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-
-    def scores(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the scores of all tokens, shape (texts, tokens, n); see `BatchBert.states`."""
-        return _first_output(self._compiled, ids, mask)
 
 
 def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
@@ -251,15 +224,6 @@ def _last_states(weights: _Weights) -> Any:
 
     ids, mask, states = _encoder(weights)
     return openvino.Model([states], [ids, mask], "bert")
-
-
-def _token_scores(weights: _Weights, head: FloatArray) -> Any:
-    """Return a model that maps ``input_ids`` and ``attention_mask`` to the scores of each token."""
-    import openvino
-    from openvino import opset13 as ops
-
-    ids, mask, states = _encoder(weights)
-    return openvino.Model([ops.matmul(states, ops.constant(head), False, True)], [ids, mask], "reading_bert")
 
 
 def _unseen(mask: Any) -> Any:

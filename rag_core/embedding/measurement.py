@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,23 +17,21 @@ from rag_core.embedding.bundled import find_weights_folder
 from rag_core.embedding.runtimes import Runtime, TextEncoder, load_encoder
 from rag_core.types.arrays import FloatArray, Int64Array
 
-# The first one is the one that the others are compared with.
-CANDIDATES = (Runtime("openvino", "fp32"), Runtime("openvino", "int8"), Runtime("torch", "fp32"))
 # Each candidate embeds texts for this time, in turns, so that other work of the machine slows all of them equally.
 TURNS, TURN_S = 3, 0.3
 # Lowest mean cosine similarity of token states to fp32. Supported int8 reaches .999 on English reports and manuals;
 # lower values mean that the processor or the library does not support the precision.
-SIMILARITY = {"fp32": 0.9999, "int8": 0.99}
+SIMILARITY = {"fp32": 0.9999, "bf16": 0.99, "int8": 0.99}
 
 
-def measure_runtimes(folder: Path) -> list[Runtime]:
-    """Return the runtimes with their speeds, the fastest first.
+def measure_runtimes(folder: Path, candidates: Sequence[Runtime]) -> list[Runtime]:
+    """Return the candidates that work here with their speeds, the fastest first.
 
     Their states are close enough to those in fp32 (`SIMILARITY`).
     """
     ids = np.random.default_rng(0).integers(1000, 20000, (2, 25 * LENGTH_STEP))
     mask = np.ones_like(ids)
-    encoders = dict(_load_accurate(folder, ids, mask))
+    encoders = dict(_load_accurate(folder, candidates, ids, mask))
     rates = dict.fromkeys(encoders, 0.0)
     for _ in range(TURNS):
         for runtime, encoder in encoders.items():
@@ -41,10 +40,12 @@ def measure_runtimes(folder: Path) -> list[Runtime]:
     return [replace(one, texts_per_second=round(rates[one], 1)) for one in fastest]
 
 
-def _load_accurate(folder: Path, ids: Int64Array, mask: Int64Array) -> Iterator[tuple[Runtime, TextEncoder]]:
+def _load_accurate(
+    folder: Path, candidates: Sequence[Runtime], ids: Int64Array, mask: Int64Array
+) -> Iterator[tuple[Runtime, TextEncoder]]:
     """Yield the runtimes that work here and whose states are close enough to those in fp32, with their models."""
-    exact = load_encoder(CANDIDATES[0], folder).states(ids, mask)
-    for runtime in CANDIDATES:
+    exact = load_encoder(Runtime("openvino", "fp32"), folder).states(ids, mask)
+    for runtime in candidates:
         try:
             encoder = load_encoder(runtime, folder)
             states = encoder.states(ids, mask)
@@ -82,4 +83,5 @@ def _similarity(states: FloatArray, exact: FloatArray) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps([asdict(runtime) for runtime in measure_runtimes(find_weights_folder())]))
+    measured = measure_runtimes(find_weights_folder(), [Runtime(**row) for row in json.load(sys.stdin)])
+    print(json.dumps([asdict(runtime) for runtime in measured]))

@@ -11,12 +11,13 @@ import json
 import logging
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -35,7 +36,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A library that runs the bundled embedder on texts, and its precision.
+    """A library that runs the bundled embedder on texts, its precision, and whether a graphics processor computes.
 
     ``texts_per_second`` is the measured speed for texts of 200 tokens; ``None`` if it was not measured.
     """
@@ -43,15 +44,22 @@ class Runtime:
     library: Literal["openvino", "torch"]
     precision: Precision
     texts_per_second: float | None = None
+    device: Literal["cpu", "cuda"] = "cpu"
 
     def is_same(self, other: Runtime) -> bool:
-        """Return whether another runtime has the same library and precision, whatever its measured speed."""
-        return (self.library, self.precision) == (other.library, other.precision)
+        """Return whether another runtime has the same library, precision and device, whatever its measured speed."""
+        return replace(self, texts_per_second=None) == replace(other, texts_per_second=None)
+
+    @property
+    def name(self) -> str:
+        """The library, the precision and a graphics processor in words."""
+        where = " on the graphics processor" if self.device == "cuda" else ""
+        return f"{'OpenVINO' if self.library == 'openvino' else 'torch'} in {self.precision}{where}"
 
     def describe(self) -> str:
-        """Return the library, the precision and the speed in words."""
+        """Return the name and the speed in words."""
         speed = f", {self.texts_per_second:g} texts a second when measured" if self.texts_per_second else ""
-        return f"{'OpenVINO' if self.library == 'openvino' else 'torch'} in {self.precision}{speed}"
+        return f"{self.name}{speed}"
 
 
 class TextEncoder(Protocol):
@@ -65,8 +73,9 @@ class TextEncoder(Protocol):
 class RuntimeChoice:
     """The runtime of the bundled embedder, which a file keeps for this machine.
 
-    A processor with bf16 uses OpenVINO in bf16 without a measurement, because bf16 is the fastest there. Otherwise,
-    OpenVINO runs in fp32 until many texts have been embedded. Then a separate process measures all candidates.
+    A processor with bf16 uses OpenVINO in bf16 without a measurement if there is no graphics processor, because bf16 is
+    the fastest there. Otherwise, the default runs until many texts have been embedded. Then a separate process measures
+    all candidates.
 
     Parameters
     ----------
@@ -85,10 +94,8 @@ class RuntimeChoice:
     @cached_property
     def current(self) -> Runtime:
         """The runtime in use."""
-        if has_native_bf16():
-            return Runtime("openvino", "bf16")
-        measured = _read(self._file) if self._file else []
-        return measured[0] if measured else Runtime("openvino", "fp32")
+        measured = _read(self._file) if self._file and len(list_candidates()) > 1 else []
+        return measured[0] if measured else default_runtime()
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
         """Count texts that are embedded; measure the runtimes in the background if there are many of them.
@@ -101,7 +108,7 @@ class RuntimeChoice:
         """
         with self._lock:
             self._texts += texts
-            is_known = self.current.precision == "bf16" or self.current.texts_per_second is not None
+            is_known = len(list_candidates()) == 1 or self.current.texts_per_second is not None
             if self._has_measured or is_known or self._file is None or self._texts < MEASURED_FROM:
                 return
             self._has_measured = True
@@ -120,25 +127,27 @@ class RuntimeChoice:
                 return
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "rag_core.embedding.measurement"],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
                 env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             )
         try:
-            output, _ = self._process.communicate(timeout=LIMIT_S)
+            candidates = json.dumps([asdict(one) for one in list_candidates()])
+            output, _ = self._process.communicate(candidates, timeout=LIMIT_S)
             measured = [Runtime(**row) for row in json.loads(output)]
             file.write_text(json.dumps({"machine": describe_machine(), "runtimes": [asdict(one) for one in measured]}))
         except subprocess.TimeoutExpired:
             self._process.kill()
             log.warning(
-                "The runtimes of the embedder were not measured within %s s; OpenVINO in fp32 is used.", LIMIT_S
+                "The runtimes of the embedder were not measured within %s s; %s is used.", LIMIT_S, self.current.name
             )
             return
         except (OSError, ValueError, TypeError) as error:
             if not self._closed:
-                log.warning("The runtimes of the embedder could not be measured (%s); OpenVINO in fp32 is used.", error)
+                name = self.current.name
+                log.warning("The runtimes of the embedder could not be measured (%s); %s is used.", error, name)
             return
         if self._closed:
             return
@@ -147,13 +156,34 @@ class RuntimeChoice:
         self.current = measured[0]
 
 
-def load_encoder(runtime: Runtime, folder: Path) -> TextEncoder:
-    """Return the model of a runtime; ``folder`` contains the weights."""
+def default_runtime() -> Runtime:
+    """Return the runtime that is used without a measurement."""
+    return Runtime("openvino", "bf16" if has_native_bf16() else "fp32")
+
+
+def list_candidates() -> list[Runtime]:
+    """Return the runtimes that may be the fastest here, the default first, with which the others are compared."""
+    candidates = [default_runtime()]
+    if not has_native_bf16():
+        candidates += [Runtime("openvino", "int8"), Runtime("torch", "fp32")]
+    if has_gpu():
+        candidates.append(Runtime("torch", "fp32", device="cuda"))
+    return candidates
+
+
+@cache
+def has_gpu() -> bool:
+    """Return whether torch may compute on a graphics processor of NVIDIA; torch is not imported for it."""
+    return not version("torch").endswith("+cpu") and shutil.which("nvidia-smi") is not None
+
+
+def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> TextEncoder:
+    """Return the model of a runtime; ``folder`` contains the weights, to which ``changes`` are added by name."""
     if runtime.library == "torch":
         from rag_core.embedding.sentence_transformer import TorchEncoder
 
-        return TorchEncoder(folder)
-    return BatchBert(folder, runtime.precision)
+        return TorchEncoder(folder, changes, runtime.device)
+    return BatchBert(folder, runtime.precision, changes)
 
 
 def describe_machine() -> dict[str, str]:
@@ -161,7 +191,8 @@ def describe_machine() -> dict[str, str]:
     names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
     processor = next((line.partition(": ")[2] for line in names if line.startswith("model name")), platform.processor())
     versions = {library: version(library) for library in ("openvino", "torch")}
-    return {"processor": processor, "cores": str(count_available_cores()), **versions}
+    gpu = {"gpu": "cuda"} if has_gpu() else {}
+    return {"processor": processor, "cores": str(count_available_cores()), **versions, **gpu}
 
 
 def _read(file: Path) -> Sequence[Runtime]:

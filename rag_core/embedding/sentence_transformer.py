@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -141,6 +141,9 @@ class TorchEncoder:
     ----------
     folder : Path
         A folder with a model in the format of transformers.
+    changes : mapping of str to FloatArray, optional
+        Maps the names of weights to arrays that are added to these weights.
+    device : {"cpu", "cuda"}
 
     Attributes
     ----------
@@ -148,28 +151,35 @@ class TorchEncoder:
         Number of parallel calls of `states` that use all cores.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, changes: Mapping[str, FloatArray] | None = None, device: Literal["cpu", "cuda"] = "cpu"
+    ) -> None:
         _silence_libraries()
         import torch
         from sentence_transformers import SentenceTransformer
 
         kwargs = {"dtype": torch.float32}
-        self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kwargs)
+        self._model: Any = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=kwargs)
+        self._device = device
         self._model.eval()
+        for name, change in (changes or {}).items():
+            self._model[0].get_parameter(f"model.{name}").data += torch.from_numpy(change).to(device)
         self.max_parallel_calls = count_available_cores()
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the last hidden states of texts, shape (texts, tokens, dimension), computed on one core.
+        """Return the last hidden states of texts, shape (texts, tokens, dimension).
 
-        ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
+        ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding. A call uses one
+        core, or the graphics processor.
         """
         import torch
 
         # The number of threads is that of the calling thread.
         torch.set_num_threads(1)
         with torch.inference_mode():
-            out = self._model[0]({"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)})
-        states: FloatArray = out["token_embeddings"].numpy()
+            inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
+            out = self._model[0]({name: one.to(self._device) for name, one in inputs.items()})
+        states: FloatArray = out["token_embeddings"].cpu().numpy()
         return states
 
 

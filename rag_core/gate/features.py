@@ -15,7 +15,7 @@ from rag_core.text.calendar_dates import find_matching_date, write_dates_as
 from rag_core.text.names import contains_document_name, find_document_names
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import ChunkVectors
-from rag_core.types.retrieval import Passage, Reading, ReadTexts, read_each
+from rag_core.types.retrieval import Passage, Reading, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
@@ -64,7 +64,7 @@ def score_answerability(
     contains : callable
         Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
     read : callable
-        Arguments: question, texts. Starts to read the texts and returns an iterator over their readings.
+        See `ReadTexts`.
     """
     first = [
         passage
@@ -122,11 +122,12 @@ def _read_texts(
 ) -> Iterator[Reading]:
     """Start to read texts of passages, with the dates of the question as each text writes them."""
     rows = [ranked.rows[int(passage.chunk_id)] for passage in first]
-    questions = [
-        write_dates_as(ranked.question.text, ranked.dates.days_of(row.version_id), text, row.prefix_text)
-        for text, row in zip(texts, rows, strict=False)
-    ]
-    return read_each(questions, texts, read)
+    return read(
+        [
+            (write_dates_as(ranked.question.text, ranked.dates.days_of(row.version_id), text, row.prefix_text), text)
+            for text, row in zip(texts, rows, strict=False)
+        ]
+    )
 
 
 def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_core.reading.excerpts import Excerpt, PageSpan, select_excerpts
 from rag_core.reading.similarity import Compare
-from rag_core.reading.title_names import read_titled_texts
+from rag_core.reading.title_names import replace_title_names
 from rag_core.text.calendar_dates import find_dates, select_days, write_dates_as
 from rag_core.text.dates import list_fiscal_years
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -21,6 +21,8 @@ from rag_core.types.tables import Table
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
 # Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
+# Reading lowers the score of nine excerpts in ten by more than this, and raises hardly any.
+LEAST_LOSS = 1.0
 _FISCAL = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE)
 # A word with hyphens, or a number with its separators and sign.
 _WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
@@ -64,8 +66,11 @@ def find_answers(
     read: ReadTexts,
     compare: Compare,
     dates: AskedDates = NO_DATES,
+    enough: int | None = None,
 ) -> list[FoundAnswer]:
     """Return the answers that the model finds in passages and their pages, best first.
+
+    The excerpts that fit the question best are read first.
 
     Parameters
     ----------
@@ -75,25 +80,26 @@ def find_answers(
     page_texts, tables : mapping of PageKey
         The texts and tables of the pages of the first passages.
     read : callable
-        Arguments: question, texts. Returns an iterator over the readings of the texts.
+        See `ReadTexts`.
     compare : callable
         See `Compare`.
     dates : AskedDates
+    enough : int, optional
+        Reading ends when answers in so many places are probably better than those in the excerpts that are not read. By
+        default, all excerpts are read.
     """
     excerpts = select_excerpts(question, passages, page_texts, tables, compare, dates)
-    found = []
-    titles = [one.passage.full_title for one in excerpts]
-    questions = [
-        write_dates_as(
-            question,
-            select_days(dates, one.passage.version_id, one.passage.full_title),
-            one.text,
-            one.passage.full_title,
-        )
-        for one in excerpts
-    ]
-    readings = read_titled_texts(questions, [one.text for one in excerpts], titles, read)
-    for excerpt, reading in zip(excerpts, readings, strict=True):
+    found: list[FoundAnswer] = []
+    pairs = []
+    for one in excerpts:
+        title = one.passage.full_title
+        asked = write_dates_as(question, select_days(dates, one.passage.version_id, title), one.text, title)
+        pairs.append((replace_title_names(asked, one.text, title), one.text))
+    readings = read(pairs)
+    for excerpt in excerpts:
+        if enough and _count_places(found, excerpt.prior - LEAST_LOSS) >= enough:
+            break
+        reading = next(readings)
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
         located = excerpt.locate(start, end)
@@ -110,6 +116,21 @@ def find_answers(
         text = place.cell.text if place.cell else " ".join(excerpt.text[start:end].split()) if located else ""
         found.append(FoundAnswer(excerpt, place, text, reading.probability, reading.span_score, score))
     return sorted(found, key=lambda one: -one.score)
+
+
+def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
+    """Return the number of places without a common part, of which a table is one, with answers of at least a score."""
+    places: list[tuple[PageKey, int, int]] = []
+    for one in sorted(found, key=lambda one: -one.score):
+        table = one.excerpt.table
+        page, start, end = one.passage.page_key, one.excerpt.start, one.excerpt.end
+        if table:
+            start, end = table.start, table.end
+        if one.score < score:
+            break
+        if not any(page == other and start < last and first < end for other, first, last in places):
+            places.append((page, start, end))
+    return len(places)
 
 
 def _has_open_year(question: str, header: str) -> bool:

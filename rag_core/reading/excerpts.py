@@ -17,7 +17,7 @@ from rag_core.text.identifiers import (
 )
 from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
-from rag_core.text.words import count_words, find_content_stems, tokenize
+from rag_core.text.words import count_words, find_content_stems
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.dates import NO_DATES, NO_DATES_FOR_DOCUMENT, AskedDates, DatesForDocument
 from rag_core.types.documents import WATERMARK, PageKey
@@ -238,7 +238,7 @@ def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage]
     with_headers = compare(page, [*own, *above]) if above else own_similarity
     known = [one for one in (own_similarity, with_headers) if one is not None]
     similarity = max(known, default=rerank)
-    shared = len(set(asked) & {word.stem for word in tokenize(excerpt.text)}) / max(1, len(asked))
+    shared = len(find_content_stems(excerpt.text).intersection(asked)) / max(1, len(asked))
     best_rank = inside[0] if inside else OUTSIDE_RANK
     prior = (
         SIMILARITY_WEIGHT * similarity

@@ -12,7 +12,7 @@ from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, contains_document_name, contains_name_form, list_name_words
 from rag_core.text.noun_phrases import find_names
-from rag_core.types.retrieval import Reading, ReadTexts, read_each
+from rag_core.types.retrieval import ReadTexts
 
 # The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".
 _POSSESSIVE = re.compile(r"\.?['’]s?(?!\w)")
@@ -24,35 +24,17 @@ _ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\
 _GOES_ON = re.compile(r"\s+[A-Z0-9]")
 
 
-def read_titled_texts(
-    questions: Sequence[str], texts: Sequence[str], titles: Sequence[str], read: ReadTexts
-) -> list[Reading]:
-    """Return the reading of each text with its question.
-
-    The reading model gives a low probability to a text without a name of the question. Where the title contains the
-    name, the text is read with a pronoun in the question instead.
-
-    Parameters
-    ----------
-    questions, texts, titles : sequence of str
-        ``titles`` contains the title of the document of each text.
-    read : callable
-        Arguments: question, texts. Returns an iterator over the readings of the texts.
-    """
-    questions = [replace_title_names(*one) for one in zip(questions, texts, titles, strict=True)]
-    return list(read_each(questions, texts, read))
-
-
 def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> ReadTexts:
     """Return a function that reads each text with the form of an abbreviation of the question that the text has."""
     if not forms:
         return read
-    return lambda question, texts: read_each([choose_forms(question, text, forms) for text in texts], texts, read)
+    return lambda pairs: read([(choose_forms(question, text, forms), text) for question, text in pairs])
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:
     """Return an English question with a pronoun instead of each name that the title contains and the text does not.
 
+    The reading model gives a low probability to a text without a name of the question.
     Of "Acme's Bridge Fund", this may be the words up to the possessive. A
     name before a noun, as in "the Acme report", is left out.
 

@@ -140,7 +140,7 @@ class LocalModels:
         """
         with self._loading:
             if self._answerability is None:
-                load = AnswerabilityModel
+                load = partial(AnswerabilityModel, self._runtime.current)
                 self._answerability = self._load(load, "The model of the gate could not be loaded")
             return self._answerability
 

@@ -101,5 +101,5 @@ class WarmUp:
             for low_priority in (False, True):
                 generation.embedder.embed_question("warm " * words, low_priority=low_priority)
         for words in range(*PASSAGE_LENGTHS):
-            list(self._models.answerability_model()("warm", ["warm " * words] * 2))
+            list(self._models.answerability_model()([("warm", "warm " * words), ("cold", "warm " * words)]))
         self._run_search()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -77,22 +77,12 @@ class Word:
     @property
     def content(self) -> bool:
         """Whether the word is a content word, unlike "the" and "of"."""
-        return self.folded not in STOP_WORDS and (len(self.folded) > 1 or not self.folded.isascii())
+        return _is_content(self.folded)
 
 
 def tokenize(text: str) -> list[Word]:
     """Return the words and numbers of a text, in order; hyphenated words are split."""
-    found = []
-    for match in _WORD.finditer(text):
-        position = match.start()
-        for part in re.split(r"(-)", match[0]) if "-" in match[0] else (match[0],):
-            if part and part != "-":
-                folded = normalize(part).removesuffix("'s").replace("'", "").replace(".", "") or part
-                if part[0].isdigit():
-                    folded = part
-                found.append(Word(position, position + len(part), part, folded, stem(folded)))
-            position += len(part)
-    return found
+    return [Word(start, start + len(part), part, *_fold(part)) for start, part in _split(text)]
 
 
 def find_content_stems(text: str) -> set[str]:
@@ -101,7 +91,34 @@ def find_content_stems(text: str) -> set[str]:
     >>> sorted(find_content_stems("The mills of the towns"))
     ['mill', 'town']
     """
-    return {word.stem for word in tokenize(text) if word.content}
+    return {stemmed for folded, stemmed in {_fold(part) for _, part in _split(text)} if _is_content(folded)}
+
+
+def _split(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the start and the text of each word."""
+    for match in _WORD.finditer(text):
+        word, position = match[0], match.start()
+        if "-" not in word:
+            yield position, word
+            continue
+        for part in word.split("-"):
+            if part:
+                yield position, part
+            position += len(part) + 1
+
+
+# Cached, because the pages of a question have the same words many times.
+@lru_cache(maxsize=50_000)
+def _fold(word: str) -> tuple[str, str]:
+    """Return the case-folded form and the stem of a word."""
+    folded = word
+    if not word[0].isdigit():
+        folded = normalize(word).removesuffix("'s").replace("'", "").replace(".", "") or word
+    return folded, stem(folded)
+
+
+def _is_content(folded: str) -> bool:
+    return folded not in STOP_WORDS and (len(folded) > 1 or not folded.isascii())
 
 
 def replace_words(text: str, replacements: Mapping[str, str]) -> str:

@@ -73,8 +73,8 @@ def to_log_odds(probability: float, bound: float) -> float:
     return math.log(bounded / (1 - bounded))
 
 
-# Arguments: question, texts. Returns an iterator over the readings of the texts.
-ReadTexts = Callable[[str, Sequence[str]], Iterator[Reading]]
+# Argument: pairs of a question and a text. Starts to read them and returns an iterator over their readings.
+ReadTexts = Callable[[Sequence[tuple[str, str]]], Iterator[Reading]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +304,3 @@ class Timer:
             yield
         finally:
             self.ms[name] = self.ms.get(name, 0.0) + 1000 * (time.perf_counter() - started)
-
-
-def read_each(questions: Sequence[str], texts: Sequence[str], read: ReadTexts) -> Iterator[Reading]:
-    """Return an iterator over the readings of texts, each with its own question."""
-    groups = {one: [at for at, other in enumerate(questions) if other == one] for one in dict.fromkeys(questions)}
-    # All calls are made before the first result is awaited, so that the model reads the groups at the same time.
-    running = [(places, read(one, [texts[at] for at in places])) for one, places in groups.items()]
-    readings = {at: reading for places, found in running for at, reading in zip(places, found, strict=True)}
-    return (readings[at] for at in range(len(questions)))

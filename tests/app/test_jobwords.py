@@ -78,6 +78,8 @@ def test_line_shows_one_estimate_and_share_of_the_whole_file() -> None:
     assert describe_job(late) == "report.pdf: reading page 3 of 4"
     assert estimate_progress(late) < 1
     assert estimate_progress(job("index", "", 0, 0)) == 0.0
+    embedding = replace(job("index", "embedding", 240, 1200), remaining_s=30.0)
+    assert describe_job(embedding) == "report.pdf: all pages read, passage 240 of 1,200, 32 a second, about 30 s left"
 
 
 def test_file_waits_for_its_turn_or_for_a_reindex() -> None:

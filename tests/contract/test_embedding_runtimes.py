@@ -67,6 +67,33 @@ def test_stored_choice_is_used_on_the_same_machine(
     assert RuntimeChoice(tmp_path / "runtime.json").current == expected
 
 
+@pytest.mark.parametrize(
+    ("has_bf16", "has_gpu", "names"),
+    [
+        (True, False, ["OpenVINO in bf16"]),
+        (True, True, ["OpenVINO in bf16", "torch in fp32 on the graphics processor"]),
+        (False, False, ["OpenVINO in fp32", "OpenVINO in int8", "torch in fp32"]),
+    ],
+)
+def test_candidates_depend_on_the_processors(
+    has_bf16: bool, has_gpu: bool, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtimes, "has_native_bf16", lambda: has_bf16)
+    monkeypatch.setattr(runtimes, "has_gpu", lambda: has_gpu)
+    assert [one.name for one in runtimes.list_candidates()] == names
+
+
+def test_measured_graphics_processor_is_used_beside_a_processor_with_bf16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtimes, "has_native_bf16", lambda: True)
+    stored = {"library": "torch", "precision": "fp32", "texts_per_second": 900.0, "device": "cuda"}
+    store(tmp_path / "runtime.json", describe_machine() | {"gpu": "cuda"}, stored)
+    assert RuntimeChoice(tmp_path / "runtime.json").current == Runtime("openvino", "bf16")
+    monkeypatch.setattr(runtimes, "has_gpu", lambda: True)
+    assert RuntimeChoice(tmp_path / "runtime.json").current == Runtime("torch", "fp32", 900.0, "cuda")
+
+
 def test_unreadable_choice_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "runtime.json").write_text("{")
     with caplog.at_level(logging.WARNING):

@@ -15,6 +15,7 @@ from rag_core.engine import Engine
 from rag_core.errors import EmbedderMissing
 from rag_core.gate.calibration import PASSAGES_READ, PASSAGES_SCORED, load_calibration
 from rag_core.gate.features import MAX_READ_CHARS
+from rag_core.types.retrieval import Reading
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed, opened
 
 
@@ -37,9 +38,9 @@ def test_best_sentence_is_read_with_short_neighbours(engine: Engine, monkeypatch
     texts_read: list[str] = []
     call = AnswerabilityModel.__call__
 
-    def record(model: AnswerabilityModel, question: str, texts: Sequence[str]) -> Iterator[float]:
-        texts_read.extend(" ".join(text.split()) for text in texts)
-        return call(model, question, texts)
+    def record(model: AnswerabilityModel, pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        texts_read.extend(" ".join(text.split()) for _, text in pairs)
+        return call(model, pairs)
 
     monkeypatch.setattr(AnswerabilityModel, "__call__", record)
     filler = "The village by the river has two schools, a market on Fridays and a small museum of local history."

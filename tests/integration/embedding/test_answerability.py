@@ -9,6 +9,7 @@ import pytest
 
 from rag_core.embedding import answerability, bundled
 from rag_core.embedding.answerability import AnswerabilityModel
+from rag_core.embedding.runtimes import Runtime
 from rag_core.embedding.transformer import FILES
 from rag_core.errors import EmbedderChanged, EmbedderMissing
 
@@ -18,11 +19,12 @@ TEXTS = (
     "The lighthouse at Skagen is 21 metres high. Its light is seen from far away.",
     "The harbour of Esbjerg was built from 1868 on.",
 )
+PAIRS = [(QUESTION, text) for text in TEXTS]
 
 
 @pytest.fixture(scope="module")
 def model() -> AnswerabilityModel:
-    return AnswerabilityModel(precision="fp32")
+    return AnswerabilityModel(Runtime("openvino", "fp32"))
 
 
 def test_probabilities_equal_those_of_transformers(model: AnswerabilityModel) -> None:
@@ -45,34 +47,39 @@ def test_probabilities_equal_those_of_transformers(model: AnswerabilityModel) ->
             first = transformer(**pair).last_hidden_state[0, 0]
             expected.append(torch.sigmoid(fitted["head.weight"][2] @ first + fitted["head.bias"][2]).item())
     assert sum(name.endswith(".up") for name in fitted) == 36
-    assert [one.probability for one in model(QUESTION, TEXTS)] == pytest.approx(expected, abs=1e-3)
+    assert [one.probability for one in model(PAIRS)] == pytest.approx(expected, abs=1e-3)
 
 
 def test_answering_text_has_the_highest_probability(model: AnswerabilityModel) -> None:
-    answer, same_topic, other_topic = (one.probability for one in model(QUESTION, TEXTS))
+    answer, same_topic, other_topic = (one.probability for one in model(PAIRS))
     assert answer > 0.5 > max(same_topic, other_topic)
 
 
 def test_other_name_in_the_question_lowers_the_probability(model: AnswerabilityModel) -> None:
-    (same,) = model(QUESTION, TEXTS[:1])
-    (other,) = model("Who built the lighthouse at Helsinki?", TEXTS[:1])
+    (same,) = model(PAIRS[:1])
+    (other,) = model([("Who built the lighthouse at Helsinki?", TEXTS[0])])
     # Odds are compared, because probabilities close to 1 hardly differ.
     odds_of_other, odds_of_same = (one.probability / (1 - one.probability) for one in (other, same))
     assert odds_of_other < odds_of_same / 10
 
 
 def test_empty_and_unusual_texts(model: AnswerabilityModel) -> None:
-    assert list(model(QUESTION, [])) == []
+    assert list(model([])) == []
     odd = ["", "?", "\x00", "什么是资本支出", "word " * 2000]
     for question in ("", "why " * 2000, QUESTION):
-        for text, reading in zip(odd, model(question, odd), strict=True):
+        for text, reading in zip(odd, model([(question, one) for one in odd]), strict=True):
             assert 0 <= reading.probability <= 1
             assert 0 <= reading.start <= reading.end <= len(text)
 
 
-def test_default_precision_gives_similar_probabilities(model: AnswerabilityModel) -> None:
-    default, exact = ([one.probability for one in each(QUESTION, TEXTS)] for each in (AnswerabilityModel(), model))
-    assert np.allclose(default, exact, atol=0.1)
+@pytest.mark.parametrize(
+    ("runtime", "tolerance"), [(None, 0.1), (Runtime("openvino", "int8"), 0.1), (Runtime("torch", "fp32"), 1e-3)]
+)
+def test_all_runtimes_give_similar_probabilities(
+    model: AnswerabilityModel, runtime: Runtime | None, tolerance: float
+) -> None:
+    found, exact = ([one.probability for one in each(PAIRS)] for each in (AnswerabilityModel(runtime), model))
+    assert np.allclose(found, exact, atol=tolerance)
 
 
 def test_missing_weights_raise_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -39,12 +39,13 @@ def test_answer_without_the_computed_figure_is_unchanged() -> None:
     assert cite_operands(answer, FACT) == answer
 
 
-def reading_of(wanted: str, probability: float = 0.9) -> Callable[[str, Sequence[str]], list[Reading]]:
+def reading_of(wanted: str, probability: float = 0.9) -> Callable[[Sequence[tuple[str, str]]], Iterator[Reading]]:
     """Return a reading model that finds a text, if it is there."""
 
-    def read(question: str, texts: Sequence[str]) -> list[Reading]:
-        starts = [text.find(wanted) for text in texts]
-        return [Reading(probability if at >= 0 else 0.0, at, at + len(wanted), 1.0) for at in starts]
+    def read(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, text in pairs:
+            at = text.find(wanted)
+            yield Reading(probability if at >= 0 else 0.0, at, at + len(wanted), 1.0)
 
     return read
 

@@ -114,13 +114,30 @@ def test_windows_contain_no_part_of_a_table() -> None:
 def test_answer_in_the_best_passage_is_preferred() -> None:
     first, second = on_page(PROSE), on_page("The bridge was opened in 1950.", "v2")
 
-    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        for text in texts:
+    def read(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, text in pairs:
             at = text.index("19")
             yield Reading(0.9, at, at + 4, 1.0)
 
     answers = find_answers("When was it opened?", [first, second], {}, {}, read, skip_comparison)
     assert [answer.text for answer in answers] == ["1931", "1950"]
+
+
+@pytest.mark.parametrize(("enough", "read"), [(None, 5), (1, 1), (2, 5)])
+def test_reading_ends_when_the_rest_fits_the_question_much_less(enough: int | None, read: int) -> None:
+    # A passage per page: the first one has the words of the question.
+    others = [on_page(f"The ferry sails on Fridays at {number}.", f"v{number}") for number in range(2, 6)]
+    passages = [on_page(PROSE), *(replace(one, scores={"rerank": 0.1}) for one in others)]
+    texts: list[str] = []
+
+    def record(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, text in pairs:
+            texts.append(text)
+            yield Reading(0.9 if "1931" in text else 0.01, 0, 3, 4.0 if "1931" in text else -6.0)
+
+    found = find_answers("When was the bridge opened?", passages, {}, {}, record, skip_comparison, enough=enough)
+    assert len(found) == len(texts) == read
+    assert "1931" in found[0].excerpt.text
 
 
 def test_reading_corrects_the_gate() -> None:
@@ -157,8 +174,8 @@ def test_rows_of_a_similar_code_are_left_out() -> None:
     ],
 )
 def test_answer_consists_of_whole_words(text: str, token: str, answer: str) -> None:
-    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        for one in texts:
+    def read(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, one in pairs:
             start = one.index(token)
             yield Reading(0.9, start, start + len(token), 4.0)
 
@@ -168,8 +185,8 @@ def test_answer_consists_of_whole_words(text: str, token: str, answer: str) -> N
 
 
 def test_row_whose_caption_is_marked_is_found_without_a_mark() -> None:
-    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        for one in texts:
+    def read(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, one in pairs:
             start = one.find("Sales by")
             yield Reading(0.9, max(start, 0), max(start, 0) + 5, 4.0)
 
@@ -192,8 +209,8 @@ def test_cell_of_a_fiscal_year_that_may_have_another_name_is_not_marked(
     heads = tuple(replace(one, text=text) for one, text in zip(HEADER.cells[1:], ends, strict=True))
     table = replace(TABLE, rows=(TableRow((HEADER.cells[0], *heads)), NORTH, SOUTH))
 
-    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        for one in texts:
+    def read(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+        for _, one in pairs:
             start = max(one.find("41"), 0)
             yield Reading(0.9, start, start + 2, 4.0)
 

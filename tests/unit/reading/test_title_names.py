@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import pytest
 
-from rag_core.reading.title_names import read_titled_texts, replace_title_names
-from rag_core.types.retrieval import Reading
+from rag_core.reading.title_names import replace_title_names
 
 TITLE = "GREENHEATH_2021.pdf GREENHEATH 2021 · Green Heath Mills Ltd."
 OURS = "We employed 83 people in 2021."
@@ -67,18 +64,3 @@ def test_name_in_the_text_is_kept() -> None:
     assert replace_title_names(question, "Green Heath employed 83 people.", TITLE) == question
     # "Green" alone is another word.
     assert replace_title_names(question, "Green energy cost 5 euros.", TITLE) == "How many people did it employ?"
-
-
-def test_each_text_is_read_with_its_own_question() -> None:
-    asked: list[tuple[str, list[str]]] = []
-
-    def read(question: str, texts: Sequence[str]) -> Iterator[Reading]:
-        asked.append((question, list(texts)))
-        return iter([Reading(len(text) / 100, 0, 1, 0.0) for text in texts])
-
-    question = "How many people did Green Heath employ?"
-    texts = [OURS, "Green Heath employed 83 people.", "It employed 84 people.", OURS]
-    found = read_titled_texts([question] * 4, texts, [TITLE, TITLE, TITLE, "acme.pdf"], read)
-    assert asked == [("How many people did it employ?", [texts[0], texts[2]]), (question, [texts[1], texts[3]])]
-    assert [reading.probability for reading in found] == [0.3, 0.31, 0.22, 0.3]
-    assert read_titled_texts([], [], [], read) == []
