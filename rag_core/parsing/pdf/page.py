@@ -186,14 +186,9 @@ class PdfPage:
     def _pixels(self, scale: float) -> IntArray:
         return np.asarray(self.picture(scale), np.int32)
 
-    def image_share(self) -> float:
-        """Return the share of the page that its largest image covers; 0 if there is no image."""
-        best = 0.0
-        for item in self._page.get_objects(max_depth=2):
-            if item.type == raw.FPDF_PAGEOBJ_IMAGE:
-                left, bottom, right, top = item.get_bounds()
-                best = max(best, abs(right - left) * abs(top - bottom) / max(self.width * self.height, 1.0))
-        return min(best, 1.0)
+    def pictures(self) -> FloatArray:
+        """Return the boxes of images, including images in groups, clipped to the displayed page, shape (n, 4)."""
+        return self._fractions(page_objects.find_pictures(self._page.raw)).clip(0, 1)
 
     def has_visible_content(self) -> bool:
         """Return whether the objects of the page together span more than the smallest letters, in both directions."""

@@ -168,6 +168,23 @@ def find_images(page: Any) -> list[Bounds]:
     return [read_bounds(item) for item in items if _contains_image(item)]
 
 
+def find_pictures(page: Any) -> list[Bounds]:
+    """Return the bounds of images, including images inside groups."""
+    handle = handle_address(page)
+    return list(_iter_pictures(list(map(_page_object, repeat(handle), range(raw.FPDFPage_CountObjects(page))))))
+
+
+def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:
+    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    for number in np.flatnonzero((kinds == raw.FPDF_PAGEOBJ_IMAGE) | (kinds == raw.FPDF_PAGEOBJ_FORM)).tolist():
+        item = items[number]
+        if kinds[number] == raw.FPDF_PAGEOBJ_IMAGE:
+            yield read_bounds(item, matrix)
+        elif depth < _MAX_DEPTH:
+            inner = [_object_within(item, index) for index in range(min(_count_within(item), _MAX_WITHIN))]
+            yield from _iter_pictures(inner, matrix_of(item, matrix), depth + 1)
+
+
 @contextmanager
 def hidden_objects(items: Collection[int]) -> Iterator[None]:
     """Hide objects while the context is active, so that their page is drawn without them."""

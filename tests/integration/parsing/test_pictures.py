@@ -183,7 +183,7 @@ def test_text_layer_without_words_is_replaced_by_recognized_text(tmp_path: Path)
     assert page.text.split() == " ".join(PROSE).split()
     assert (page.state, page.reason) == (
         PageState.OCR,
-        "its text layer contains no words, so the text was read from its image",
+        "its text layer is not what the page shows, so the text was read from its image",
     )
     unread = read(scan, 0, "off").page
     assert unread.state is PageState.TEXT
