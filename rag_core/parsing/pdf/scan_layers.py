@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +35,11 @@ _KNOWN_SHARE = 0.75
 # picture has less than this share of the ink that it has in the words.
 _INK, _GAP_SHARE, _MIN_GAPS = 64, 0.6, 12
 # Number of lines that are compared with the picture, and their least similarity to it, 0..1.
-_SAMPLED_LINES, _ALIKE = 5, 0.75
-# A layer with a larger share of words of the picture was misread at most in part, and with a smaller share, not at all.
-_SAME_SHARE, _OTHER_SHARE = 0.8, 0.4
-_KNOWN_MARGIN = 0.05
+_SAMPLED_LINES, _ALIKE = 5, 0.85
+# If more pairs of adjacent words of a layer are recognized in the picture, the layer was misread at most in part.
+_SAME_SHARE = 0.5
+# A text is as plausible as another one if its share of known words is at most so much lower.
+_KNOWN_MARGIN = 0.1
 
 
 def covers_layer(pictures: FloatArray, runs: list[Run]) -> bool:
@@ -98,10 +101,15 @@ def is_alike(sample: list[Run], read: list[str]) -> bool:
 
 def is_better(recognized: list[Run], layer: list[Run]) -> bool:
     """Return whether the text recognized in a picture should replace a doubtful layer."""
-    words, expected = (Counter(word.casefold() for run in runs for word in run.words) for runs in (recognized, layer))
-    share = (words & expected).total() / max(expected.total(), 1)
-    gain = (measure_known_share(recognized) or 0.0) - (measure_known_share(layer) or 0.0)
-    return gain > -2 * _KNOWN_MARGIN if share < _OTHER_SHARE else share < _SAME_SHARE and gain > _KNOWN_MARGIN
+    pairs, expected = (Counter(_iter_pairs(runs)) for runs in (recognized, layer))
+    if (pairs & expected).total() >= _SAME_SHARE * expected.total():
+        return False
+    return (measure_known_share(recognized) or 0.0) >= (measure_known_share(layer) or 0.0) - _KNOWN_MARGIN
+
+
+def _iter_pairs(runs: list[Run]) -> Iterator[tuple[str, str]]:
+    for run in runs:
+        yield from pairwise(run.text.casefold().split())
 
 
 def _squeeze(text: str) -> str:

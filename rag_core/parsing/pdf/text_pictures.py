@@ -22,6 +22,8 @@ _LAYER_DENSITY = 1 / 400
 # A picture is divided into blocks of this size in points. The letters of a line have many vertical edges, at which the
 # brightness of adjacent pixels differs by ``_STEP`` or more.
 _BLOCK_WIDTH, _BLOCK_HEIGHT, _STEP, _LEAST_EDGES = 16.0, 2.0, 56, 0.06
+# A column of pixels with a larger share of edges is a frame or a vertical rule.
+_RULE_SHARE = 0.5
 # A line of text is at least three blocks long, and at most so many blocks high, with less above and below.
 _MAX_LINE_BLOCKS = 10
 # Least number of lines above each other, and least share of the edges of a picture in the rows of such lines. The rest
@@ -70,6 +72,7 @@ def is_text(image: Image, box: FloatArray, characters: Characters) -> bool:
     edges = np.abs(np.diff(np.asarray(image.convert("L").crop((left, top, right, bottom)), np.int16), axis=1)) >= _STEP
     for x0, y0, x1, y1 in (characters.boxes[~np.isnan(characters.boxes[:, 0])] * size).astype(int):
         edges[max(y0 - top, 0) : max(y1 + 1 - top, 0), max(x0 - 1 - left, 0) : max(x1 + 1 - left, 0)] = False
+    edges[:, edges.mean(axis=0) > _RULE_SHARE] = False
     wide = round(_BLOCK_WIDTH * image.width / characters.width)
     high = max(round(_BLOCK_HEIGHT * image.height / characters.height), 1)
     rows, columns = edges.shape[0] // high, edges.shape[1] // wide
