@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.reading_order import order_lines
@@ -24,11 +25,11 @@ _LAYER_DENSITY = 1 / 400
 _BLOCK_WIDTH, _BLOCK_HEIGHT, _STEP, _LEAST_EDGES = 16.0, 2.0, 56, 0.06
 # A column of pixels with a larger share of edges is a frame or a vertical rule.
 _RULE_SHARE = 0.5
-# A line of text is at least three blocks long, and at most so many blocks high, with less above and below.
+# Most blocks above each other in a line of text.
 _MAX_LINE_BLOCKS = 10
-# Least number of lines above each other, and least share of the edges of a picture in the rows of such lines. The rest
-# of the edges of a chart are those of its curves and bars.
-_LEAST_LINES, _LEAST_SHARE = 3, 0.82
+# Least number of lines above each other, and least share of the edges of a picture in the rows of lines of three blocks
+# or more, and in or next to those of two blocks or more. The other edges of a chart are those of its curves and bars.
+_LEAST_LINES, _LEAST_SHARE, _LEAST_SHARE_NEAR = 3, 0.75, 0.985
 
 
 def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
@@ -76,21 +77,27 @@ def is_text(image: Image, box: FloatArray, characters: Characters) -> bool:
     wide = round(_BLOCK_WIDTH * image.width / characters.width)
     high = max(round(_BLOCK_HEIGHT * image.height / characters.height), 1)
     rows, columns = edges.shape[0] // high, edges.shape[1] // wide
+    if rows < 1 or columns < 3:
+        return False
     blocks = edges[: rows * high, : columns * wide].reshape(rows, high, columns, wide).mean(axis=(1, 3))
     dense = blocks >= _LEAST_EDGES
-    lines = _find_lines(dense[:, :-2] & dense[:, 1:-1] & dense[:, 2:])
-    starts = lines & ~np.roll(lines, 1, axis=0)
-    return bool(
-        starts.sum(axis=0).max(initial=0) >= _LEAST_LINES
-        and blocks[lines.any(axis=1)].sum() >= _LEAST_SHARE * blocks.sum()
-    )
+    short, long = (_find_lines(dense, length) for length in (2, 3))
+    starts = long & ~np.roll(long, 1, axis=0)
+    if starts.sum(axis=0).max(initial=0) < _LEAST_LINES:
+        return False
+    inked = short.any(axis=1)
+    # The upper and the lower end of letters are in the rows above and below.
+    near = inked | np.roll(inked, 1) | np.roll(inked, -1)
+    share_of_lines, share_near = (blocks[rows].sum() / blocks.sum() for rows in (long.any(axis=1), near))
+    return bool(share_of_lines >= _LEAST_SHARE and share_near >= _LEAST_SHARE_NEAR)
 
 
-def _find_lines(dense: BoolArray) -> BoolArray:
-    """Return the blocks that are part of a column of at most ``_MAX_LINE_BLOCKS`` dense blocks."""
-    lines = np.zeros_like(dense)
-    for column in range(dense.shape[1]):
-        ends = np.flatnonzero(np.diff(dense[:, column], prepend=False, append=False)).reshape(-1, 2)
+def _find_lines(dense: BoolArray, length: int) -> BoolArray:
+    """Return where lines of text of at least so many dense blocks begin, which are not too high for a line."""
+    begins = sliding_window_view(dense, length, axis=1).all(axis=2)
+    lines = np.zeros(begins.shape, bool)
+    for column in range(begins.shape[1]):
+        ends = np.flatnonzero(np.diff(begins[:, column], prepend=False, append=False)).reshape(-1, 2)
         for start, end in ends.tolist():
             lines[start:end, column] = end - start <= _MAX_LINE_BLOCKS
     return lines
