@@ -94,7 +94,7 @@ def is_text(image: Image, box: FloatArray, characters: Characters) -> bool:
 
 def _find_lines(dense: BoolArray, length: int) -> BoolArray:
     """Return where lines of text of at least so many dense blocks begin, which are not too high for a line."""
-    begins = sliding_window_view(dense, length, axis=1).all(axis=2)
+    begins: BoolArray = np.all(sliding_window_view(dense, length, axis=1), axis=2)
     lines = np.zeros(begins.shape, bool)
     for column in range(begins.shape[1]):
         ends = np.flatnonzero(np.diff(begins[:, column], prepend=False, append=False)).reshape(-1, 2)
