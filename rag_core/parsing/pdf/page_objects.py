@@ -36,6 +36,8 @@ _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHAD
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MAX_WITHIN = 2000
+# Largest number of objects of a page that are searched for pictures; a page with more objects is a drawing.
+_MAX_ON_PAGE = 20_000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MAX_CLIPS, _MAX_SEGMENTS = 8, 16
 
@@ -170,8 +172,8 @@ def find_images(page: Any) -> list[Bounds]:
 
 def find_pictures(page: Any) -> list[Bounds]:
     """Return the bounds of images, including images inside groups."""
-    handle = handle_address(page)
-    return list(_iter_pictures(list(map(_page_object, repeat(handle), range(raw.FPDFPage_CountObjects(page))))))
+    handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
+    return list(_iter_pictures(list(map(_page_object, repeat(handle), range(min(count, _MAX_ON_PAGE))))))
 
 
 def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:

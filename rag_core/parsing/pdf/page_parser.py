@@ -147,11 +147,13 @@ def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRun
     if ocr == "off":
         return layer
     pictures = reader.pictures()
+    if ocr == "auto" and not garbage and covers_layer(pictures, runs):
+        layer = _replace_contradicted(reader, layer)
+        if layer.state is PageState.OCR:
+            return layer
     if ocr == "on" or garbage or _lacks_text(reader, runs, pictures):
         return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
-    if covers_layer(pictures, runs):
-        layer = _replace_contradicted(reader, layer)
-    return layer if layer.state is PageState.OCR else _add_pictures(reader, layer, characters, pictures)
+    return _add_pictures(reader, layer, characters, pictures)
 
 
 def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRuns:

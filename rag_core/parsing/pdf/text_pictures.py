@@ -29,7 +29,7 @@ _RULE_SHARE = 0.5
 _MAX_LINE_BLOCKS = 10
 # Least number of lines above each other, and least share of the edges of a picture in the rows of lines of three blocks
 # or more, and in or next to those of two blocks or more. The other edges of a chart are those of its curves and bars.
-_LEAST_LINES, _LEAST_SHARE, _LEAST_SHARE_NEAR = 3, 0.75, 0.985
+_LEAST_LINES, _LEAST_SHARE, _LEAST_SHARE_NEAR = 3, 0.79, 0.985
 
 
 def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
@@ -51,8 +51,8 @@ def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
     if not large.any():
         return boxes[:0]
     across, down = (characters.boxes[:, :2] + characters.boxes[:, 2:]).T / 2
-    counts = [((x0 < across) & (across < x1) & (y0 < down) & (down < y1)).sum() for x0, y0, x1, y1 in boxes]
-    kept: FloatArray = boxes[large & (counts < _LAYER_DENSITY * width * height)]
+    counts = [((x0 < across) & (across < x1) & (y0 < down) & (down < y1)).sum() for x0, y0, x1, y1 in boxes[large]]
+    kept: FloatArray = boxes[large][counts < _LAYER_DENSITY * (width * height)[large]]
     return kept
 
 
