@@ -36,7 +36,7 @@ _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHAD
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MAX_WITHIN = 2000
-# Largest number of objects of a page that are searched for pictures; a page with more objects is a drawing.
+# A page with more objects is a drawing.
 _MAX_ON_PAGE = 20_000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MAX_CLIPS, _MAX_SEGMENTS = 8, 16
@@ -170,10 +170,15 @@ def find_images(page: Any) -> list[Bounds]:
     return [read_bounds(item) for item in items if _contains_image(item)]
 
 
-def find_pictures(page: Any) -> list[Bounds]:
-    """Return the bounds of images, including images inside groups."""
+def list_objects(page: Any) -> list[int]:
+    """Return the objects of a page; none if there are so many that the page is a drawing."""
     handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
-    return list(_iter_pictures(list(map(_page_object, repeat(handle), range(min(count, _MAX_ON_PAGE))))))
+    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_ON_PAGE else []
+
+
+def find_pictures(items: list[int]) -> list[Bounds]:
+    """Return the bounds of the images among the objects of a page, including images inside groups."""
+    return list(_iter_pictures(items))
 
 
 def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:
