@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 # Usual and largest scale in pixels per point; least and largest length in pixels of the longer side of the picture. A
 # larger scale takes longer and hardly reads better, but small pages have small print and need a larger scale.
 _SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
-# Lines are found in a smaller picture, which takes half the time, and read in the picture in its full size.
-_DETECTION_SCALE = 0.76
 _CELL_GAP = 1.3
 # Scores of recognized lines. In a line below ``_SURE``, few words are right; below ``_LEAST_SCORE``, no word is right.
 _SURE, _LEAST_SCORE = 0.85, 0.7
@@ -51,6 +49,7 @@ def _load_engine() -> Any:
         params={
             "Global.log_level": "error",
             "Global.return_word_box": True,
+            "Global.max_side_len": int(_LONGEST_SIDE),
             # Do not use the classifier of text direction, because it turns lines of a slightly skewed page upside down.
             "Global.use_cls": False,
             "EngineConfig.onnxruntime.intra_op_num_threads": count_available_cores(),
@@ -148,7 +147,6 @@ def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     Lines with a low score are also recognized upside down, because the whole page or the line may be upside down.
     """
     engine = _load_engine()
-    engine.max_side_len = round(_DETECTION_SCALE * max(pixels.shape))
     detection = engine(pixels, use_rec=False)
     if detection.boxes is None or not len(detection.boxes):
         return [], "right"
