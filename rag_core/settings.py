@@ -232,7 +232,8 @@ class Settings(BaseSettings):
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")
     ocr: Literal["auto", "on", "off"] = Field(
-        "auto", description="Read pages with OCR: if they contain too little text (auto), always (on) or never (off)"
+        "auto",
+        description="Read text in images with OCR: if the text layer lacks it (auto), on each page (on) or never (off)",
     )
 
     @field_validator("data_dir", "gguf", "model_catalogue", "price")

@@ -32,7 +32,7 @@ class PageAssembler:
     occurrence of a header, footer or watermark is kept, unless the document's ``name`` contains it.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
-    read by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
+    read only by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
 
     Without ``has_running_lines``, pages have no headers and footers, and are complete.
     """
@@ -53,7 +53,7 @@ class PageAssembler:
         """Take the next page, and yield the pages that can now be completed."""
         self._vocabulary.add(parsed.words)
         self._pending.append((parsed, find_edges(parsed.page.page_index, parsed.page.text)))
-        is_complete = parsed.page.state in (PageState.OCR, PageState.MIXED) or not self._has_running_lines
+        is_complete = parsed.page.state is PageState.OCR or not self._has_running_lines
         ahead = 0 if is_complete else _AHEAD
         while len(self._pending) > ahead:
             yield self._complete_next()

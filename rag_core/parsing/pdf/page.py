@@ -6,6 +6,7 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -157,9 +158,13 @@ class PdfPage:
         """Return the areas that are painted late and may cover text, including areas inside groups."""
         return page_objects.find_covering_areas(self._page.raw, self._fractions)
 
+    @cached_property
+    def _objects(self) -> list[int]:
+        return page_objects.list_objects(self._page.raw)
+
     def rules(self) -> FloatArray:
         """Return the boxes of drawn lines and thin areas, as fractions of the displayed page, shape (n, 4)."""
-        return self._fractions(find_rules(self._page.raw))
+        return self._fractions(find_rules(self._objects))
 
     def images(self) -> FloatArray:
         """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
@@ -169,7 +174,10 @@ class PdfPage:
         """Return the boxes of lines that may strike out text, as fractions of the displayed page, shape (n, 4)."""
         # A box without any height counts as unknown, so the lines are made a little thicker.
         return self._fractions(
-            [(x0 - 0.01, y0 - 0.01, x1 + 0.01, y1 + 0.01) for x0, y0, x1, y1 in find_strokes(self._page.raw)]
+            [
+                (x0 - 0.01, y0 - 0.01, x1 + 0.01, y1 + 0.01)
+                for x0, y0, x1, y1 in find_strokes(self._page.raw, self._objects)
+            ]
         )
 
     def _fractions(self, rects: Sequence[tuple[float, ...]]) -> FloatArray:
@@ -186,14 +194,9 @@ class PdfPage:
     def _pixels(self, scale: float) -> IntArray:
         return np.asarray(self.picture(scale), np.int32)
 
-    def image_share(self) -> float:
-        """Return the share of the page that its largest image covers; 0 if there is no image."""
-        best = 0.0
-        for item in self._page.get_objects(max_depth=2):
-            if item.type == raw.FPDF_PAGEOBJ_IMAGE:
-                left, bottom, right, top = item.get_bounds()
-                best = max(best, abs(right - left) * abs(top - bottom) / max(self.width * self.height, 1.0))
-        return min(best, 1.0)
+    def pictures(self) -> FloatArray:
+        """Return the boxes of images, including images in groups, clipped to the displayed page, shape (n, 4)."""
+        return self._fractions(page_objects.find_pictures(self._objects)).clip(0, 1)
 
     def has_visible_content(self) -> bool:
         """Return whether the objects of the page together span more than the smallest letters, in both directions."""

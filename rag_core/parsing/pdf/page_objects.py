@@ -36,6 +36,8 @@ _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHAD
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MAX_WITHIN = 2000
+# A page with more objects is a drawing.
+_MAX_ON_PAGE = 20_000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MAX_CLIPS, _MAX_SEGMENTS = 8, 16
 
@@ -166,6 +168,28 @@ def find_images(page: Any) -> list[Bounds]:
     handle = handle_address(page)
     items = (_page_object(handle, index) for index in range(raw.FPDFPage_CountObjects(page)))
     return [read_bounds(item) for item in items if _contains_image(item)]
+
+
+def list_objects(page: Any) -> list[int]:
+    """Return the objects of a page; none if there are so many that the page is a drawing."""
+    handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
+    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_ON_PAGE else []
+
+
+def find_pictures(items: list[int]) -> list[Bounds]:
+    """Return the bounds of the images among the objects of a page, including images inside groups."""
+    return list(_iter_pictures(items))
+
+
+def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:
+    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    for number in np.flatnonzero((kinds == raw.FPDF_PAGEOBJ_IMAGE) | (kinds == raw.FPDF_PAGEOBJ_FORM)).tolist():
+        item = items[number]
+        if kinds[number] == raw.FPDF_PAGEOBJ_IMAGE:
+            yield read_bounds(item, matrix)
+        elif depth < _MAX_DEPTH:
+            inner = [_object_within(item, index) for index in range(min(_count_within(item), _MAX_WITHIN))]
+            yield from _iter_pictures(inner, matrix_of(item, matrix), depth + 1)
 
 
 @contextmanager

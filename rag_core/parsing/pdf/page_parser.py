@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,9 +26,11 @@ from rag_core.parsing.pdf.form_fields import insert_form_fields
 from rag_core.parsing.pdf.glyph_names import decode_glyphs
 from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.scan_layers import covers_layer, find_sample, is_alike, is_better, is_doubtful
 from rag_core.parsing.pdf.struck_text import join_marks, mark_struck
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
+from rag_core.parsing.pdf.text_pictures import find_bounds, find_candidates, insert_pictures, is_text
 from rag_core.parsing.pdf.watermarks import separate_watermarks
 from rag_core.parsing.tables.finder import find_tables
 from rag_core.parsing.tables.struck_cells import remove_struck_cells
@@ -34,8 +38,16 @@ from rag_core.text.struck import escape_marks, remove_struck
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WATERMARK, Page, PageState, ParsedPage
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+T = TypeVar("T")
+
 _GARBAGE = 0.3
 _MIN_RECOGNIZED = 3
+_REPLACED = "its text layer is not what the page shows, so the text was read from its image"
+# Least number of letters and digits, and least confidence, with which the text of a picture is added to a text layer.
+_MIN_PICTURE_LETTERS, _SURE_PICTURE = 24, 0.9
 _IMAGE_SHARE = 0.3
 _FULL_PAGE_CHARACTERS = 300
 
@@ -47,6 +59,7 @@ class _PageRuns:
     confidence: float | None = None
     reason: str = ""
     written: bool = True
+    pictures: list[list[Run]] = field(default_factory=list)
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
@@ -71,6 +84,7 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     characters, watermarks = separate_watermarks(reader, characters)
     page_runs = _extract_runs(reader, characters, ocr)
     lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
+    lines = insert_pictures(lines, page_runs.pictures)
     lines, quoted = remove_quote_marks(lines)
     separators = begin_paragraphs(choose_separators(lines), quoted)
     text, boxes, spans = join_lines(lines, separators)
@@ -130,9 +144,16 @@ def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRun
         layer.reason = "the fonts of this page do not define which letters they draw; its text may be wrong"
     elif not has_plausible_letters(text):
         return _replace_implausible(reader, layer, ocr)
-    if ocr == "off" or not (ocr == "on" or garbage or _lacks_text(reader, runs)):
+    if ocr == "off":
         return layer
-    return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+    pictures = reader.pictures()
+    if ocr == "auto" and not garbage and covers_layer(pictures, runs):
+        layer = _replace_contradicted(reader, layer)
+        if layer.state is PageState.OCR:
+            return layer
+    if ocr == "on" or garbage or _lacks_text(reader, runs, pictures):
+        return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+    return _add_pictures(reader, layer, characters, pictures)
 
 
 def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRuns:
@@ -141,52 +162,116 @@ def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRu
         recognized = _recognize_page(reader, layer, keep=False)
         words = " ".join(word for run in recognized.runs for word in run.words)
         if recognized.state is PageState.OCR and has_plausible_letters(words):
-            return replace(recognized, reason="its text layer contains no words, so the text was read from its image")
+            return replace(recognized, reason=_REPLACED)
         if recognized.state is PageState.OCR:  # the page contains codes or formulas, which the text layer has exactly
             return replace(layer, reason="")
     layer.reason = layer.reason or "its letters form no words, so its text is probably not what the page shows"
     return layer
 
 
-def _lacks_text(reader: PdfPage, runs: list[Run]) -> bool:
+def _replace_contradicted(reader: PdfPage, layer: _PageRuns) -> _PageRuns:
+    """Return the recognized text of a scan if its text layer is doubtful and does not say what the picture shows."""
+    image = _draw_page(reader)
+    if not is_doubtful(layer.runs, image):
+        return layer
+    sample = find_sample(layer.runs)
+    read = _attempt(layer, lambda ocr: ocr.read_lines(image, [find_bounds([run]) for run in sample]))
+    if read is None or is_alike(sample, read):
+        return layer
+    recognized = _recognize_page(reader, layer, keep=False)
+    sure = recognized.confidence is not None and recognized.confidence >= _SURE_PICTURE
+    if sure and is_better(recognized.runs, layer.runs):
+        return replace(recognized, reason=_REPLACED)
+    return layer
+
+
+def _lacks_text(reader: PdfPage, runs: list[Run], pictures: FloatArray) -> bool:
     """Return whether a page has less text than its images could contain, or no text although it draws something."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.has_visible_content()
     if count >= _FULL_PAGE_CHARACTERS:
         return False
-    share = reader.image_share()
+    share = float(np.prod(pictures[:, 2:] - pictures[:, :2], axis=1).max(initial=0.0))
     return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
 
 
-def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRuns:
-    from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
+def _add_pictures(reader: PdfPage, layer: _PageRuns, characters: Characters, pictures: FloatArray) -> _PageRuns:
+    """Return the text layer with the recognized text of the pictures of text on the page."""
+    boxes = find_candidates(pictures, characters)
+    if not len(boxes):
+        return layer
+    image = _draw_page(reader)
+    confidences: list[float] = []
+    for box in boxes:
+        if not is_text(image, box, characters):
+            continue
+        runs, sure, lost = _recognize(reader, layer, image, box)
+        if layer.reason:
+            layer.reason = f"a picture of text was not read: {layer.reason}"
+            break
+        runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
+        if len(runs) > lost and _count_letters(runs) >= _MIN_PICTURE_LETTERS and np.mean(sure) >= _SURE_PICTURE:
+            layer.pictures.append(runs)
+            layer.state = PageState.MIXED
+            confidences += sure
+    layer.confidence = round(float(np.mean(confidences)), 4) if confidences else None
+    return layer
 
-    try:
-        image = reader.picture(scale_for(reader.width, reader.height))
-        runs, confidences, lost = recognize_text(image, reader.width, reader.height)
-    except OcrMissingError:
-        layer.reason = "text recognition is not installed; install the package rapidocr"
+
+def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRuns:
+    runs, confidences, lost = _recognize(reader, layer)
+    if layer.state is PageState.FAILED:
         return layer
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - three libraries can fail here, and the text layer is still useful
-        layer.reason = f"text recognition failed ({_shorten_error(error)})"
-        if not layer.runs:
-            layer.state = PageState.FAILED
-        return layer
-    for run in runs:
-        run.words[:] = map(escape_marks, run.words)
     if keep:
         runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
-    if sum(char.isalnum() for run in runs for word in run.words for char in word) < _MIN_RECOGNIZED:
+    if _count_letters(runs) < _MIN_RECOGNIZED:
         layer.reason = layer.reason or reason
         return layer  # the recognized characters are only specks or ornaments
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
         return _PageRuns([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
     return _PageRuns(runs, PageState.OCR, confidence, reason, written=False)
+
+
+def _draw_page(reader: PdfPage) -> Image:
+    from rag_core.parsing.ocr import scale_for
+
+    return reader.picture(scale_for(reader.width, reader.height))
+
+
+def _recognize(
+    reader: PdfPage, layer: _PageRuns, image: Image | None = None, box: FloatArray | None = None
+) -> tuple[list[Run], list[float], int]:
+    """Return what `recognize_text` returns, or nothing if it fails."""
+    found = _attempt(
+        layer, lambda ocr: ocr.recognize_text(image or _draw_page(reader), reader.width, reader.height, box)
+    )
+    for run in found[0] if found else ():
+        run.words[:] = map(escape_marks, run.words)
+    return found or ([], [], 0)
+
+
+def _attempt(layer: _PageRuns, recognize: Callable[[ModuleType], T]) -> T | None:
+    """Return what a function of the module for recognition returns; if it fails, write the reason to the layer."""
+    from rag_core.parsing import ocr
+
+    try:
+        return recognize(ocr)
+    except ocr.OcrMissingError:
+        layer.reason = "text recognition is not installed; install the package rapidocr"
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - three libraries can fail here, and the text layer is still useful
+        layer.reason = f"text recognition failed ({_shorten_error(error)})"
+        if not layer.runs:
+            layer.state = PageState.FAILED
+    return None
+
+
+def _count_letters(runs: list[Run]) -> int:
+    return sum(char.isalnum() for run in runs for word in run.words for char in word)
 
 
 def _shorten_error(error: Exception) -> str:

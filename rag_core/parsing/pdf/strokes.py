@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour
-from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, raw
 
 _MOST_THICKNESS, _LEAST_LENGTH = 3.0, 2.0
-# A page with more objects, and a path with more segments, is a drawing.
+# A group with more objects, and a path with more segments, is a drawing.
 _MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
 # Least brightness of a line that cannot be seen on paper.
 _LIGHT = 235
 
-_page_object = bind_function("FPDFPage_GetObject", POINTER, POINTER, INT)
 _object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
 _count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
 _object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
@@ -30,23 +29,18 @@ _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
 _stroke_colour = bind_function("FPDFPageObj_GetStrokeColor", INT, *[POINTER] * 5)
 
 
-def find_rules(page: Any) -> list[Bounds]:
+def find_rules(items: list[int]) -> list[Bounds]:
     """Return the bounds of straight lines and thin areas, such as borders of table cells, in PDF user space.
 
-    The bounds are left, bottom, right and top in points.
+    ``items`` are the objects of a page. The bounds are left, bottom, right and top in points.
     """
-    return [bounds for bounds, _ in _iter_lines(_list_objects(page))]
+    return [bounds for bounds, _ in _iter_lines(items)]
 
 
-def find_strokes(page: Any) -> list[Bounds]:
+def find_strokes(page: Any, items: list[int]) -> list[Bounds]:
     """Return the bounds of visible lines and thin areas, and of lines between the corners of StrikeOut notes."""
-    lines = (bounds for bounds, path in _iter_lines(_list_objects(page)) if _is_long(bounds) and _is_visible(path))
+    lines = (bounds for bounds, path in _iter_lines(items) if _is_long(bounds) and _is_visible(path))
     return [*_iter_annotated(page), *lines]
-
-
-def _list_objects(page: Any) -> list[int]:
-    handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
-    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_OBJECTS else []
 
 
 def _iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:

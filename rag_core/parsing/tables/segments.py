@@ -28,7 +28,8 @@ _FIGURE = re.compile(
     rf"[(+−–—-]?\s?(?:{_CURRENCY})?\s?[(+−–—-]?\s?[.,]?\d[\d.,’'\u00a0\u202f]*\S*(?:\s\S{{1,8}}){{0,2}}", re.IGNORECASE
 )
 _PERIOD = re.compile(
-    rf"(?:(?:FY|{QUARTER}|fiscal|year|as of|at|(?:{MONTH})\.?|\d{{1,2}},?|[HT][12]|\d{{1,2}}[./-]\d{{1,2}}[./-])\s*)*"
+    rf"(?:(?:FY|{QUARTER}|fiscal|year|as of|at|(?:{MONTH})\.?|\d{{1,2}}(?!\d),?|[HT][12]|"
+    r"\d{1,2}[./-]\d{1,2}[./-])\s*)*"
     rf"(?:{YEAR}(?:\s*[/–-]\s*\d{{2,4}})?|FY\s?['’]?\d\d|{QUARTER})\s*(?:[A-Z]|(?:\s*\(\w\))+|\*)?"
     rf"(?:\s*(?:{_CURRENCY}|%|(?:m|b)illions?|thousands?|mn?|bn|[’']?000s?))*",
     re.IGNORECASE,

@@ -1,0 +1,116 @@
+"""Judge whether the text layer of a scan says what its picture shows.
+
+The program that wrote the layer may have misread the picture, or the layer may be that of another page. A layer is
+doubtful if few of its words are words of its language, or if its words are not where the picture has ink.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag_core.parsing.layout.runs import Run
+from rag_core.text.dictionaries import load_words
+from rag_core.text.languages import detect_language
+from rag_core.types.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# Least share of the page that the picture of a scan covers, and of the words of the layer that are in it.
+_SCAN_SHARE, _INSIDE_SHARE = 0.5, 0.8
+# Fewer words say nothing about a layer.
+_MIN_WORDS = 12
+# Shorter words are often names of units or misread by chance; capitals begin names.
+_ORDINARY_WORD = re.compile(r"(?<![\w'’-])[^\W\d_A-Z]{4,}(?![\w'’-])")
+# Least share of known words of a layer without doubt. About one in ten words of a good layer is a name or a compound.
+_KNOWN_SHARE = 0.75
+# A pixel is ink if it is darker than the median by this much. Between the words of a line that are in their places, the
+# picture has less than this share of the ink that it has in the words.
+_INK, _GAP_SHARE, _MIN_GAPS = 64, 0.6, 12
+# Number of lines that are compared with the picture, and their least similarity to it, 0..1.
+_SAMPLED_LINES, _ALIKE = 5, 0.85
+# If more pairs of adjacent words of a layer are recognized in the picture, the layer was misread at most in part.
+_SAME_SHARE = 0.5
+# A text is as plausible as another one if its share of known words is at most so much lower.
+_KNOWN_MARGIN = 0.1
+
+
+def covers_layer(pictures: FloatArray, runs: list[Run]) -> bool:
+    """Return whether one of the pictures is that of a scan, whose text layer the runs are."""
+    if not len(pictures) or not runs:
+        return False
+    x0, y0, x1, y1 = box = pictures[np.prod(pictures[:, 2:] - pictures[:, :2], axis=1).argmax()]
+    if np.prod(box[2:] - box[:2]) < _SCAN_SHARE:
+        return False
+    rects = np.concatenate([run.rects for run in runs])
+    across, down = (rects[:, :2] + rects[:, 2:]).T / 2
+    inside = (x0 <= across) & (across <= x1) & (y0 <= down) & (down <= y1)
+    return len(rects) >= _MIN_WORDS and bool(inside.mean() >= _INSIDE_SHARE)
+
+
+def is_doubtful(runs: list[Run], image: Image) -> bool:
+    """Return whether the words of a layer are not those of a language, or not in their places in the picture."""
+    known = measure_known_share(runs)
+    return (known is not None and known < _KNOWN_SHARE) or _has_ink_between_words(runs, image)
+
+
+def measure_known_share(runs: list[Run]) -> float | None:
+    """Return the share of ordinary words that the dictionary of their language has; None if there are too few."""
+    text = " ".join(word for run in runs for word in run.words)
+    words = _ORDINARY_WORD.findall(text)
+    if len(words) < _MIN_WORDS:
+        return None
+    known = load_words(detect_language(text))
+    return sum(word in known for word in words) / len(words)
+
+
+def _has_ink_between_words(runs: list[Run], image: Image) -> bool:
+    pixels = np.asarray(image.convert("L"), np.int16)
+    ink = np.pad((pixels < np.median(pixels) - _INK).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    size = np.array((image.width, image.height) * 2)
+    words = np.concatenate([run.rects for run in runs])
+    gaps = np.concatenate([np.column_stack([run.rects[:-1, [2, 1]], run.rects[1:, [0, 3]]]) for run in runs])
+    shares = []
+    for rects in (words, gaps):
+        x0, y0, x1, y1 = (rects * size).round().astype(int).clip(0, np.tile(size[:2], 2)).T
+        wide = (x1 > x0) & (y1 > y0)
+        x0, y0, x1, y1 = x0[wide], y0[wide], x1[wide], y1[wide]
+        inked = ink[y1, x1] - ink[y0, x1] - ink[y1, x0] + ink[y0, x0]
+        shares.append(inked.sum() / max(((x1 - x0) * (y1 - y0)).sum(), 1))
+    return len(gaps) >= _MIN_GAPS and bool(shares[1] > _GAP_SHARE * shares[0])
+
+
+def find_sample(runs: list[Run]) -> list[Run]:
+    """Return the longest lines of a layer, which are compared with the picture."""
+    return sorted(runs, key=lambda run: -len(run.text))[:_SAMPLED_LINES]
+
+
+def is_alike(sample: list[Run], read: list[str]) -> bool:
+    """Return whether most lines of a layer are what was read at their places in the picture."""
+    pairs = zip(sample, read, strict=True)
+    ratios = [SequenceMatcher(None, _squeeze(run.text), _squeeze(text), autojunk=False).ratio() for run, text in pairs]
+    return bool(np.median(ratios) >= _ALIKE)
+
+
+def is_better(recognized: list[Run], layer: list[Run]) -> bool:
+    """Return whether the text recognized in a picture should replace a doubtful layer."""
+    pairs, expected = (Counter(_iter_pairs(runs)) for runs in (recognized, layer))
+    if (pairs & expected).total() >= _SAME_SHARE * expected.total():
+        return False
+    return (measure_known_share(recognized) or 0.0) >= (measure_known_share(layer) or 0.0) - _KNOWN_MARGIN
+
+
+def _iter_pairs(runs: list[Run]) -> Iterator[tuple[str, str]]:
+    for run in runs:
+        yield from pairwise(run.text.casefold().split())
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split()).casefold()
