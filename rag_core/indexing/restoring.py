@@ -106,7 +106,7 @@ def _restore_files(stores: Stores, backup: Path) -> BackupManifest:
 def _fill_indexes(settings: Settings, stores: Stores, progress: Progress) -> None:
     """Add the chunks of all complete versions to the indexes; those of others are read again at the next start."""
     generations = {one: found for state in ("active", "building") for one, found in stores.documents.generations(state)}
-    complete = stores.documents.versions_where(versions.c.state == "full")
+    complete = stores.documents.find_versions(versions.c.state == "full")
     models = LocalModels(settings)
     try:
         for done, row in enumerate(complete):

@@ -148,7 +148,7 @@ class Transfers:
     def export_library(self) -> Generator[bytes, None, None]:
         """Yield the parts of a zip file with the documents, the conversations and the settings."""
         stores = self._stores
-        digests = {row.id: row.sha256 for row in stores.documents.versions_where()}
+        digests = {row.id: row.sha256 for row in stores.documents.find_versions()}
         found = []
         for one in reversed(stores.documents.documents()):
             digest = digests.get(one.version_id)
@@ -220,7 +220,7 @@ class Transfers:
             raise UnreadableError(f"the file of {shown} is damaged or has more bytes than RAG_MAX_FILE_MB allows")
 
     def _find_versions(self, digest: str) -> Sequence[VersionRow]:
-        return self._stores.documents.versions_where(versions.c.sha256 == digest, versions.c.state != "removing")
+        return self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.state != "removing")
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
         part, known = _name_part(one.sha256), self._stores.documents.find_content(one.sha256)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
-from rag_core.text.measures import find_unit
+from rag_core.text.measures import find_unit_after
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
 from rag_core.verification.support import POSSIBLE_SCALES, SourceSentence, SplitPassage
@@ -265,14 +265,14 @@ def _find_part(
 
 def _convert_unit(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> str:
     """Return the stated amount that is a value in another unit of its dimension."""
-    unit, wanted = find_unit(claim.text, value.end), value.number
+    unit, wanted = find_unit_after(claim.text, value.end), value.number
     if wanted is None or (unit not in _FACTORS and not _CENTS.match(claim.text, value.end)):
         return ""
     for source in sources:
         for one in source.reading.values:
             if one.number is None:
                 continue
-            other = find_unit(source.reading.text, one.end)
+            other = find_unit_after(source.reading.text, one.end)
             if unit in _FACTORS and other in _FACTORS and other != unit and other.split("-")[0] == unit.split("-")[0]:
                 factor = _FACTORS[other] / _FACTORS[unit]
             elif unit not in _FACTORS and one.number.currency:
