@@ -78,7 +78,7 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
 
 
 def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[int]:
-    """Return the places with the letters of each lam-alef glyph turned, because pdfium reverses them with their word."""
+    """Return the places with the letters of each lam-alef glyph turned: pdfium reverses them with their word."""
     turned = list(places)
     for first, second in pairwise(places):
         is_glyph = text[first] in _ALEFS and text[second] == _LAM and centres[first] == centres[second]

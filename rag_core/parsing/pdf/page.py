@@ -27,6 +27,11 @@ GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 _MAX_PIXELS = 40_000_000
 # Neither people nor text recognition can read letters smaller than this, in points.
 _SMALLEST_LETTERS = 2.0
+_SOFT_HYPHEN, _UNREAD = 0xAD, 0xFFFD
+# Characters that are drawn twice at one place are the same if their boxes differ by less than this, in points.
+_SAME_PLACE = 0.05
+# Fewer repeated characters are not a repeated stamp or line.
+_LEAST_REPEATED = 4
 
 
 @dataclass
@@ -81,8 +86,18 @@ class PdfPage:
             decoded = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
         boxes = self._text.boxes()
+        self._mark_unread(codes)
+        _blank_repeated(codes, boxes)
         codes = mark_superscripts(codes, boxes, self._text)
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
+
+    def _mark_unread(self, codes: IntArray) -> None:
+        """Replace drawn soft hyphens by hyphens, and drawn control characters by the mark of an unread character."""
+        # A line end is CR LF.
+        control = (codes < 32) & (codes != 10) & ~((codes == 13) & (np.append(codes[1:], 10) == 10))
+        for number in np.flatnonzero(control | (codes == _SOFT_HYPHEN)).tolist():
+            if self._text.has_ink(number) and not self._text.is_line_hyphen(number):
+                codes[number] = 0x2D if codes[number] == _SOFT_HYPHEN else _UNREAD
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
         """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box."""
@@ -215,3 +230,14 @@ class PdfPage:
             return image.copy()
         finally:
             bitmap.close()
+
+
+def _blank_repeated(codes: IntArray, boxes: FloatArray) -> None:
+    """Replace characters by blanks if the page has drawn the same ones before at the same place, as a stamp twice."""
+    visible = np.flatnonzero((codes > 32) & (boxes[:, 2] > boxes[:, 0]))
+    corners = np.round(boxes[visible][:, [0, 3]].astype(np.float64) / _SAME_PLACE).astype(np.int64)
+    keys = (codes[visible].astype(np.int64) << 42) ^ (corners[:, 0] << 21) ^ (corners[:, 1] & 0x1FFFFF)
+    order = np.argsort(keys, kind="stable")
+    repeated = visible[order[1:][keys[order[1:]] == keys[order[:-1]]]]
+    if len(repeated) >= _LEAST_REPEATED:
+        codes[repeated] = 0x20

@@ -29,6 +29,8 @@ _angle = bind_function("FPDFText_GetCharAngle", ctypes.c_float, POINTER, INT)
 _lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
 _code = bind_function("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
 _font = bind_function("FPDFTextObj_GetFont", POINTER, POINTER)
+_tight_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
+_is_hyphen = bind_function("FPDFText_IsHyphen", INT, POINTER, INT)
 _text_object = bind_function("FPDFText_GetTextObject", POINTER, POINTER, INT)
 
 
@@ -74,6 +76,17 @@ class TextPage:
         get_code, handle = raw.FPDFText_GetUnicode, self._page.raw
         wide = np.array([get_code(handle, index) for index in range(count)], np.int64)
         return np.where(wide == 0xFFFE, 2, wide).astype(np.int32)
+
+    def is_line_hyphen(self, number: int) -> bool:
+        """Return whether pdfium takes a character for a hyphen that divides a word at a line end."""
+        return _is_hyphen(self._handle, number) == 1
+
+    def has_ink(self, number: int) -> bool:
+        """Return whether the glyph of a character has an outline, which blanks and generated characters do not have."""
+        sides = (ctypes.c_double * 4)()
+        first = ctypes.addressof(sides)
+        left, right, bottom, top = (first, first + 8, first + 16, first + 24)
+        return bool(_tight_box(self._handle, number, left, right, bottom, top)) and sides[3] > sides[2]
 
     def boxes(self) -> FloatArray:
         """Return the boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
