@@ -79,7 +79,7 @@ class TextPage:
 
     def is_line_hyphen(self, number: int) -> bool:
         """Return whether pdfium takes a character for a hyphen that divides a word at a line end."""
-        return _is_hyphen(self._handle, number) == 1
+        return bool(_is_hyphen(self._handle, number) == 1)
 
     def has_ink(self, number: int) -> bool:
         """Return whether the glyph of a character has an outline, which blanks and generated characters do not have."""
