@@ -87,11 +87,11 @@ class PdfPage:
         letters : callable
             Decodes the characters that pdfium cannot map to code points, because their fonts define none.
         """
-        codes = self._text.codes()
-        if unmapped := self._text.unmapped():
+        codes = self._text.codes.copy()
+        if unmapped := self._text.unmapped:
             decoded = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
-        boxes = self._text.boxes()
+        boxes = self._text.boxes
         self._mark_unread(codes)
         _blank_repeated(codes, boxes)
         codes = mark_superscripts(codes, boxes, self._text)
@@ -99,9 +99,9 @@ class PdfPage:
 
     def has_doubtful_characters(self) -> bool:
         """Return whether fonts may map drawn characters to nothing, to ornaments, or to one letter of a ligature."""
-        codes = self._text.codes()
+        codes = self._text.codes
         control = _is_control(codes) | (codes == 0xFFFD) | (codes == 0) | (codes == _SOFT_HYPHEN)
-        if control.any() or self._text.unmapped():
+        if control.any() or self._text.unmapped:
             return True
         if np.count_nonzero((codes >= 0x2600) & (codes <= 0x27BF)) > _MOST_ORNAMENTS:
             return True
@@ -118,7 +118,7 @@ class PdfPage:
 
     def _has_wide_letters(self, codes: IntArray) -> bool:
         """Return whether "f", "i" or "l" are so wide in places that they may be ligatures."""
-        boxes = self._text.boxes()
+        boxes = self._text.boxes
         heights = np.maximum(boxes[:, 3] - boxes[:, 1], 1e-3)
         ratios = (boxes[:, 2] - boxes[:, 0]) / heights
         for letter in b"fil":

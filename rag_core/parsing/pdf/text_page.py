@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -64,8 +64,9 @@ class TextPage:
     def close(self) -> None:
         self._page.close()
 
+    @cached_property
     def codes(self) -> IntArray:
-        """Return the code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
+        """The code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
         count = self.count
         # On nearly all pages, each character is one UTF-16 unit, so a single call can read the whole page.
         buffer = (ctypes.c_ushort * (count + 1))()
@@ -88,8 +89,9 @@ class TextPage:
         left, right, bottom, top = (first, first + 8, first + 16, first + 24)
         return bool(_tight_box(self._handle, number, left, right, bottom, top)) and sides[3] > sides[2]
 
+    @cached_property
     def boxes(self) -> FloatArray:
-        """Return the boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
+        """The boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
         # FS_RECTF has the order left, top, right, bottom.
         rects = np.zeros((self.count, 4), np.float32)
         first = rects.ctypes.data
@@ -97,8 +99,9 @@ class TextPage:
         deque(map(_loose_box, repeat(self._handle), range(self.count), addresses), maxlen=0)
         return rects[:, [0, 3, 2, 1]]
 
+    @cached_property
     def unmapped(self) -> dict[int, tuple[str, int]]:
-        """Return font name and code of each character for which pdfium has no code point, by the character's number."""
+        """Font name and code of each character for which pdfium has no code point, by the character's number."""
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
