@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from rag_core.parsing.pdf.text_page import Characters
+from rag_core.types.arrays import FloatArray
 
 # Letters and combining marks of right-to-left scripts. The digits of these scripts are excluded, because numbers run
 # from left to right.
@@ -23,6 +24,11 @@ _LINE = re.compile("[^\r\n\x02]+")
 _LATIN = re.compile(f"(?![{_LETTERS}])[^\\W\\d_]")
 _PHRASE = re.compile(rf"{_LATIN.pattern}[^\s{_LETTERS}]*(?: {_LATIN.pattern}[^\s{_LETTERS}]*)+")
 _STOPS = re.compile(r"[.,:;!?]*$")
+_LAM, _ALEFS = "\u0644", frozenset("\u0622\u0623\u0625\u0627")
+# Largest share of steps to the right between letters of a line that is drawn in pieces from right to left.
+_MOST_JUMPS = 0.34
+# Width of the smallest gap between words, as a share of the widest letter.
+_LEAST_GAP = 0.2
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _MIRRORED = _PAIRS | {right: left for left, right in _PAIRS.items()}
 
@@ -37,6 +43,9 @@ def reorder_bidi(characters: Characters) -> Characters:
     order = list(range(len(text)))
     for line in _LINE.finditer(text):
         if not _LETTER.search(line[0]):
+            continue
+        if (pieces := _order_pieces(text, *line.span(), boxes)) != order[slice(*line.span())]:
+            order[slice(*line.span())] = pieces
             continue
         for word in _WORD.finditer(text, *line.span()):
             order[slice(*word.span())] = _order_word(text, *word.span(), centres)
@@ -60,12 +69,53 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
     if not letters or not centres[letters[0]] < centres[letters[-1]]:
-        return places
+        return _turn_ligatures(text, places, centres)
     if letters[0] > start:  # the combining marks are before their letters
         return places[::-1]
     ends = [*letters[1:], end]
     groups = [range(first, last) for first, last in zip(letters, ends, strict=True)]
     return [place for group in reversed(groups) for place in group]
+
+
+def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[int]:
+    """Return the places with the letters of each lam-alef glyph turned: pdfium reverses them with their word."""
+    turned = list(places)
+    for first, second in pairwise(places):
+        is_glyph = text[first] in _ALEFS and text[second] == _LAM and centres[first] == centres[second]
+        if is_glyph:
+            turned[first - places[0]], turned[second - places[0]] = second, first
+    return turned
+
+
+def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[int]:
+    """Return the characters of a line in reading order if its words are drawn in pieces that jump back and forth.
+
+    Only a line of one height with letters and blanks of right-to-left scripts alone is put in order, because digits and
+    other scripts run to the right.
+    """
+    places = list(range(start, end))
+    letters = [place for place in places if not text[place].isspace()]
+    if not all(_LETTER.match(text[place]) and not unicodedata.combining(text[place]) for place in letters):
+        return places
+    right, low, high = boxes[letters, 2], boxes[letters, 1], boxes[letters, 3]
+    steps = np.diff(right)
+    # In reading order, the line jumps nowhere; in a line of presentation forms, every word runs to the right.
+    if not (steps < 0).any() or not (steps > 0).any() or (steps > 0).mean() > _MOST_JUMPS:
+        return places
+    if np.isnan(right).any() or low.max() > high.min():
+        return places
+    ordered = [letters[number] for number in np.argsort(-right, kind="stable")]
+    blanks = [place for place in places if text[place].isspace()]
+    gaps = boxes[ordered[:-1], 0] - boxes[ordered[1:], 2]
+    widest = np.argsort(-gaps, kind="stable")
+    least = _LEAST_GAP * float((boxes[letters, 2] - boxes[letters, 0]).max())
+    after = {int(number) for number in widest[: len(blanks)] if gaps[number] > least}
+    result: list[int] = []
+    for number, place in enumerate(ordered):
+        result.append(place)
+        if number in after:
+            result.append(blanks.pop())
+    return result + blanks
 
 
 def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:

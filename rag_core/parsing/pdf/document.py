@@ -45,13 +45,25 @@ _REASONS = {
 
 
 class PdfiumDocument:
-    """A file opened by pdfium."""
+    """A file opened by pdfium.
 
-    def __init__(self, path: Path, password: str | None = None) -> None:
+    Parameters
+    ----------
+    path : Path
+    password : str, optional
+    content : bytes, optional
+        Content to read in place of that of the file.
+    """
+
+    def __init__(self, path: Path, password: str | None = None, content: bytes | None = None) -> None:
         # Do not open the file with pypdfium2's constructor. It treats a file without pages as an error, and then
         # reports pdfium's last error, which belongs to an earlier file.
         secret = None if password is None else password.encode() + b"\0"
-        handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
+        self._content = content  # pdfium reads from these bytes while the file is open
+        if content is None:
+            handle = raw.FPDF_LoadDocument(os.fsencode(path) + b"\0", secret)
+        else:
+            handle = raw.FPDF_LoadMemDocument64(content, len(content), secret)
         if not handle:
             code = raw.FPDF_GetLastError()
             if code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ from rag_core.types.documents import ParsedPage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Number of pages whose fonts are searched in vain before the fonts of a file count as right.
+_MAX_FUTILE = 3
+
 
 class PdfFile(OpenFile):
     """A PDF that pdfium has opened; see `OpenFile`."""
@@ -23,6 +27,8 @@ class PdfFile(OpenFile):
     def __init__(self, path: Path, password: str | None, max_unpacked: int | None) -> None:
         if max_unpacked is not None and exceeds_decompressed_size(path, max_unpacked):
             raise UnpackedSizeError
+        self._path = path
+        self._futile = 0
         self._document = PdfiumDocument(path, password)
         self.page_count = self._document.page_count
         # Pdfium also reports no pages if it cannot read a file, so check whether the file really has no pages.
@@ -32,6 +38,13 @@ class PdfFile(OpenFile):
 
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
         with self._document.open_page(page_index) as page:
+            content = b""
+            if self._futile < _MAX_FUTILE and page.has_doubtful_characters():
+                content = self._fonts.append_corrections(page_index)
+                self._futile += not content
+            if not content:
+                return parse_page(page, page_index, self._fonts, ocr)
+        with closing(PdfiumDocument(self._path, None, content)) as corrected, corrected.open_page(page_index) as page:
             return parse_page(page, page_index, self._fonts, ocr)
 
     def draw_page(self, page_index: int, scale: float) -> Image:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import logging
 import re
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from rag_core.parsing.pdf.code_maps import correct_text, read_code_map, read_glyph_characters, write_code_map
+from rag_core.parsing.pdf.glyph_names import find_glyph_character
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -25,6 +29,8 @@ _BROKEN = (
 _MAX_FONTS, _MAX_GROUPS = 200, 200
 # In files with more pages, pypdf takes too long to find a page, so their glyph names are not read.
 _MAX_PAGES = 5000
+# Larger files are not read into memory for correcting their code maps.
+_MAX_BYTES = 100_000_000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 # An entry of the encoding in a Type 1 font program, and the word that ends the readable part of the program.
 _ENTRY = re.compile(rb"dup\s+(\d{1,3})\s*/([!-.0-~]{1,64})\s+put")
@@ -54,6 +60,7 @@ class Fonts:
         self._password = password
         self._file: BinaryIO | None = None
         self._pages: Any = None
+        self._reader: Any = None
 
     def close(self) -> None:
         """Close the file."""
@@ -80,10 +87,30 @@ class Fonts:
             for name, glyphs in fonts.items()
         }
 
+    def append_corrections(self, page_index: int) -> bytes:
+        """Return the file with corrected code maps of the page's fonts appended; empty if nothing is to be corrected.
+
+        See `code_maps`. An encrypted file is left as it is, because the appended maps would have to be encrypted.
+        """
+        errors: tuple[type[Exception], ...] = (*_pypdf_errors(), struct.error)
+        with suppress(*errors):
+            maps: dict[int, bytes] = {}
+            for font in _iter_fonts(self._page(page_index).get("/Resources")):
+                reference: Any = font.raw_get("/ToUnicode") if "/ToUnicode" in font else None
+                number = getattr(reference, "idnum", None)
+                if number is not None and number not in maps:
+                    with suppress(*errors):  # nothing can be told of a broken font
+                        if data := _correct_code_map(font):
+                            maps[number] = data
+            if maps and not self._reader.is_encrypted and self._path.stat().st_size <= _MAX_BYTES:
+                content = self._path.read_bytes()
+                return content + _write_update(self._reader, maps, len(content))
+        return b""
+
     def _page(self, page_index: int) -> Any:
         if self._file is None:
             self._file = self._path.open("rb")
-            reader = _open_reader(self._file, strict=False)
+            self._reader = reader = _open_reader(self._file, strict=False)
             if reader.is_encrypted:
                 reader.decrypt(self._password or "")
             # Use the page count that the file states, because pypdf would have to read all pages to count them.
@@ -115,7 +142,7 @@ def _pypdf_errors() -> tuple[type[Exception], ...]:
     return (PyPdfError, DependencyError, *_BROKEN)
 
 
-def _iter_fonts(resources: Any) -> Iterator[Mapping[str, Any]]:
+def _iter_fonts(resources: Any) -> Iterator[Any]:
     """Yield the fonts of a page and of the groups on the page.
 
     Each group is read only once, because a group may contain other groups, and even itself.
@@ -157,3 +184,57 @@ def _read_encoding(font: Mapping[str, Any]) -> dict[int, str]:
             names[code] = str(entry).removeprefix("/")
             code += 1
     return names
+
+
+def _correct_code_map(font: Mapping[str, Any]) -> bytes:
+    """Return the corrected code map of a font; empty if it is right, or if nothing better is known."""
+    texts, width, is_plain = read_code_map(_resolve(font["/ToUnicode"]).get_data())
+    drawn = _read_drawn_characters(font)
+    corrected = {code: correct_text(code, text, drawn.get(code, "")) for code, text in texts.items()}
+    return write_code_map(corrected, width) if corrected != texts or not is_plain else b""
+
+
+def _read_drawn_characters(font: Mapping[str, Any]) -> dict[int, str]:
+    """Return the character that each code of a font draws, as far as glyph names or the font program tell."""
+    from pypdf._codecs import adobe_glyphs, charset_encoding
+
+    if font.get("/Subtype") == "/Type0":
+        inner = _resolve(_resolve(font["/DescendantFonts"])[0])
+        program = _resolve(inner.get("/FontDescriptor")).get("/FontFile2")
+        if (
+            font.get("/Encoding") != "/Identity-H"
+            or inner.get("/CIDToGIDMap", "/Identity") != "/Identity"
+            or not program
+        ):
+            return {}
+        return read_glyph_characters(program.get_object().get_data())
+    encoding = _resolve(font.get("/Encoding"))
+    base = encoding.get("/BaseEncoding", "") if isinstance(encoding, dict) else str(encoding)
+    drawn = dict(enumerate(charset_encoding[base])) if base in charset_encoding else {}
+    for code, name in _read_encoding(font).items():
+        drawn[code] = adobe_glyphs.get(f"/{name}", "") or find_glyph_character(name)
+    return drawn
+
+
+def _write_update(reader: Any, maps: Mapping[int, bytes], start: int) -> bytes:
+    """Return an incremental update (ISO 32000-1, 7.5.6) that replaces streams of a file of ``start`` bytes.
+
+    A file with a cross-reference stream gets another one, because readers do not mix the two kinds.
+    """
+    body, offsets = b"\n", {}
+    for number, data in maps.items():
+        offsets[number] = start + len(body)
+        body += b"%d 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n" % (number, len(data), data)
+    trailer, previous = reader.trailer, reader._startxref  # pypdf has no public name for it
+    root, place = trailer.raw_get("/Root"), start + len(body)
+    size = int(trailer["/Size"])
+    common = b"/Root %d %d R /Prev %d" % (root.idnum, root.generation, previous)
+    if trailer.get("/Type") == "/XRef":
+        index = b" ".join(b"%d 1" % number for number in [*offsets, size])
+        rows = b"".join(struct.pack(">BQH", 1, offset, 0) for offset in [*offsets.values(), place])
+        head = b"%d 0 obj\n<< /Type /XRef /Size %d /Index [%s] /W [1 8 2] /Length %d %s >>\nstream\n"
+        body += head % (size, size + 1, index, len(rows), common) + rows + b"\nendstream\nendobj\n"
+    else:
+        rows = b"".join(b"%d 1\n%010d 00000 n \n" % entry for entry in offsets.items())
+        body += b"xref\n%strailer\n<< /Size %d %s >>\n" % (rows, size, common)
+    return body + b"startxref\n%d\n%%%%EOF\n" % place

@@ -35,6 +35,7 @@ _CLIPS = 7
 _LIGHT, _SHEER, _ALIKE = 192, 26, 32
 _SCALE, _LEAST_CHANGE = 1.5, 16
 _PAGE_SHARE = 0.3
+_INKED_SHARE = 0.7
 _MAX_CHARACTERS = 2000
 _WORD, _RUN = re.compile(r"\S+"), re.compile("h+")
 _RUN_STANDS, _MAX_LEFT = 4, 2
@@ -100,11 +101,26 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
     unchanged = ~_contains_marked(_largest_step(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
     # Letters that clip later drawings, and letters of a scan, may be visible although the page looks the same without
     # them. They count as visible if the page picture has edges inside their boxes.
+    # So are invisible letters over drawn strokes, as handwriting with its recognized words.
+    unchanged &= ~_find_ink_words(reader, boxes, suspect & unpainted & unchanged, items)
     perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
     if perhaps.any():
         steps = np.abs(np.diff(whole, axis=1, prepend=whole[:, :1]))
         unchanged &= ~(perhaps & _contains_marked(_largest_step(steps) >= _LEAST_CHANGE, boxes))
     return suspect & unchanged
+
+
+def _find_ink_words(reader: PdfPage, boxes: FloatArray, letters: Mask, items: Int64Array) -> Mask:
+    """Return ``letters`` if nearly all of them are over strokes of the page's drawing, otherwise an empty mask.
+
+    The drawing is the picture of the page without any text, so letters that lie over other text stay hidden.
+    """
+    if not letters.any():
+        return letters
+    _, drawing = reader.render_without(set(items[items != 0].tolist()), _SCALE)
+    edges = _largest_step(np.abs(np.diff(drawing, axis=1, prepend=drawing[:, :1]))) >= _LEAST_CHANGE
+    inked = _contains_marked(edges, boxes)[letters].mean() >= _INKED_SHARE
+    return letters if inked else np.zeros_like(letters)
 
 
 def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:

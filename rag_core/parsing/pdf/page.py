@@ -16,7 +16,7 @@ from rag_core.parsing.pdf.pdfium_calls import raw
 from rag_core.parsing.pdf.strokes import find_rules, find_strokes
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
-from rag_core.types.arrays import FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import BoolArray, FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,6 +28,17 @@ GlyphDecoder: TypeAlias = Callable[[Sequence[tuple[str, int]]], list[int]]
 _MAX_PIXELS = 40_000_000
 # Neither people nor text recognition can read letters smaller than this, in points.
 _SMALLEST_LETTERS = 2.0
+_SOFT_HYPHEN, _UNREAD = 0xAD, 0xFFFD
+# Characters that are drawn twice at one place are the same if their boxes differ by less than this, in points.
+_SAME_PLACE = 0.05
+# Fewer repeated characters are not a repeated stamp or line.
+_LEAST_REPEATED = 4
+_STOPS, _MOST_BLANKS = (0x2E, 0x3002), 60
+# More ornaments on a page may be letters.
+_MOST_ORNAMENTS = 12
+# Width of a letter "f", "i" or "l" that may be a ligature, as a share of the height of its line, and as a multiple of
+# its usual width.
+_WIDE, _WIDER = 0.34, 1.5
 
 
 @dataclass
@@ -77,13 +88,51 @@ class PdfPage:
         letters : callable
             Decodes the characters that pdfium cannot map to code points, because their fonts define none.
         """
-        codes = self._text.codes()
-        if unmapped := self._text.unmapped():
+        codes = self._text.codes.copy()
+        if unmapped := self._text.unmapped:
             decoded = np.array(letters(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
-        boxes = self._text.boxes()
+        boxes = self._text.boxes
+        self._mark_unread(codes)
+        _blank_repeated(codes, boxes)
         codes = mark_superscripts(codes, boxes, self._text)
         return Characters(*join_surrogates(codes, self._displayed(boxes)), self.width, self.height)
+
+    def has_doubtful_characters(self) -> bool:
+        """Return whether fonts may map drawn characters to nothing, to ornaments, or to one letter of a ligature."""
+        codes = self._text.codes
+        control = _is_control(codes) | (codes == 0xFFFD) | (codes == 0) | (codes == _SOFT_HYPHEN)
+        if control.any() or self._text.unmapped:
+            return True
+        if np.count_nonzero((codes >= 0x2600) & (codes <= 0x27BF)) > _MOST_ORNAMENTS:
+            return True
+        # Hebrew or Arabic letters between letters of Western Europe
+        if ((codes >= 0x590) & (codes < 0x700)).any() and ((codes >= 0xC0) & (codes <= 0xFF)).any():
+            return True
+        return self._has_drawn_blanks(codes) or self._has_wide_letters(codes)
+
+    def _has_drawn_blanks(self, codes: IntArray) -> bool:
+        """Return whether blanks have ink; pages with full stops are left out to save time."""
+        if np.isin(codes, _STOPS).any():
+            return False
+        return any(map(self._text.has_ink, np.flatnonzero(codes == 32)[:_MOST_BLANKS].tolist()))
+
+    def _has_wide_letters(self, codes: IntArray) -> bool:
+        """Return whether "f", "i" or "l" are so wide in places that they may be ligatures."""
+        boxes = self._text.boxes
+        heights = np.maximum(boxes[:, 3] - boxes[:, 1], 1e-3)
+        ratios = (boxes[:, 2] - boxes[:, 0]) / heights
+        for letter in b"fil":
+            of_letter = ratios[codes == letter]
+            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.median(of_letter):
+                return True
+        return False
+
+    def _mark_unread(self, codes: IntArray) -> None:
+        """Replace drawn soft hyphens by hyphens, and drawn control characters by the mark of an unread character."""
+        for number in np.flatnonzero(_is_control(codes) | (codes == 2) | (codes == _SOFT_HYPHEN)).tolist():
+            if self._text.has_ink(number) and not self._text.is_line_hyphen(number):
+                codes[number] = 0x2D if codes[number] == _SOFT_HYPHEN else _UNREAD
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
         """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box."""
@@ -218,3 +267,21 @@ class PdfPage:
             return image.copy()
         finally:
             bitmap.close()
+
+
+def _is_control(codes: IntArray) -> BoolArray:
+    """Return which characters are control characters other than line ends, CR LF, and hyphens at line ends."""
+    is_end = (codes == 10) | ((codes == 13) & (np.append(codes[1:], 10) == 10))
+    found: BoolArray = (codes < 32) & (codes != 2) & ~is_end
+    return found
+
+
+def _blank_repeated(codes: IntArray, boxes: FloatArray) -> None:
+    """Replace characters by blanks if the page has drawn the same ones before at the same place, as a stamp twice."""
+    visible = np.flatnonzero((codes > 32) & (boxes[:, 2] > boxes[:, 0]))
+    corners = np.round(boxes[visible][:, [0, 3]].astype(np.float64) / _SAME_PLACE).astype(np.int64)
+    keys = (codes[visible].astype(np.int64) << 42) ^ (corners[:, 0] << 21) ^ (corners[:, 1] & 0x1FFFFF)
+    order = np.argsort(keys, kind="stable")
+    repeated = visible[order[1:][keys[order[1:]] == keys[order[:-1]]]]
+    if len(repeated) >= _LEAST_REPEATED:
+        codes[repeated] = 0x20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,13 +23,13 @@ _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED_SCRIPTS}]|[^\\s{UNSPACED_SCRIPTS}\x00-\x1f]+")
 _LETTER = re.compile(r"[^\W_]")
 _UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
-# Lines drawn with characters, and dot leaders before a page number. They are removed, because they have no meaning and
-# would be many tokens.
-_RULE = re.compile(r"^(?:[_=*~∼]{3,}|[-–—.·…]{4,})$|_{6,}|\.{6,}")
+# Lines drawn with characters. They are removed, because they have no meaning and would be many tokens.
+_RULE = re.compile(r"^(?:[_=*~∼]{3,}|[-–—.·…]{4,})$|_{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~∼]{3}|[-–—.·…]{4}")
-# A row of at least ``_MIN_DOTS`` dots with blanks between them is a leader as well.
-_DOTS = frozenset(".·…")
-_MIN_DOTS = 4
+# Dot leaders between a label and a page number or figure, as "....." or ". . . .". A last dot before a digit may be its
+# decimal point if blanks divide the dots.
+_LEADER = re.compile(r"[.·…]{6,}|[.·…]{4,}(?=\d)|[.·…](?:[ \u00a0]+[.·…]){3,}(?!\d)(?:[ \u00a0]*[.·…]+(?!\d))?")
+_PERHAPS_LEADER = re.compile(r"[.·…][ \u00a0]*[.·…][ \u00a0]*[.·…][ \u00a0]*[.·…]")
 _RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
 _OUTSIDE = 0.02
 _CELL_GAP = 1.3
@@ -47,6 +47,8 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     """
     characters = reorder_bidi(characters)
     text = replace_look_alikes(characters.codes.astype("<u4").tobytes().decode("utf-32-le"))
+    if _PERHAPS_LEADER.search(text):
+        text = _LEADER.sub(lambda dots: " " * len(dots[0]), text)
     spans, breaks = _word_spans(text)
     if not spans:
         return []
@@ -59,7 +61,6 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
         words, ruled = [clean_word(word) for word in words], True
     if ruled:
         words = [_RULE.sub("", word) for word in words]
-    words = _remove_leaders(words)
     heights = _word_heights(words, spans, turned, characters, direction)
     # Drop text outside the displayed page, because a person who reads the page cannot check it.
     kept = _is_displayed(rects) & np.array([bool(word) for word in words])
@@ -79,17 +80,6 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
     return _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
-
-
-def _remove_leaders(words: list[str]) -> list[str]:
-    """Return the words, with empty strings for the single dots of a dot leader."""
-    if sum(word in _DOTS for word in words) < _MIN_DOTS:
-        return words
-    kept: list[str] = []
-    for dots, group in groupby(words, key=lambda word: word in _DOTS):
-        group_words = list(group)
-        kept += [""] * len(group_words) if dots and len(group_words) >= _MIN_DOTS else group_words
-    return kept
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:

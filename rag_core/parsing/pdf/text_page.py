@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -29,6 +29,8 @@ _angle = bind_function("FPDFText_GetCharAngle", ctypes.c_float, POINTER, INT)
 _lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
 _code = bind_function("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
 _font = bind_function("FPDFTextObj_GetFont", POINTER, POINTER)
+_tight_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
+_is_hyphen = bind_function("FPDFText_IsHyphen", INT, POINTER, INT)
 _text_object = bind_function("FPDFText_GetTextObject", POINTER, POINTER, INT)
 
 
@@ -62,8 +64,9 @@ class TextPage:
     def close(self) -> None:
         self._page.close()
 
+    @cached_property
     def codes(self) -> IntArray:
-        """Return the code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
+        """The code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
         count = self.count
         # On nearly all pages, each character is one UTF-16 unit, so a single call can read the whole page.
         buffer = (ctypes.c_ushort * (count + 1))()
@@ -75,8 +78,20 @@ class TextPage:
         wide = np.array([get_code(handle, index) for index in range(count)], np.int64)
         return np.where(wide == 0xFFFE, 2, wide).astype(np.int32)
 
+    def is_line_hyphen(self, number: int) -> bool:
+        """Return whether pdfium takes a character for a hyphen that divides a word at a line end."""
+        return bool(_is_hyphen(self._handle, number) == 1)
+
+    def has_ink(self, number: int) -> bool:
+        """Return whether the glyph of a character has an outline, which blanks and generated characters do not have."""
+        sides = (ctypes.c_double * 4)()
+        first = ctypes.addressof(sides)
+        left, right, bottom, top = (first, first + 8, first + 16, first + 24)
+        return bool(_tight_box(self._handle, number, left, right, bottom, top)) and sides[3] > sides[2]
+
+    @cached_property
     def boxes(self) -> FloatArray:
-        """Return the boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
+        """The boxes of all characters in PDF user space: left, bottom, right and top, shape (n, 4)."""
         # FS_RECTF has the order left, top, right, bottom.
         rects = np.zeros((self.count, 4), np.float32)
         first = rects.ctypes.data
@@ -84,8 +99,9 @@ class TextPage:
         deque(map(_loose_box, repeat(self._handle), range(self.count), addresses), maxlen=0)
         return rects[:, [0, 3, 2, 1]]
 
+    @cached_property
     def unmapped(self) -> dict[int, tuple[str, int]]:
-        """Return font name and code of each character for which pdfium has no code point, by the character's number."""
+        """Font name and code of each character for which pdfium has no code point, by the character's number."""
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
