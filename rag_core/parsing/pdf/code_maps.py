@@ -91,6 +91,7 @@ def correct_text(code: int, told: str, drawn: str) -> str:
     >>> correct_text(45, "\\x03", "-"), correct_text(27, "l", "fl"), correct_text(97, "b", "a")
     ('-', 'ﬂ', 'b')
     """
+    drawn = drawn.replace("\u2212", "-")
     spelled = unicodedata.normalize("NFKC", drawn)
     if not spelled.strip() or _NOTHING.fullmatch(spelled):
         return told

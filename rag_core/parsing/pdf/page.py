@@ -33,6 +33,7 @@ _SOFT_HYPHEN, _UNREAD = 0xAD, 0xFFFD
 _SAME_PLACE = 0.05
 # Fewer repeated characters are not a repeated stamp or line.
 _LEAST_REPEATED = 4
+_LONGEST_LIGATURE = 3
 _STOPS, _MOST_BLANKS = (0x2E, 0x3002), 60
 # More ornaments on a page may be letters.
 _MOST_ORNAMENTS = 12
@@ -281,7 +282,8 @@ def _blank_repeated(codes: IntArray, boxes: FloatArray) -> None:
     visible = np.flatnonzero((codes > 32) & (boxes[:, 2] > boxes[:, 0]))
     corners = np.round(boxes[visible][:, [0, 3]].astype(np.float64) / _SAME_PLACE).astype(np.int64)
     keys = (codes[visible].astype(np.int64) << 42) ^ (corners[:, 0] << 21) ^ (corners[:, 1] & 0x1FFFFF)
-    order = np.argsort(keys, kind="stable")
-    repeated = visible[order[1:][keys[order[1:]] == keys[order[:-1]]]]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    # The letters of a ligature have the same box, too.
+    repeated = visible[visible - visible[first[group]] >= _LONGEST_LIGATURE]
     if len(repeated) >= _LEAST_REPEATED:
         codes[repeated] = 0x20

@@ -29,7 +29,7 @@ def page_text(path: Path) -> str:
 @pytest.mark.parametrize(
     ("drawn", "encoding", "entries", "read"),
     [
-        (rb"(A loss of ) Tj <03> Tj (4.5 crowns)", DIFFERENCES, "<03> <0003>", "A loss of −4.5 crowns"),
+        (rb"(A loss of ) Tj <03> Tj (4.5 crowns)", DIFFERENCES, "<03> <0003>", "A loss of -4.5 crowns"),
         (rb"(The clock at the church)", WIN, "<63> <000d>", "The clock at the church"),
         (rb"(It took 2.5 hours.)", WIN, "<2e> <0020>", "It took 2.5 hours."),
         (rb"(The ) Tj <1b> Tj (ute was old)", DIFFERENCES, "<1b> <006c>", "The flute was old"),
