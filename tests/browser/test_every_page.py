@@ -24,8 +24,6 @@ ROWS = [
     {"question": "Who won the chess match in Reykjavik in 1972?", "kind": "no answer"},
 ]
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}
-# Colours then have their final values at once.
-AT_ONCE = "*, ::before, ::after { transition-duration: 0s !important; animation-duration: 0s !important }"
 
 
 def check_page(page: Page) -> None:
@@ -37,6 +35,7 @@ def check_page(page: Page) -> None:
     for theme, background in BACKGROUNDS.items():
         page.emulate_media(color_scheme=theme)
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
+        page.wait_for_timeout(500)  # the colours change gradually
         assert find_faint_text(page) == [], (page.url, theme)
     # Only the colours differ between the themes.
     assert find_violations(page) == [], page.url
@@ -48,7 +47,6 @@ def check_page(page: Page) -> None:
 
 def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/evaluate")
-    page.add_style_tag(content=AT_ONCE)
     evaluate_rows(page, ROWS)
     expect(page.get_by_text("Went wrong: 1 of 3 questions")).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
@@ -60,7 +58,6 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_app: OpenApp, 
 
 def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: str) -> None:
     page = open_app(f"{address}/lab?question={LENGTH}")
-    page.add_style_tag(content=AT_ONCE)
     check_page(page)
     for name in ("Settings", "Check a text", "Themes"):
         follow(page, name)
@@ -86,8 +83,10 @@ def test_text_has_enough_contrast_and_fits_a_phone(open_app: OpenApp, address: s
         page.emulate_media(color_scheme=theme)
         for name in ("Ask again", "Export"):
             page.get_by_role("button", name=name).last.hover()
+            page.wait_for_timeout(500)
             assert find_faint_text(page) == [], (name, theme)
         page.get_by_role("button", name="Export").last.click()
         expect(page.get_by_role("button", name="Markdown")).to_be_visible()
+        page.wait_for_timeout(500)
         assert find_faint_text(page) == [], theme
         page.keyboard.press("Escape")
