@@ -38,7 +38,7 @@ def settle(app: AppTest, until: Callable[[AppTest], bool]) -> AppTest:
     deadline = time.monotonic() + SECONDS
     while not until(app):
         assert time.monotonic() < deadline, texts(app)
-        time.sleep(0.02)
+        time.sleep(0.2)
         app.run()
     assert not app.exception, app.exception
     return app
