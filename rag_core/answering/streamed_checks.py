@@ -18,7 +18,7 @@ _END = re.compile(r"(?:[.!?…:;][\"'”»)*_]*(?:\s*\[\d+\])*\s+[^\s\[]|\n)")
 
 
 class StreamedChecks:
-    """Compares the complete statements of a text with its sources in a thread of its own, so that no text waits.
+    """Compares the complete statements of a text with its sources in a background thread, so that streaming goes on.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Observed:
             await self._app(scope, receive, send_with_id)
         finally:
             seconds = time.perf_counter() - started
-            # A program can send any word as the method, and each would be a series of its own.
+            # A program can send any word as the method, and each would become a time series.
             method = scope["method"] if scope["method"] in _METHODS else "other"
             requests.add(seconds, method, self._path, str(status))
             level = logging.WARNING if status >= 500 else logging.INFO

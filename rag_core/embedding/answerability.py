@@ -69,7 +69,7 @@ class AnswerabilityModel:
         """Yield the reading of each pair of a question and a text, in the order of the pairs.
 
         The readings are computed in this order in background threads, which start with the call. Those that have not
-        begun when the iterator is released are not computed. If question and text together have more than `WINDOW`
+        started when the iterator is deleted are not computed. If question and text together have more than `WINDOW`
         tokens, the longer of the two is cut off at its end.
         """
         return self._executor.map(self._read_once, *zip(*pairs, strict=True)) if pairs else iter(())

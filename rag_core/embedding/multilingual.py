@@ -116,8 +116,7 @@ class _WeightsFile:
                 f"{path} has another format than Footnote reads. Install the version of {PACKAGE} that "
                 "requirements-multilingual.txt names."
             )
-        fields = _HEADER.unpack_from(self._bytes, 8)
-        self._header = header = _Header(*fields)
+        self._header = header = _Header(*_HEADER.unpack_from(self._bytes, 8))
         at = 8 + _HEADER.size
         offsets = self._read(at, "<u4", header.pieces + 1)
         at += offsets.nbytes

@@ -32,6 +32,18 @@ class ServedApp:
         """Let the model answer all further questions so."""
         self.endpoint.restart(lambda exchange: _reply(exchange, answer))
 
+    def write_until_client_leaves(self) -> list[Exchange]:
+        """Let the model answer without an end; return the list that gets the exchange of each answer."""
+        started: list[Exchange] = []
+
+        def write(exchange: Exchange) -> None:
+            exchange.start()
+            started.append(exchange)
+            exchange.until_client_leaves()
+
+        self.play(write)
+        return started
+
     def add(self, name: str, data: bytes, **form: str) -> dict[str, Any]:
         """Upload a file and return its job when it has ended."""
         return self.wait(self.upload(name, data, **form).json()["job_id"])

@@ -85,8 +85,8 @@ def write_code_map(texts: Mapping[int, str], width: int) -> bytes:
     return f"{head}\n{space}\n{body}\nendcmap end end".encode("ascii")
 
 
-def correct_text(code: int, told: str, drawn: str) -> str:
-    """Return the text of a code: ``told`` by the map, or ``drawn`` as the glyph says, if the map cannot be right.
+def correct_text(code: int, mapped: str, drawn: str) -> str:
+    """Return the text of a code: ``mapped`` by the font, or ``drawn`` by its glyph if the map cannot be right.
 
     >>> correct_text(45, "\\x03", "-"), correct_text(27, "l", "fl"), correct_text(97, "b", "a")
     ('-', 'ﬂ', 'b')
@@ -94,17 +94,17 @@ def correct_text(code: int, told: str, drawn: str) -> str:
     drawn = drawn.replace("\u2212", "-")
     spelled = unicodedata.normalize("NFKC", drawn)
     if not spelled.strip() or _NOTHING.fullmatch(spelled):
-        return told
+        return mapped
     ligature = _LIGATURES.get(spelled, "")
-    if _NOTHING.fullmatch(told):
-        is_blank = bool(told) and not told.strip(" \xa0")
-        return told if is_blank and code in (0x20, 0xA0) else ligature or drawn
-    if ligature and len(told) == 1 and told in spelled:
+    if _NOTHING.fullmatch(mapped):
+        is_blank = bool(mapped) and not mapped.strip(" \xa0")
+        return mapped if is_blank and code in (0x20, 0xA0) else ligature or drawn
+    if ligature and len(mapped) == 1 and mapped in spelled:
         return ligature
     is_letter = drawn.isalpha() and len(drawn) == 1
-    if is_letter and _ORNAMENT.fullmatch(told):
+    if is_letter and _ORNAMENT.fullmatch(mapped):
         return drawn
-    return drawn if is_letter and _BACKWARDS.match(drawn) and _LATIN_1.fullmatch(told) else told
+    return drawn if is_letter and _BACKWARDS.match(drawn) and _LATIN_1.fullmatch(mapped) else mapped
 
 
 def read_glyph_characters(program: bytes) -> dict[int, str]:

@@ -33,6 +33,7 @@ _SOFT_HYPHEN, _UNREAD = 0xAD, 0xFFFD
 _SAME_PLACE = 0.05
 # Fewer repeated characters are not a repeated stamp or line.
 _LEAST_REPEATED = 4
+# Most letters of a ligature.
 _LONGEST_LIGATURE = 3
 _STOPS, _MOST_BLANKS = (0x2E, 0x3002), 60
 # More ornaments on a page may be letters.

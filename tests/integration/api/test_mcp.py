@@ -18,7 +18,7 @@ from tests.support.api import ServedApp
 from tests.support.cli import QUESTION, ROOT
 from tests.support.environment import INDEPENDENT
 from tests.support.event_loop import run_coroutine
-from tests.support.servers import Exchange, complete
+from tests.support.servers import complete
 
 DREDGED = "The harbour of Brennick was dredged in 1931 by forty men."
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -77,14 +77,7 @@ def test_pages_of_other_sites_and_unknown_tokens_are_refused(app: ServedApp) -> 
 
 
 def test_client_that_leaves_stops_the_tool(app: ServedApp) -> None:
-    started: list[Exchange] = []
-
-    def write_forever(exchange: Exchange) -> None:
-        exchange.start()
-        started.append(exchange)
-        exchange.until_client_leaves()
-
-    app.play(write_forever)
+    started = app.write_until_client_leaves()
     call = {"name": "ask", "arguments": {"question": QUESTION}}
     sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}

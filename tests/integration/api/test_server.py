@@ -25,7 +25,7 @@ from tests.support.api import ServedApp
 from tests.support.cli import HARBOUR, QUESTION
 from tests.support.engines import opened
 from tests.support.pdfs import make_pdf
-from tests.support.servers import Exchange, complete
+from tests.support.servers import complete
 
 LIGHTHOUSE = "What colour is the lighthouse?"
 ANSWER = "The harbour of Brennick was dredged in 1931 [1]."
@@ -152,14 +152,7 @@ HARBOUR_TEXT = "The harbour of Brennick was dredged in 1931 by forty men."
 
 @pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
 def test_client_that_leaves_frees_the_call_of_the_model(app: ServedApp, accept: str) -> None:
-    started: list[Exchange] = []
-
-    def write_forever(exchange: Exchange) -> None:
-        exchange.start()
-        started.append(exchange)
-        exchange.until_client_leaves()
-
-    app.play(write_forever)
+    started = app.write_until_client_leaves()
     # A client of the whole answer leaves after a moment, and a client of the events at the first piece of text.
     with (
         suppress(httpx.ReadTimeout),
