@@ -135,7 +135,7 @@ def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
         item = _page_object(handle, index)
         if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
             left, bottom, right, top = read_bounds(item)
-            if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and _is_filled(item):
+            if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and read_paint_mode(item)[0]:
                 rects.append((left, bottom, right, top))
                 fills.append(read_colour(item)[:3])
     return rects, fills
@@ -247,7 +247,7 @@ class _CoverCollector:
         elif kind in _COVERING:
             left, bottom, right, top = rect = read_bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
-            if large and (kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(item)):
+            if large and (kind != raw.FPDF_PAGEOBJ_PATH or read_paint_mode(item)[0]):
                 self.rects.append(rect if matrix is None else _transform(rect, matrix))
                 self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
                 self.clear.append(bool(_is_clear(item)))
@@ -290,10 +290,11 @@ def _clip_bounds(clip: int) -> Bounds:
     return (left, bottom, right, top) if left < right and bottom < top else _NOWHERE
 
 
-def _is_filled(path: int) -> bool:
+def read_paint_mode(path: int) -> tuple[bool, bool]:
+    """Return whether a path is filled, and whether it is stroked."""
     how, stroked = ctypes.c_int(), ctypes.c_int()
     _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
-    return bool(how.value != raw.FPDF_FILLMODE_NONE)
+    return how.value != raw.FPDF_FILLMODE_NONE, bool(stroked.value)
 
 
 def _contains_image(item: int, depth: int = _MAX_DEPTH) -> bool:

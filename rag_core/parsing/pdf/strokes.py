@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour
+from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour, read_paint_mode
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, raw
 
 _MOST_THICKNESS, _LEAST_LENGTH = 3.0, 2.0
@@ -21,7 +21,6 @@ _LIGHT = 235
 _object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
 _count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
 _object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
-_draw_mode = bind_function("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
 _count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
 _segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
 _segment_kind = bind_function("FPDFPathSegment_GetType", INT, POINTER)
@@ -70,7 +69,7 @@ def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]
         _segment_point(segment, ctypes.addressof(x), ctypes.addressof(y))
         parts[-1].append((x.value, y.value, 1.0))
     matrix = matrix_of(path, outer)
-    is_filled = _read_mode(path)[0]
+    is_filled = read_paint_mode(path)[0]
     for part in parts:
         points = (np.array(part) @ matrix)[:, :2]
         bounds = (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
@@ -92,15 +91,8 @@ def _is_long(bounds: Bounds) -> bool:
     return max(width, height) >= max(_LEAST_LENGTH, 2 * min(width, height))
 
 
-def _read_mode(path: int) -> tuple[bool, bool]:
-    """Return whether a path is filled, and whether it is stroked."""
-    how, stroked = ctypes.c_int(), ctypes.c_int()
-    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
-    return how.value != raw.FPDF_FILLMODE_NONE, bool(stroked.value)
-
-
 def _is_visible(path: int) -> bool:
-    is_filled, is_stroked = _read_mode(path)
+    is_filled, is_stroked = read_paint_mode(path)
     colours = [read_colour(path)] if is_filled else []
     if is_stroked:
         colours.append(read_colour(path, _stroke_colour))
