@@ -54,7 +54,8 @@ def build_excerpts(
         section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
         unit = table.table.unit_line if table else ""
         page = _("page {page}", page=citation.page_label)
-        source = " · ".join(filter(None, (citation.document, page, section, unit)))
+        # A line with the unit above a table is often the heading of its section too.
+        source = " · ".join(dict.fromkeys(filter(None, (citation.document, page, section, unit))))
         nodes.append({"t": "caption", "c": [build_text_node(f"{source} "), {"t": "cite", "n": citation.marker}]})
         if table is None:
             nodes.append(_build_quote(citation))
