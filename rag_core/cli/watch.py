@@ -16,7 +16,10 @@ from rag_core.types.documents import DEFAULT_COLLECTION
 
 
 def watch(
-    folder: Annotated[str | None, typer.Argument(help="Folder or fsspec URL.", show_default=False)] = None,
+    folder: Annotated[
+        str | None,
+        typer.Argument(help="Folder, fsspec URL, imaps://USER@HOST/INBOX or sitemap+https://URL.", show_default=False),
+    ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     remove: Annotated[bool, typer.Option("--remove", help="Stop watching the folder; its documents stay.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Keep checking the folder until interrupted.")] = False,

@@ -6,11 +6,12 @@ import logging
 import re
 import threading
 from collections.abc import Collection, Mapping, MutableSequence
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.folders import FolderListing, list_folder, resolve_url
+from rag_core.indexing.folders import FolderListing, find_check_interval, list_folder, resolve_url
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
@@ -229,7 +230,8 @@ class Watches:
         while not self._stop.wait(self.interval_s):
             try:
                 for watch in self._stores.watches.all():
-                    self._check(watch)
+                    if is_due(watch):
+                        self._check(watch)
             except Exception:  # for example, the database failed; the next check may succeed
                 log.exception("the watched folders could not be checked")
 
@@ -243,6 +245,13 @@ class Watches:
             log.exception("checking %s failed", watch.url)
             problem = "An internal error occurred while the folder was checked; the log has the details."
             self._stores.watches.record_check(watch.watch_id, problem)
+
+
+def is_due(watch: WatchedFolder) -> bool:
+    """Return whether a regular check must not wait: mail and web servers are asked less often than folders."""
+    if watch.checked_at is None:
+        return True
+    return (datetime.now(UTC) - watch.checked_at).total_seconds() >= find_check_interval(watch.url)
 
 
 def _folder_of(watch: WatchedFolder, path: str) -> str:

@@ -206,9 +206,21 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def open_url(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system and the path of a URL; raise `SettingsError` if fsspec cannot open the URL."""
+    """Return the file system and the path of a URL; raise `SettingsError` if fsspec cannot open the URL.
+
+    Mailboxes and sitemaps have file systems of their own.
+    """
     import fsspec
 
+    scheme = url.partition("://")[0]
+    if scheme in ("imap", "imaps"):
+        from rag_core.store.mailbox import Mailboxes
+
+        return Mailboxes(), url.rstrip("/")
+    if scheme in ("sitemap+http", "sitemap+https"):
+        from rag_core.store.sitemap import Sitemaps
+
+        return Sitemaps(), url
     try:
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
         str(fs.unstrip_protocol(root)).encode()  # fails if the URL is not UTF-8, which the database needs

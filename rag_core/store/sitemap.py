@@ -1,0 +1,136 @@
+"""Web sites with a sitemap as folders, whose files are the pages that the sitemap lists."""
+
+from __future__ import annotations
+
+import mimetypes
+import zlib
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import httpx
+from lxml import etree
+
+_PREFIX = "sitemap+"
+_TIMEOUT_S = 30.0
+_MAX_BYTES = 50 * 2**20
+_MAX_REDIRECTS = 5
+_MAX_SITEMAPS = 200
+_HEADERS = {"User-Agent": "Footnote (reads the pages of a sitemap)"}
+_XML = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+
+
+class Sitemaps:
+    """The pages of sitemaps at URLs such as ``sitemap+https://example.org/sitemap.xml``.
+
+    Only pages on the host of the sitemap are read: the operator allows a host when watching its sitemap. Redirects to
+    other hosts are refused. The format of sitemaps is described at https://www.sitemaps.org/protocol.html. The methods
+    are those of fsspec's file systems.
+    """
+
+    def __init__(self) -> None:
+        self._addresses: dict[str, str] = {}
+
+    def isdir(self, path: str) -> bool:
+        """Return true; `find` raises an error if there is no sitemap."""
+        return True
+
+    def unstrip_protocol(self, path: str) -> str:
+        """Return the URL, which the path is already."""
+        return path
+
+    def find(self, path: str, detail: bool = True) -> dict[str, dict[str, Any]]:
+        """Return the details of the pages of a sitemap, and of the sitemaps that it lists, by path.
+
+        Raises
+        ------
+        OSError
+            The sitemap cannot be read, or is none.
+        """
+        pages = {}
+        # A page without the time of its last change is read once a day.
+        today = datetime.now(UTC).date().isoformat()
+        waiting = [path.removeprefix(_PREFIX)]
+        seen: set[str] = set()
+        with _open_client() as client:
+            while waiting and len(seen) < _MAX_SITEMAPS:
+                url = waiting.pop()
+                if url in seen:
+                    continue
+                seen.add(url)
+                for tag, location, changed in _list_entries(_read(client, url), url):
+                    if not _has_same_host(location, url):
+                        continue
+                    if tag == "sitemap":
+                        waiting.append(location)
+                        continue
+                    name = f"{path}/{_build_name(location)}"
+                    self._addresses[name] = location
+                    pages[name] = {"size": 0, "type": "file", "etag": changed or today}
+        return pages
+
+    def cat_file(self, path: str) -> bytes:
+        """Return a page that `find` found."""
+        with _open_client() as client:
+            return _read(client, self._addresses[path])
+
+
+def _open_client() -> httpx.Client:
+    return httpx.Client(headers=_HEADERS, timeout=_TIMEOUT_S, follow_redirects=False)
+
+
+def _read(client: httpx.Client, url: str) -> bytes:
+    """Return the content at a URL; follow redirects only on the same host."""
+    for _redirect in range(_MAX_REDIRECTS):
+        try:
+            with client.stream("GET", url) as response:
+                if response.is_redirect:
+                    target = urljoin(url, response.headers["Location"])
+                    if not _has_same_host(target, url):
+                        raise PermissionError(f"it leads to another host, {urlsplit(target).hostname}")
+                    url = target
+                    continue
+                if response.is_error:
+                    raise OSError(f"the server answered {response.status_code} {response.reason_phrase}".strip())
+                data = bytearray()
+                for part in response.iter_bytes():
+                    data += part
+                    if len(data) > _MAX_BYTES:
+                        raise OSError(f"it is larger than {_MAX_BYTES // 2**20} MB")
+                return bytes(data)
+        except httpx.HTTPError as error:
+            raise OSError(str(error) or type(error).__name__) from error
+    raise OSError("it redirects too often")
+
+
+def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
+    """Return ``sitemap`` or ``url``, the address and the time of the last change of each entry."""
+    try:
+        if data[:2] == b"\x1f\x8b":
+            unpacker = zlib.decompressobj(wbits=31)
+            data = unpacker.decompress(data, _MAX_BYTES)
+        root = etree.fromstring(data, etree.XMLParser(**_XML))
+    except (etree.XMLSyntaxError, zlib.error) as error:
+        raise OSError(f"{url} is no sitemap: {error}") from None
+    entries = []
+    for entry in root:
+        values = {etree.QName(one).localname: (one.text or "").strip() for one in entry if isinstance(one.tag, str)}
+        if isinstance(entry.tag, str) and values.get("loc"):
+            entries.append((etree.QName(entry).localname, urljoin(url, values["loc"]), values.get("lastmod", "")))
+    return entries
+
+
+def _has_same_host(one: str, other: str) -> bool:
+    """Return whether the first URL is on the host and port of the second, and is encrypted if the second is."""
+    first, second = urlsplit(one), urlsplit(other)
+    is_web = first.scheme == "https" or (first.scheme == "http" and second.scheme == "http")
+    return is_web and (first.hostname, first.port) == (second.hostname, second.port)
+
+
+def _build_name(url: str) -> str:
+    """Return the path of a page as a file name with folders; pages without the ending of a file get ``.html``."""
+    parts = urlsplit(url)
+    path = unquote(parts.path).strip("/") or "index"
+    name = f"{path}?{unquote(parts.query)}".replace("/", "_") if parts.query else path
+    kind = mimetypes.guess_type(path)[0]
+    return name if kind and not parts.query else f"{name}.html"
