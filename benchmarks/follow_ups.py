@@ -31,7 +31,7 @@ from rag_core.engine import Engine
 from rag_core.settings import load_settings
 from rag_core.store.database import now
 from rag_core.text.grammar import AUXILIARIES, split_tokens
-from rag_core.text.noun_phrases import Phrase, find_names
+from rag_core.text.proper_names import Phrase, find_names
 from rag_core.types.conversations import Message
 
 DEPTH = 50

@@ -8,7 +8,7 @@ from typing import Any
 from rag_core import guide
 from rag_core.answering.steps import run_to_end
 from rag_core.errors import RagError
-from rag_core.runtime.health import check_health
+from rag_core.runtime.status import check_health
 from rag_core.services import Services
 from rag_core.types.answers import Answer, AskEvent
 from rag_core.types.conversations import Message, Scope

@@ -24,7 +24,7 @@ from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.index import Index
+from rag_core.indexing.index_service import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover

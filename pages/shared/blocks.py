@@ -12,7 +12,7 @@ from pages.shared.nodes import Node, build_cited_text, build_text_node
 from pages.shared.page_text import Tables
 from pages.shared.tables import align_figures
 from pages.shared.translation import translate_message
-from rag_core.types.answer_text import Run, TextTable, parse_answer_text
+from rag_core.types.answer_markup import Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer, AnswerState, Claim
 
 # Stand for an opening bracket in a quote, and for a bar at the beginning of a line. They are Unicode noncharacters,

@@ -8,7 +8,7 @@ from pages.shared.nodes import Node
 from pages.shared.text import format_score, order_scores
 from pages.shared.translation import _, format_number, translate_message
 from rag_core.stages import SCORES
-from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answer_markup import remove_formatting
 from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
 from rag_core.types.retrieval import Gate, Passage
 

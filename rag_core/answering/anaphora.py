@@ -22,7 +22,7 @@ from rag_core.text.grammar import (
     Token,
     split_tokens,
 )
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.proper_names import find_names
 
 MAX_FRAGMENT_WORDS = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_builder import build_answer
 from rag_core.answering.drafts import Draft, check_text, compare_with, join_quotes
 from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer

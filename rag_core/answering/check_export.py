@@ -9,7 +9,7 @@ from io import StringIO
 
 from rag_core.answering.export import Block, remove_secrets
 from rag_core.settings import Settings
-from rag_core.types.answer_text import Paragraph, Run
+from rag_core.types.answer_markup import Paragraph, Run
 from rag_core.types.checks import VERDICT_WORDS, CheckedStatement
 from rag_core.types.formatting import escape_formula
 from rag_core.types.local_time import get_today

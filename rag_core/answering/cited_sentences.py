@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rag_core.answering.answer_text import AnswerBuilder
+from rag_core.answering.answer_builder import AnswerBuilder
 from rag_core.reading.key_sentences import is_complete_sentence
 from rag_core.retrieval.chunk_data import load_passage_tokens
 from rag_core.retrieval.passages import build_passage

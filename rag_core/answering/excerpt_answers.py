@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.answer_text import AnswerBuilder, cite_span
+from rag_core.answering.answer_builder import AnswerBuilder, cite_span
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.passage_selection import select_passages
 from rag_core.answering.set_answers import add_other_rows, describe_table, find_stems_to_quote, introduce_excerpts

@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from rag_core.settings import Settings
-from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text
+from rag_core.types.answer_markup import Paragraph, Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer, AnswerState, build_citation_link, strip_markers
 from rag_core.types.conversations import Conversation, Message
 from rag_core.types.documents import STRUCK

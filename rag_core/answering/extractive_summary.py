@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from rag_core.answering.answer_building import WrittenSummary
+from rag_core.answering.answer_builder import WrittenSummary
 from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
 from rag_core.answering.named_documents import NamedDocuments
 from rag_core.answering.places.restriction import list_rows

@@ -19,7 +19,7 @@ from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import split_tokens
-from rag_core.text.noun_phrases import find_content_words
+from rag_core.text.proper_names import find_content_words
 from rag_core.types.answers import Answer, AskEvent, Rewritten, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import RetrievalConfig, Timer

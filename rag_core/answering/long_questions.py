@@ -6,7 +6,7 @@ import re
 
 from rag_core.answering.anaphora import is_dependent
 from rag_core.text.grammar import WH
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.proper_names import find_names
 from rag_core.text.sentences import find_sentence_spans
 
 # A shorter text is searched for as it is.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from rag_core.answering.answer_building import WrittenSummary
+from rag_core.answering.answer_builder import WrittenSummary
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.places.restriction import list_rows

@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from rag_core.types.answer_text import Run, TextTable, parse_answer_text
+from rag_core.types.answer_markup import Run, TextTable, parse_answer_text
 from rag_core.types.answers import Answer
 from rag_core.types.formatting import count_decimals
 from rag_core.types.jobs import Job, JobState

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rag_core.llm.context_budget import fit_newest_exchanges
 from rag_core.llm.prompts import build_chat, escape_markup, format_name, format_turn
-from rag_core.text.noun_phrases import find_content_words
+from rag_core.text.proper_names import find_content_words
 from rag_core.text.words import find_content_stems
 from rag_core.types.conversations import Message
 

@@ -11,7 +11,7 @@ from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import FUNCTION_WORDS
 from rag_core.text.languages import detect_language
 from rag_core.text.names import annotate, contains_document_name, contains_name_form, list_name_words
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.proper_names import find_names
 from rag_core.types.retrieval import ReadTexts
 
 # The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".

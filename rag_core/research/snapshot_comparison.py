@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from rag_core.answering.follow_up import FollowUps
-from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answer_markup import remove_formatting
 from rag_core.types.answers import MARKER, Answer
 from rag_core.types.conversations import Scope
 from rag_core.types.retrieval import Passage

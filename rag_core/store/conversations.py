@@ -14,7 +14,7 @@ from rag_core.store.database import Database, as_utc, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.text.grammar import ARTICLES, BE
-from rag_core.text.noun_phrases import find_content_words
+from rag_core.text.proper_names import find_content_words
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rag_core.types.answer_text import Run, TextTable
+from rag_core.types.answer_markup import Run, TextTable
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
 

@@ -21,7 +21,7 @@ from pages.shared.text import (
     format_threshold,
     truncate,
 )
-from rag_core.types.answer_text import remove_formatting
+from rag_core.types.answer_markup import remove_formatting
 from rag_core.types.answers import Answer, AnswerState, Claim
 from rag_core.types.evaluation import Interval
 from rag_core.types.formatting import format_size

@@ -10,7 +10,7 @@ from rag_core.evaluation.evaluations import Evaluations
 from rag_core.evaluation.labels import Labels
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.index import Index
+from rag_core.indexing.index_service import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.snapshots import Snapshots
 from rag_core.indexing.transfers import Transfers

@@ -10,7 +10,7 @@ from functools import partial
 from rag_core.answering.agent_evidence import ComputedValue, NamedCell
 from rag_core.answering.agent_prompt import TOOLS, build_conversation, find_room, fit_results
 from rag_core.answering.agent_tools import ACTIONS, Toolbox
-from rag_core.answering.answer_text import cite_span
+from rag_core.answering.answer_builder import cite_span
 from rag_core.answering.call_budget import CallBudget, require_model
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.search import Searcher

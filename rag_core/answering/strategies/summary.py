@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_builder import build_answer
 from rag_core.answering.search import Searcher
 from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.summary import Summarizer

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.text.dates import is_year
-from rag_core.text.noun_phrases import find_names
 from rag_core.text.numbers import parse_numbers
+from rag_core.text.proper_names import find_names
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.proper_names import find_names
 from rag_core.text.words import ALPHANUMERIC
 
 _QUOTED = r"[“\"](?P<short>[^”\"]{2,40}?)[,.]?[”\"]"

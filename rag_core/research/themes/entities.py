@@ -17,8 +17,8 @@ from rag_core.research.themes.definitions import defines_term, find_short_names
 from rag_core.text.dates import MONTHS
 from rag_core.text.grammar import ARTICLES, FUNCTION_WORDS, Token, split_tokens
 from rag_core.text.injection import contains_instructions
-from rag_core.text.noun_phrases import Phrase, find_names
 from rag_core.text.numbers import SCALES
+from rag_core.text.proper_names import Phrase, find_names
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, find_lemma
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow

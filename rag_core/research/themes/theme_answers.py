@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_core.answering.answer_building import build_answer
+from rag_core.answering.answer_builder import build_answer
 from rag_core.answering.cited_sentences import CitedText, Sentence, SentenceReader
 from rag_core.answering.summary import Summarizer
 from rag_core.answering.trace import AnswerTrace

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.answering.cited_sentences import Sentence
 from rag_core.reading.summary_requests import is_generic_document_word, is_kind_of_document
-from rag_core.text.noun_phrases import find_content_words
+from rag_core.text.proper_names import find_content_words
 from rag_core.text.words import stem, tokenize
 
 # The most statements that an answer cites without a language model.

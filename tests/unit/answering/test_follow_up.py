@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_core.answering.anaphora import contains_name_or_number, is_dependent
 from rag_core.answering.follow_up import MAX_WORDS, add_earlier_words
-from rag_core.text.noun_phrases import find_names
+from rag_core.text.proper_names import find_names
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Message
 from rag_core.types.retrieval import Gate

@@ -1,13 +1,15 @@
-"""Build the text of answers from statements and their citations."""
+"""Build answers: their text from statements with citations, and the finished answer from that text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from rag_core.types.answers import Citation, Claim
+from rag_core.answering.trace import AnswerTrace
+from rag_core.types.answers import Answer, AnswerState, Citation, Claim
 from rag_core.types.documents import PageKey
-from rag_core.types.retrieval import Passage
+from rag_core.types.retrieval import Passage, SearchResult
+from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 
@@ -47,3 +49,39 @@ def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) 
     if passage is None:
         return None
     return Citation.of(passage, start - passage.start, min(end - passage.start, len(passage.first_page_text)))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """A summary: its checked text, the result with the passages that it cites, and the name of its model."""
+
+    result: SearchResult
+    verified: VerifiedAnswer
+    generator: str = "extractive"
+
+
+def build_answer(
+    query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
+) -> Answer:
+    """Return the finished answer; for a refusal, ``answerable`` of its gate is false."""
+    trace.timer.ms["total"] = trace.elapsed_ms
+    gate = replace(result.gate, answerable=False) if answer.refused else result.gate
+    return Answer(
+        question=result.question,
+        state=AnswerState.ABSTAINED if answer.refused else AnswerState.ANSWERED,
+        text=answer.text,
+        citations=answer.citations,
+        passages=result.passages,
+        gate=gate,
+        generator=generator,
+        timings_ms={name: round(value, 2) for name, value in trace.timer.ms.items()},
+        notices=(*result.notices, *trace.notices),
+        statements=answer.statements,
+        short=answer.short,
+        quotes_start=answer.quotes_start,
+        usage=trace.usage,
+        strategy=query.configuration.strategy,
+        steps=tuple(trace.steps),
+        as_of=query.as_of_label,
+        more=answer.more,
+    )

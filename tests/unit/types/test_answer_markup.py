@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.types.answer_text import Paragraph, Run, TextTable, parse_answer_text, remove_formatting
+from rag_core.types.answer_markup import Paragraph, Run, TextTable, parse_answer_text, remove_formatting
 
 
 def cells(table: Paragraph | TextTable) -> list[list[str]]:

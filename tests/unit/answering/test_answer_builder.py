@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.answering.answer_text import AnswerBuilder
+from rag_core.answering.answer_builder import AnswerBuilder
 from rag_core.answering.cited_sentences import CitedText
 from rag_core.types.answers import Citation
 from tests.support.passages import passage
