@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.finance.measures import find_statement_pages
+from rag_core.gate.calibration import load_calibration
 from rag_core.llm.prompt_tables import write_tables
 from rag_core.reading.answer_finding import FoundAnswer, find_answers
 from rag_core.reading.similarity import PageSimilarity, skip_comparison
@@ -81,7 +82,8 @@ class PageReader:
         vectors = {**known, **self._stores.embeddings.read_tokens([row.id for row in rows if row.id not in known])}
         tokens = load_passage_tokens(rows, vectors, outcome.ranked.embedder)
         chunks = [((row.version_id, row.page_index), row.start, tokens[row.id]) for row in rows if row.id in tokens]
-        return PageSimilarity(questions, chunks)
+        calibration = load_calibration(outcome.ranked.embedder.identity)
+        return PageSimilarity(questions, chunks, calibration.similarity_slope, calibration.similarity_intercept)
 
     def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, Sequence[Table]]]:
         """Return the texts and the tables of the pages of passages."""

@@ -14,6 +14,7 @@ from rag_core.embedding import bundled
 from rag_core.embedding.bert import LENGTH_STEP, read_arrays
 from rag_core.embedding.runtimes import Runtime, default_runtime, load_encoder
 from rag_core.embedding.transformer import check_weights, load_tokenizer, pad_ids
+from rag_core.text.languages import detect_language
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
 
@@ -23,6 +24,8 @@ FITTED = Path(__file__).with_name("answerability.safetensors")
 WINDOW = 192
 # Longest answer, and number of its possible first tokens that are considered.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
+# The reading of texts in other languages than English, which the model does not know: it decides nothing.
+UNREAD = Reading(0.5, 0, 0, 0.0)
 # Number of readings that are kept, since questions are asked again in a conversation.
 _KEPT = 4096
 
@@ -91,6 +94,8 @@ class AnswerabilityModel:
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
     def _read(self, question: str, text: str) -> Reading:
+        if detect_language(question) or detect_language(text):
+            return UNREAD
         encoding = self._tokenizer.encode(question, text)
         scores = self._score_tokens(encoding.ids)
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))

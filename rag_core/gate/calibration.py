@@ -83,6 +83,9 @@ class Calibration(TopicCalibration):
         embedders are not comparable.
     on_topic : TopicCalibration
     after_reading : ReadingCalibration
+    similarity_slope, similarity_intercept : float
+        Map from the embedder's cosines of question and excerpts to the scale of the bundled embedder, for which the
+        weights of excerpts were fitted. It is fitted by ``benchmarks/fit_similarity.py``.
     """
 
     table_prior: float
@@ -90,6 +93,8 @@ class Calibration(TopicCalibration):
     projection: str
     on_topic: TopicCalibration
     after_reading: ReadingCalibration
+    similarity_slope: float = 1.0
+    similarity_intercept: float = 0.0
 
     def fits(self, embedder: str, projection: str) -> bool:
         """Return whether the calibration was fitted with this embedder."""

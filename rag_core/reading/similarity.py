@@ -32,13 +32,18 @@ class PageSimilarity:
         The question for each page, and the weights of its tokens, whose sum is 1.
     chunks : sequence of (PageKey, int, PassageTokens)
         The page of each chunk, its start in the text of the page, and its tokens.
+    slope, intercept : float
+        Map from the cosines of the embedder to the scale of the bundled one; see `Calibration`.
     """
 
     def __init__(
         self,
         questions: Mapping[PageKey, tuple[Question, FloatArray]],
         chunks: Sequence[tuple[PageKey, int, PassageTokens]],
+        slope: float = 1.0,
+        intercept: float = 0.0,
     ) -> None:
+        self._slope, self._intercept = slope, intercept
         self._pages: dict[PageKey, tuple[IntArray, FloatArray]] = {}
         for page in dict.fromkeys(page for page, *_ in chunks):
             question, weights = questions[page]
@@ -52,10 +57,12 @@ class PageSimilarity:
             self._pages[page] = np.concatenate(spans), weights[:, None] * np.concatenate(cosines, axis=1)
 
     def compare(self, page: PageKey, spans: Sequence[Span]) -> float | None:
-        """Return the similarity (MaxSim) of a text that consists of spans of a page; ``None`` without its tokens.
+        """Return the similarity (MaxSim) of a text that consists of spans of a page; ``None`` without its tokens."""
+        cosine = self.compute_mean_cosine(page, spans)
+        return None if cosine is None else self._slope * cosine + self._intercept
 
-        It is the weighted mean, over the question's tokens, of the highest cosine with a token of the text.
-        """
+    def compute_mean_cosine(self, page: PageKey, spans: Sequence[Span]) -> float | None:
+        """Return the weighted mean, over the question's tokens, of the highest cosine with a token of the text."""
         if page not in self._pages:
             return None
         offsets, cosines = self._pages[page]

@@ -55,6 +55,18 @@ def test_answering_text_has_the_highest_probability(model: AnswerabilityModel) -
     assert answer > 0.5 > max(same_topic, other_topic)
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wer hat den Leuchtturm von Skagen gebaut?", "Den Leuchtturm von Skagen baute Philip de Lange im Jahr 1747."),
+        (QUESTION, "Den Leuchtturm von Skagen baute Philip de Lange im Jahr 1747. Er ist 21 Meter hoch."),
+        ("スカーゲンの灯台は誰が建てましたか。", TEXTS[0]),
+    ],
+)
+def test_other_languages_are_not_read(model: AnswerabilityModel, question: str, text: str) -> None:
+    assert list(model([(question, text)])) == [answerability.UNREAD]
+
+
 def test_other_name_in_the_question_lowers_the_probability(model: AnswerabilityModel) -> None:
     (same,) = model(PAIRS[:1])
     (other,) = model([("Who built the lighthouse at Helsinki?", TEXTS[0])])
