@@ -20,8 +20,8 @@ PAGE = ("version", 0)
 def test_similarities_are_mapped_to_the_scale_of_the_bundled_embedder(
     slope: float, intercept: float, expected: float
 ) -> None:
-    question = replace(build_unembedded_question("pier"), tokens=np.array([[1.0, 0.0]], np.float32))
-    values, scales = quantize(np.array([[0.8, 0.6], [0.6, 0.8]], np.float32))
+    question = replace(build_unembedded_question("pier"), tokens=np.array([[0.8, 0.6]], np.float32))
+    values, scales = quantize(np.eye(2, dtype=np.float32))
     tokens = PassageTokens(ChunkVectors(values, scales, np.zeros(1, np.int32)), np.array([[0, 4], [5, 9]], np.int32))
     weights = np.ones(1, np.float32)
     similarity = PageSimilarity({PAGE: (question, weights)}, [(PAGE, 0, tokens)], slope, intercept)
