@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rag_core.parsing.flow.content import Content, TextBlock
 from rag_core.parsing.flow.drawing import draw_page
-from rag_core.parsing.flow.page_building import PageBuilder, column_letters
+from rag_core.parsing.flow.page_building import PageBuilder
 from rag_core.parsing.flow.pagination import LaidOutPage, PlacedTable, PlacedText, paginate
 from rag_core.parsing.formats.base import Metadata, OpenFile
+from rag_core.types.cells import CellRange
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import ParsedPage
 
@@ -61,8 +62,7 @@ def _label(page: LaidOutPage) -> str:
     rows = [row for row in rows if row]
     if not rows:
         return page.start.label
-    sheet = f"{page.start.label}!" if page.start.label else ""
-    return f"{sheet}{column_letters(min(columns))}{min(rows)}:{column_letters(max(columns))}{max(rows)}"
+    return str(CellRange(page.start.label, min(columns), min(rows), max(columns), max(rows)))
 
 
 def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:

@@ -30,6 +30,7 @@ from rag_core.parsing.flow.pagination import (
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
+from rag_core.types.cells import column_letters
 from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
@@ -163,7 +164,8 @@ class PageBuilder:
             if cells:
                 cells.sort(key=lambda cell: cell.column)
                 section = is_section(block, number) and number >= table.header_rows
-                rows.append(TableRow(tuple(cells), sections[number], is_section=section))
+                at = block.numbers[number] if block.numbers else 0
+                rows.append(TableRow(tuple(cells), sections[number], is_section=section, number=at))
                 self._write("\n")
             y += height
         if rows:
@@ -196,6 +198,7 @@ class PageBuilder:
                 table.caption,
                 find_unit(table.caption[::-1], stub),
                 placed.first_page if placed.first_page != self._page.index else None,
+                table.block.first_column,
             )
         )
 
@@ -232,17 +235,3 @@ def _find_struck(text: str) -> list[Span]:
         return []
     marks = [place for place in range(len(text) - 1) if text.startswith(MARK, place)]
     return list(zip(marks[::2], marks[1::2], strict=False))
-
-
-def column_letters(column: int) -> str:
-    """Return the letters of a column of a sheet.
-
-    >>> column_letters(0), column_letters(27)
-    ('A', 'AB')
-    """
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters

@@ -14,6 +14,7 @@ from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
 from rag_core.parsing.flow.office import open_package, read_relations
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.types.cells import read_column
 
 _MAIN = "xl/workbook.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
@@ -118,7 +119,7 @@ def _iter_cells(
     column = -1
     for one in row:
         reference = one.get("r")
-        column = _read_column(reference) if reference else column + 1
+        column = read_column(reference) if reference else column + 1
         kind = one.get("t", "n")
         value = formula = ""
         for child in one:
@@ -143,15 +144,6 @@ def _iter_cells(
             yield SheetCell(column, value, is_figure, across, down)
 
 
-def _read_column(reference: str) -> int:
-    column = 0
-    for char in reference:
-        if not "A" <= char <= "Z":
-            break
-        column = column * 26 + ord(char) - 64
-    return column - 1
-
-
 def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
     """Return how many columns and rows cells cover, by row number and column."""
     merged: dict[tuple[int, int], tuple[int, int]] = {}
@@ -159,6 +151,6 @@ def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
         return merged
     for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
         first, top, last, bottom = (one.decode() for one in match.groups())
-        across = _read_column(last) - _read_column(first) + 1
-        merged[int(top), _read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
+        across = read_column(last) - read_column(first) + 1
+        merged[int(top), read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
     return merged
