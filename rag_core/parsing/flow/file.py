@@ -27,14 +27,14 @@ class FlowFile(OpenFile):
         self._content = content
         self._pages = paginate(content.blocks)
         self.page_count = len(self._pages)
-        self._build = lru_cache(_KEPT_PAGES)(lambda index: PageBuilder(self._pages[index]))
+        self._build = lru_cache(_KEPT_PAGES)(lambda index, reads: PageBuilder(self._pages[index], reads_pictures=reads))
 
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
-        return self._build(page_index).parsed
+        return self._build(page_index, ocr != "off").parsed
 
     def draw_page(self, page_index: int, scale: float) -> Image:
         page = self._pages[page_index]
-        return draw_page(self._build(page_index), page.width, page.height, scale)
+        return draw_page(self._build(page_index, False), page.width, page.height, scale)
 
     def read_metadata(self) -> Metadata:
         labels = tuple(_label(page) for page in self._pages)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_core.parsing.flow.content import Cell
+from rag_core.parsing.flow.content import Cell, PictureBlock
 from rag_core.parsing.flow.header_rows import is_section
 from rag_core.parsing.flow.lines import TextLine
 from rag_core.parsing.flow.pagination import (
@@ -19,7 +19,9 @@ from rag_core.parsing.flow.pagination import (
     MARGIN,
     PAD,
     TABLE_SIZE,
+    Item,
     LaidOutPage,
+    PlacedPicture,
     PlacedTable,
     PlacedText,
     TableLayout,
@@ -27,6 +29,7 @@ from rag_core.parsing.flow.pagination import (
     text_indent,
     text_size,
 )
+from rag_core.parsing.flow.pictures import move_picture_text, recognize_picture
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
@@ -56,29 +59,39 @@ class DrawnWord:
 
 @dataclass(slots=True)
 class Drawing:
-    """The words and the borders ``x0, y0, x1, y1`` of a page."""
+    """The words, and the pictures and the borders with their ``x0, y0, x1, y1``, of a page."""
 
     words: list[DrawnWord] = field(default_factory=list)
+    pictures: list[tuple[PictureBlock, float, float, float, float]] = field(default_factory=list)
     borders: list[tuple[float, float, float, float]] = field(default_factory=list)
 
 
 class PageBuilder:
-    """Write the text of one page, and record where its words and tables are."""
+    """Write the text of one page, and record where its words and tables are.
 
-    def __init__(self, laid_out: LaidOutPage) -> None:
+    ``reads_pictures`` says whether the text of pictures is recognized.
+    """
+
+    def __init__(self, laid_out: LaidOutPage, *, reads_pictures: bool) -> None:
         self._page = laid_out
+        self._reads_pictures = reads_pictures
         self._text: list[str] = []
         self._length = 0
         self._spans: list[Span] = []
         self._rects: list[tuple[float, float, float, float]] = []
         self._tables: list[Table] = []
         self._headings: list[HeadingLine] = []
+        self._divided: list[tuple[int, str, str]] = []
+        self._confidences: list[float] = []
+        self._reason = ""
         self.drawing = Drawing()
         self._left = MARGIN + (GUTTER if laid_out.start.is_sheet else 0.0)
-        self._previous: PlacedText | PlacedTable | None = None
+        self._previous: Item | None = None
         for item in laid_out.items:
             if isinstance(item, PlacedText):
                 self._add_text(item)
+            elif isinstance(item, PlacedPicture):
+                self._add_picture(item)
             else:
                 self._add_table(item)
             self._previous = item
@@ -94,14 +107,23 @@ class PageBuilder:
                 page.index,
                 "",
                 text,
-                PageState.TEXT if text.strip() else PageState.EMPTY,
+                self._find_state(text),
                 page.width,
                 page.height,
+                reason=self._reason,
+                confidence=round(float(np.mean(self._confidences)), 4) if self._confidences else None,
                 boxes=WordBoxes(starts, ends, np.clip(rects, 0.0, 1.0)),
                 tables=tuple(self._tables),
             ),
             tuple(self._headings),
+            tuple(self._divided),
         )
+
+    def _find_state(self, text: str) -> PageState:
+        if self._confidences:
+            is_read = any(not isinstance(item, PlacedPicture) for item in self._page.items)
+            return PageState.MIXED if is_read else PageState.OCR
+        return PageState.TEXT if text.strip() else PageState.EMPTY
 
     def _write(self, text: str) -> None:
         self._text.append(text)
@@ -145,6 +167,23 @@ class PageBuilder:
             self._headings.append(HeadingLine(start, end, size, bold))
         if block.row:
             self._draw_small(str(block.row), MARGIN, placed.top + _BASELINE * size)
+
+    def _add_picture(self, placed: PlacedPicture) -> None:
+        right, bottom = self._left + placed.width, placed.top + placed.height
+        self.drawing.pictures.append((placed.block, self._left, placed.top, right, bottom))
+        if not self._reads_pictures:
+            return
+        found = recognize_picture(placed.block)
+        self._reason = self._reason or found.reason
+        if found.text:
+            self._separate("\n\n")
+            found = move_picture_text(found, self._length, self._left, placed.top, placed.width, placed.height)
+            self._write(found.text)
+            self._spans += zip(found.boxes.starts.tolist(), found.boxes.ends.tolist(), strict=True)
+            self._rects += map(tuple, found.boxes.rects.tolist())
+            self._tables += found.tables
+            self._divided += found.divided
+            self._confidences += found.confidences
 
     def _add_table(self, placed: PlacedTable) -> None:
         table, block = placed.table, placed.table.block

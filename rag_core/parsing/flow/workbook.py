@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
-from rag_core.parsing.flow.content import Block
+from rag_core.parsing.flow.content import Block, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
-from rag_core.parsing.flow.office import open_package, read_relations
+from rag_core.parsing.flow.office import POINTS, open_package, read_relations
+from rag_core.parsing.flow.pictures import read_picture
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.types.cells import read_column
+from rag_core.types.cells import CellRange, read_column
 
 _MAIN = "xl/workbook.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
@@ -56,7 +57,29 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
         total = add_cells(total, rows)
         if rows:
             blocks += lay_out_sheet(attributes.get("name", ""), rows)
+        blocks += _read_pictures(archive, part, attributes.get("name", ""))
     return blocks
+
+
+def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
+    """Yield the pictures of a sheet, each on a page that is called by the cells that it covers."""
+    drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one and one in archive]
+    for drawing in (one for one in drawings if one.endswith(".xml")):
+        relations = read_relations(archive, drawing)
+        for anchor in archive.parse(drawing):
+            corners = [
+                [int(one.text or 0) for one in corner.iter("{*}col", "{*}row")]
+                for corner in anchor.iter("{*}from", "{*}to")
+            ]
+            size = next((one for one in anchor.iter("{*}ext") if one.get("cx")), None)
+            width, height = (int(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
+            for blip in anchor.iter("{*}blip"):
+                picture = relations.get(local_attributes(blip).get("embed", ""), "")
+                for block in read_picture(archive.read(picture), width, height) if picture in archive else ():
+                    left, top = corners[0] if corners else (0, 0)
+                    right, bottom = corners[-1] if corners else (0, 0)
+                    yield PageStart(str(CellRange(name, left, top + 1, right, bottom + 1)))
+                    yield block
 
 
 def _read_strings(archive: Archive, part: str) -> list[str]:
