@@ -31,7 +31,9 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
     cells = answer.find_cells(passage.rank) if page == cited[0] else ""
     found = show_search(engine, document)
-    highlights = found.get(page) or find_highlights(answer, passage, page)
+    quoted = find_highlights(answer, passage, page)
+    highlights = found.get(page) or quoted
+    _show_figure(engine, passage, page, quoted)
     image = show_page(
         engine,
         document,
@@ -41,24 +43,23 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
         quoted=cited[0],
         cells=cells,
     )
-    _show_figure(engine, passage, page, highlights)
     if document.version_id != passage.version_id:
         st.caption(_("The document was replaced after this answer. This is its current page, without highlights."))
     elif highlights and not image.highlighted:
         st.caption(_("The quoted words were not found on the page image, so nothing is highlighted."))
 
 
-def _show_figure(engine: Engine, passage: Passage, page: int, highlights: Sequence[tuple[int, int]]) -> None:
-    """Show the figure whose caption is highlighted, if there is one, larger than on its page."""
+def _show_figure(engine: Engine, passage: Passage, page: int, quoted: Sequence[tuple[int, int]]) -> None:
+    """Show the figure whose caption is quoted, if there is one, larger than on its page."""
     found = (
         engine.documents.render_figure(
             passage.document_id, page, version_id=passage.version_id, span=span, scale=_LARGEST_SCALE
         )
-        for span in highlights
+        for span in quoted
     )
     if figure := next((one for one in found if one), None):
-        st.caption(f":material/image: {_('The figure of the highlighted caption')}")
-        show_page_image(figure, alt=_("The figure of the highlighted caption"), zoom=1.0, key="source_figure")
+        st.caption(f":material/image: {_('The figure of the quoted caption')}")
+        show_page_image(figure, alt=_("The figure of the quoted caption"), zoom=1.0, key="source_figure")
 
 
 def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:
