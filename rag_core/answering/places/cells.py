@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rag_core.answering.named_documents import FILE_NAME
 from rag_core.runtime.stores import Stores
 from rag_core.text.place_requests import asks_only_for_content
+from rag_core.text.sections import remove_spans
 from rag_core.types.cells import CellRange
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.places import Place
@@ -116,16 +117,38 @@ def asks_for_value(request: CellRequest, sheets: Sequence[Sheet]) -> bool:
 
 
 def find_cells(request: CellRequest, sheets: Sequence[Sheet], stores: Stores) -> list[Place]:
-    """Return the places of the cells in sheets, apart from empty ones."""
+    """Return the places of the cells in sheets, apart from empty ones.
+
+    For a cell beside the tables of a sheet, such as a title, it is the text of its page beside these tables.
+    """
     found = []
     for sheet in sheets:
+        info, labels = sheet.document, {page: str(shown) for page, shown in sheet.pages.items()}
+        ids = (info.name, info.document_id, info.version_id)
         for wanted in request.cells:
             if spans := dict(_find_spans(sheet, wanted, stores)):
-                info, name = sheet.document, str(wanted._replace(sheet=sheet.name))
-                labels = {page: str(shown) for page, shown in sheet.pages.items()}
-                ids = (info.name, info.document_id, info.version_id)
+                name = str(wanted._replace(sheet=sheet.name))
                 found.append(Place(name, *ids, spans, {page: labels[page] for page in spans}))
+            elif beside := _find_beside_tables(sheet, wanted, stores):
+                page, span = beside
+                found.append(Place(labels[page], *ids, {page: span}, {page: labels[page]}))
     return found
+
+
+def _find_beside_tables(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, Span] | None:
+    """Return the page and the text beside its tables that may contain a cell; ``None`` if there is none."""
+    # Such texts begin in the first column of their page.
+    page = next(
+        (page for page, shown in sheet.pages.items() if shown.overlaps(wanted) and shown.left == wanted.left), None
+    )
+    if page is None:
+        return None
+    key = (sheet.document.version_id, page)
+    text, tables = stores.documents.page_contents([key])[key]
+    if any(row.number == wanted.top for table in tables for row in table.rows):
+        return None
+    left = remove_spans((0, len(text)), [(one.start, one.end) for one in tables])
+    return next(((page, span) for span in left if text[slice(*span)].strip() not in ("", sheet.name)), None)
 
 
 def describe_missing_cells(request: CellRequest, chosen: Sequence[Sheet], sheets: Sequence[Sheet]) -> str:

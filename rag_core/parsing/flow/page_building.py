@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from time import monotonic
 
 import numpy as np
 
@@ -41,6 +42,8 @@ _LONGEST_HEADING = 110
 # The baseline of a line, from its top, as a share of the size of its characters.
 _BASELINE = 1.0
 _LETTER_SIZE = 7.5
+# Time for the pictures of a page, which is less than that for the page, so that its text is read in any case.
+_PICTURE_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class PageBuilder:
     def __init__(self, laid_out: LaidOutPage, *, reads_pictures: bool) -> None:
         self._page = laid_out
         self._reads_pictures = reads_pictures
+        self._until = monotonic() + _PICTURE_SECONDS
         self._text: list[str] = []
         self._length = 0
         self._spans: list[Span] = []
@@ -172,6 +176,9 @@ class PageBuilder:
         right, bottom = self._left + placed.width, placed.top + placed.height
         self.drawing.pictures.append((placed.block, self._left, placed.top, right, bottom))
         if not self._reads_pictures:
+            return
+        if monotonic() > self._until:
+            self._reason = "some of its pictures were not read, because text recognition took too long"
             return
         found = recognize_picture(placed.block)
         self._reason = self._reason or found.reason

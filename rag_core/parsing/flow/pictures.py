@@ -7,6 +7,7 @@ import io
 import re
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +96,7 @@ def _open(data: bytes) -> Image:
             raise OSError(str(error)) from None
 
 
+@lru_cache(maxsize=8)
 def recognize_picture(block: PictureBlock) -> PictureText:
     """Return the text of a picture; without text, ``reason`` may say why."""
     from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for

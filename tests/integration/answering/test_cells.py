@@ -51,6 +51,12 @@ def test_question_that_names_cells_is_answered_from_them(
     assert f"{name}, {cells}" in answer.text
 
 
+def test_title_of_a_sheet_is_quoted_with_its_page(engine: Engine) -> None:
+    answer = ask(engine, "What is in Boats!A1?", "fleet.xlsx")
+    assert "Boats of the harbour" in answer.text
+    assert answer.citations[0].place == "page Boats!A1:C27"
+
+
 @pytest.mark.parametrize(
     ("question", "message"),
     [
