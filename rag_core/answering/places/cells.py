@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.answering.named_documents import FILE_NAME
@@ -18,6 +18,8 @@ from rag_core.types.tables import Span, Table, TableCell, TableRow
 _NOUN = r"(?:cells?|zellen?|cellules?|celdas?|c[ée]lulas?|cell[ae]|cel(?:len)?)"
 _CORNER = r"\$?[A-Z]{1,3}\$?[1-9]\d{0,6}"
 _CELLS = re.compile(rf"(?:\b{_NOUN}\s+|(?<=\S)(?P<mark>!))(?P<cells>{_CORNER}(?::{_CORNER})?)(?!\w)", re.IGNORECASE)
+# A name of a sheet in quotation marks, as in "'Old sales'!C4".
+_QUOTED = re.compile(r"'[^']+'!")
 # Words for what a cell contains and where it is, in questions that ask only for its content.
 _CONTENT = re.compile(
     rf"\b(?:{_NOUN}|values?|numbers?|amounts?|(?:work)?sheets?|tabs?|workbook|spreadsheet|werte?|zahl|betrag|blatts?|"
@@ -92,28 +94,43 @@ def list_sheets(documents: Sequence[DocumentInfo], stores: Stores) -> list[Sheet
 
 
 def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[Sheet]:
-    """Return the sheets that a question names, or all if it names none."""
-    question = request.question.casefold()
-    marked = [one for one in sheets if one.name and f"{one.name.casefold()}!" in question.replace("'!", "!")]
-    if marked or request.is_marked:
-        return _drop_inner(marked)
-    rest = FILE_NAME.sub(" ", request.rest).casefold()
-    named = [one for one in sheets if one.name and re.search(rf"(?<!\w){re.escape(one.name.casefold())}(?!\w)", rest)]
-    return _drop_inner(named) or list(sheets)
+    """Return the sheets that a question names; none if it names none, or one that is missing."""
+    if request.is_marked:
+        quoted = _QUOTED.search(request.question)
+        named = (f"'{one.name}'!" if quoted else f"{one.name}!" for one in sheets)
+        return _keep_named(sheets, named, request.question)
+    return _keep_named(sheets, (one.name for one in sheets), FILE_NAME.sub(" ", request.rest))
 
 
-def _drop_inner(sheets: Sequence[Sheet]) -> list[Sheet]:
-    """Return sheets without those whose name is the end of the name of another one."""
-    names = {one.name for one in sheets}
-    return [one for one in sheets if not any(other != one.name and other.endswith(one.name) for other in names)]
+def _keep_named(sheets: Sequence[Sheet], names: Iterable[str], text: str) -> list[Sheet]:
+    """Return the sheets whose names a text contains, without those whose name is the end of another one of these."""
+    found = [
+        one
+        for one, name in zip(sheets, names, strict=True)
+        if one.name and re.search(rf"(?<!\w){re.escape(name)}(?:(?<=!)|(?!\w))", text, re.IGNORECASE)
+    ]
+    return [
+        one for one in found if not any(other.name != one.name and other.name.endswith(one.name) for other in found)
+    ]
 
 
-def asks_for_value(request: CellRequest, sheets: Sequence[Sheet]) -> bool:
-    """Return whether a question asks for what cells contain."""
+def asks_for_value(request: CellRequest, sheets: Sequence[Sheet], *, is_named: bool) -> bool:
+    """Return whether a question asks for what cells contain.
+
+    Parameters
+    ----------
+    request : CellRequest
+    sheets : sequence of Sheet
+        The sheets whose names the question may contain.
+    is_named : bool
+        Whether the sheet or the document is certain, so that further words do not name another text.
+    """
+    if is_named and _ASKS_VALUE.match(request.question):
+        return True
     rest = FILE_NAME.sub(" ", request.rest)
     for one in sheets:
         rest = re.sub(re.escape(one.name), " ", rest, flags=re.IGNORECASE) if one.name else rest
-    return _ASKS_VALUE.match(request.question) is not None or asks_only_for_content(_CONTENT.sub(" ", rest))
+    return asks_only_for_content(_CONTENT.sub(" ", rest))
 
 
 def find_cells(request: CellRequest, sheets: Sequence[Sheet], stores: Stores) -> list[Place]:

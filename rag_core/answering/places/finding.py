@@ -127,13 +127,16 @@ class PlaceFinder:
     def _resolve_cells(self, query: Query, request: CellRequest) -> tuple[Query, str] | None:
         """Return what `resolve` returns for cells of sheets; ``None`` if the question may mean something else."""
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        documents = known.find_file_names(query.text) or known.documents
+        files = known.find_file_names(query.text)
+        documents = files or known.documents
         if len(documents) > MAX_TITLES:
             return (query, _ask_for_document(str(request.cells[0]), documents)) if request.is_marked else None
         sheets = list_sheets(documents, self._stores)
-        if not sheets or not asks_for_value(request, sheets):
+        named = select_sheets(request, sheets)
+        is_named = bool(files or named) or request.is_marked or len(documents) == 1
+        if not sheets or not asks_for_value(request, sheets, is_named=is_named):
             return None
-        chosen = select_sheets(request, sheets)
+        chosen = named if named or request.is_marked else sheets
         if places := find_cells(request, chosen, self._stores):
             ids = tuple(dict.fromkeys(one.document_id for one in places))
             return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole=True)), ""

@@ -62,12 +62,19 @@ def test_title_of_a_sheet_is_quoted_with_its_page(engine: Engine) -> None:
     [
         ("What is in Boats!F4?", "No text was found in F4 of fleet.xlsx Boats."),
         ("What is in Planes!A1?", "No sheet of this name was found. The sheets are Boats."),
+        ("What is in Houseboats!C4?", "No sheet of this name was found. The sheets are Boats."),
+        ("What is in 'Old Boats'!C4?", "No sheet of this name was found. The sheets are Boats."),
     ],
 )
 def test_missing_cells_are_named(engine: Engine, question: str, message: str) -> None:
     answer = ask(engine, question, "fleet.xlsx")
     assert answer.text.startswith(message)
     assert not answer.citations
+
+
+def test_cell_of_another_text_is_not_that_of_a_sheet(engine: Engine) -> None:
+    answer = engine.answer("What is in cell C4 of the prison of Alcatraz?")
+    assert "C4" not in {one.cells.rpartition("!")[2] for one in answer.citations}
 
 
 @pytest.mark.parametrize(
