@@ -139,7 +139,9 @@ class PlaceFinder:
         chosen = named if named or request.is_marked else sheets
         if places := find_cells(request, chosen, self._stores):
             ids = tuple(dict.fromkeys(one.document_id for one in places))
-            return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole=True)), ""
+            # The text of a page does not contain the numbers of rows, so a model cannot find a cell in it.
+            writer = replace(query.writer, model="")
+            return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole=True), writer=writer), ""
         return query, describe_missing_cells(request, chosen, sheets)
 
     def _resolve_section(self, query: Query) -> Query:

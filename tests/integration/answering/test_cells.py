@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from rag_core.api.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
 from tests.support.documents import make_csv, make_opendocument, make_xlsx
-from tests.support.engines import add_document, open_library
+from tests.support.engines import add_document, open_library, scripted_engine
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,14 @@ def test_missing_cells_are_named(engine: Engine, question: str, message: str) ->
     answer = ask(engine, question, "fleet.xlsx")
     assert answer.text.startswith(message)
     assert not answer.citations
+
+
+def test_cells_are_quoted_if_a_model_writes_answers(tmp_path: Path) -> None:
+    with scripted_engine(tmp_path, openai_context_tokens=32_000) as (engine, endpoint):
+        add_document(engine, "fleet.xlsx", make_xlsx("Boats of the harbour"))
+        answer = engine.answer("What is in Boats!C4?")
+    assert "1,310" in answer.text
+    assert (answer.generator, endpoint.requests) == ("extractive", [])
 
 
 def test_cell_of_another_text_is_not_that_of_a_sheet(engine: Engine) -> None:
