@@ -11,7 +11,7 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
 from rag_core.parsing.flow.html import SpannedText, place_cells
-from rag_core.parsing.flow.pictures import read_picture
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
 from rag_core.parsing.formats.base import UnreadableError
@@ -135,9 +135,8 @@ class _Reader:
     def _read_picture(self, image: Any) -> Iterator[Block]:
         part = local_attributes(image).get("href", "").removeprefix("./")
         size = local_attributes(image.getparent())
-        if part in self._archive:
-            width, height = (parse_length(size.get(name, "")) for name in ("width", "height"))
-            yield from read_picture(self._archive.read(part), width, height)
+        width, height = (parse_length(size.get(name, "")) for name in ("width", "height"))
+        yield from read_stored_picture(self._archive, part, width, height)
 
     def _read_text(self, element: Any) -> str:
         attributes = local_attributes(element)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.flow.content import PictureBlock
+from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.pdf.pictures import iter_frames
@@ -65,6 +67,14 @@ def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[P
     nothing = Characters(np.zeros(0, np.int32), np.zeros((0, 4), np.float32), width, height)
     is_large = len(find_candidates(np.array([[0, 0, 1, 1]], np.float32), nothing)) and np.prod(pixels) <= _MOST_PIXELS
     return [PictureBlock(data, (width, height))] if is_large else []
+
+
+def read_stored_picture(archive: Archive, part: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
+    """Return the picture that is a part of an archive, as `read_picture` does; nothing if it is missing or damaged."""
+    try:
+        return read_picture(archive.read(part), width, height)
+    except UnreadableError:  # the text around it can still be read
+        return []
 
 
 def decode_address(address: str) -> bytes:

@@ -79,9 +79,11 @@ def _read_shape(shape: Any) -> Iterator[Block]:
         yield _read_table(shape.table)
     elif getattr(shape, "has_chart", False):
         yield from _read_chart(shape.chart)
-    elif relation := getattr(shape._element, "blip_rId", None):  # a picture inside the file
-        data = shape.part.related_part(relation).blob
-        yield from read_picture(data, (shape.width or 0) * POINTS, (shape.height or 0) * POINTS)
+    elif relation := getattr(shape._element, "blip_rId", None):
+        stored = shape.part.rels.get(relation)
+        if stored is not None and not stored.is_external:
+            size = (shape.width or 0) * POINTS, (shape.height or 0) * POINTS
+            yield from read_picture(stored.target_part.blob, *size)
     elif shape.has_text_frame:
         paragraphs = shape.text_frame.paragraphs
         is_list = len(paragraphs) > 1

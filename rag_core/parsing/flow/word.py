@@ -20,7 +20,7 @@ from rag_core.parsing.flow.content import (
     read_cell,
 )
 from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_picture
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -200,9 +200,8 @@ class _Reader:
             attributes = local_attributes(box)
             part = self._relations.get(attributes.get("embed", attributes.get("id", "")), "")
             size = next((local_attributes(one) for one in drawing.iter("{*}extent")), {})
-            if part in self._archive:
-                width, height = (int(size.get(name, 0)) * POINTS for name in ("cx", "cy"))
-                self._boxes += read_picture(self._archive.read(part), width, height)
+            width, height = (float(size.get(name, 0)) * POINTS for name in ("cx", "cy"))
+            self._boxes += read_stored_picture(self._archive, part, width, height)
 
     # Tables
 

@@ -12,7 +12,7 @@ from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import Block, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
 from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_picture
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.types.cells import CellRange, read_column
@@ -72,10 +72,10 @@ def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
                 for corner in anchor.iter("{*}from", "{*}to")
             ]
             size = next((one for one in anchor.iter("{*}ext") if one.get("cx")), None)
-            width, height = (int(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
+            width, height = (float(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
             for blip in anchor.iter("{*}blip"):
                 picture = relations.get(local_attributes(blip).get("embed", ""), "")
-                for block in read_picture(archive.read(picture), width, height) if picture in archive else ():
+                for block in read_stored_picture(archive, picture, width, height):
                     left, top = corners[0] if corners else (0, 0)
                     right, bottom = corners[-1] if corners else (0, 0)
                     yield PageStart(str(CellRange(name, left, top + 1, right, bottom + 1)))

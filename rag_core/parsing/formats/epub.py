@@ -55,4 +55,7 @@ class EpubFormat(FlowFormat):
 def _load(archive: Archive, chapter: str, address: str) -> bytes:
     """Return a picture of the book that a chapter shows; empty if it is outside the book."""
     part = normpath(join(dirname(chapter), unquote(address)))
-    return archive.read(part) if part in archive else b""
+    try:
+        return archive.read(part)
+    except UnreadableError:  # the text around it can still be read
+        return b""

@@ -38,11 +38,13 @@ def make_word(picture: bytes) -> bytes:
     return saved(document.save)
 
 
-def make_slides(picture: bytes) -> bytes:
+def make_slides(picture: bytes, text: str = "") -> bytes:
     from pptx import Presentation
 
     presentation = Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    if text:
+        slide.shapes.add_textbox(0, 0, 10_000, 10_000).text_frame.text = text
     slide.shapes.add_picture(io.BytesIO(picture), 0, 0, width=presentation.slide_width)
     return saved(presentation.save)
 
@@ -120,6 +122,25 @@ def test_text_of_a_picture_stands_where_the_picture_does(parser: DocumentParser,
 def test_pictures_are_not_read_without_text_recognition(tmp_path: Path) -> None:
     with closing(DocumentParser(ocr="off")) as parser, pytest.raises(EmptyDocument, match="RAG_OCR=auto"):
         read(parser, tmp_path / "a.pptx", make_slides(PICTURE))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        (
+            "a.docx",
+            change_part(make_word(PICTURE), "word/_rels/document.xml.rels", "media/image1.png", "media/gone.png"),
+        ),
+        ("a.pptx", change_part(make_slides(PICTURE, AFTER), "ppt/slides/slide1.xml", "r:embed=", "r:link=")),
+        ("a.odt", change_part(make_text(PICTURE), "content.xml", "Pictures/a.png", "http://203.0.113.1/a.png")),
+    ],
+)
+def test_missing_and_linked_pictures_leave_the_text(
+    parser: DocumentParser, tmp_path: Path, name: str, data: bytes
+) -> None:
+    [page] = read(parser, tmp_path / name, data)
+    assert page.state is PageState.TEXT
+    assert any(one in page.text for one in (BEFORE, AFTER))
 
 
 @pytest.mark.parametrize(
