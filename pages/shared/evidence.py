@@ -26,10 +26,12 @@ def name_sources(answer: Answer) -> dict[int, str]:
         passage.rank: _("{document}, page {page}", document=passage.document, page=passage.page_label)
         for passage in answer.passages
     }
-    cited = {
-        one.marker: _("{document}, page {page}", document=one.document, page=one.page_label) for one in answer.citations
-    }
-    return names | cited
+    return names | {one.marker: f"{one.document}, {name_place(answer, one)}" for one in answer.citations}
+
+
+def name_place(answer: Answer, citation: Citation) -> str:
+    """Return the page that a marker refers to, as in "page 57", or the cells of a sheet, as in "Sales!C14"."""
+    return answer.find_cells(citation.marker) or _("page {page}", page=citation.page_label)
 
 
 def format_for_copy(answer: Answer) -> str:
@@ -134,12 +136,10 @@ def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
 
 def format_quotes(answer: Answer, passage: Passage) -> str:
     """Return the quotes from a passage with their document and page as plain text; empty if a page has none."""
-    quotes = [(one.quote, one.page_label) for one in find_citations(answer, passage)]
+    quotes = [(one.quote, one.cells or _("p. {page}", page=one.page_label)) for one in find_citations(answer, passage)]
     if not quotes and not consists_of_pages(answer):
-        quotes = [(passage.first_page_text, passage.page_label)]
-    return "\n".join(
-        f"“{' '.join(quote.split())}” ({passage.document}, {_('p. {page}', page=label)})" for quote, label in quotes
-    )
+        quotes = [(passage.first_page_text, _("p. {page}", page=passage.page_label))]
+    return "\n".join(f"“{' '.join(quote.split())}” ({passage.document}, {place})" for quote, place in quotes)
 
 
 def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pages.shared.evidence import name_place
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.page_text import Tables, find_surroundings
 from pages.shared.tables import build_cited_table, build_table_part
@@ -53,9 +54,9 @@ def build_excerpts(
             continue
         section = truncate(headings.get(citation.chunk_id, ""), _HEADING_WIDTH)
         unit = table.table.unit_line if table else ""
-        page = _("page {page}", page=citation.page_label)
         # A line with the unit above a table is often the heading of its section too.
-        source = " · ".join(dict.fromkeys(filter(None, (citation.document, page, section, unit))))
+        parts = (citation.document, name_place(answer, citation), section, unit)
+        source = " · ".join(dict.fromkeys(filter(None, parts)))
         nodes.append({"t": "caption", "c": [build_text_node(f"{source} "), {"t": "cite", "n": citation.marker}]})
         if table is None:
             nodes.append(_build_quote(citation))
@@ -67,8 +68,7 @@ def build_excerpts(
                 nodes += build_table_part(whole, whole.start, whole.end, table.is_cited)
             else:
                 rows = _keep_near_rows(table) if whole else table
-                name = _("{document}, page {page}", document=citation.document, page=citation.page_label)
-                nodes.append(build_cited_table(rows, name))
+                nodes.append(build_cited_table(rows, f"{citation.document}, {name_place(answer, citation)}"))
             if whole:
                 many = ngettext(
                     "Show the whole table ({number} row)", "Show the whole table ({number} rows)", len(whole.body)

@@ -78,10 +78,8 @@ def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) ->
         return
     nodes: list[Node] = [build_text_node(_("Closest:") if answer.state is AnswerState.ABSTAINED else _("Sources:"))]
     for one in passages[:_LINKED]:
-        nodes += [
-            build_text_node(" "),
-            {"t": "cite", "n": one.rank, "s": f"{one.document} · {_('p. {page}', page=one.page_label)}"},
-        ]
+        place = answer.find_cells(one.rank) or _("p. {page}", page=one.page_label)
+        nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": f"{one.document} · {place}"}]
     if len(passages) > _LINKED:
         nodes.append(build_text_node(_(" and {number} more below", number=len(passages) - _LINKED)))
     show_richtext([{"t": "p", "c": nodes}], key=key, sources=name_sources(answer), on_cite=on_open, small=True)

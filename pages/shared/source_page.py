@@ -29,13 +29,37 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     """Show the current page of the source, with the quoted words highlighted."""
     cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
     page = st.session_state.setdefault(keys.SOURCE_PAGE, cited[0])
+    cells = answer.find_cells(passage.rank) if page == cited[0] else ""
     found = show_search(engine, document)
-    highlights = found.get(page) or find_highlights(answer, passage, page)
-    image = show_page(engine, document, page, version_id=passage.version_id, highlights=highlights, quoted=cited[0])
+    quoted = find_highlights(answer, passage, page)
+    highlights = found.get(page) or quoted
+    _show_figure(engine, passage, page, quoted)
+    image = show_page(
+        engine,
+        document,
+        page,
+        version_id=passage.version_id,
+        highlights=highlights,
+        quoted=cited[0],
+        cells=cells,
+    )
     if document.version_id != passage.version_id:
         st.caption(_("The document was replaced after this answer. This is its current page, without highlights."))
     elif highlights and not image.highlighted:
         st.caption(_("The quoted words were not found on the page image, so nothing is highlighted."))
+
+
+def _show_figure(engine: Engine, passage: Passage, page: int, quoted: Sequence[tuple[int, int]]) -> None:
+    """Show the figure whose caption is quoted, if there is one, larger than on its page."""
+    found = (
+        engine.documents.render_figure(
+            passage.document_id, page, version_id=passage.version_id, span=span, scale=_LARGEST_SCALE
+        )
+        for span in quoted
+    )
+    if figure := next((one for one in found if one), None):
+        st.caption(f":material/image: {_('The figure of the quoted caption')}")
+        show_page_image(figure, alt=_("The figure of the quoted caption"), zoom=1.0, key="source_figure")
 
 
 def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:
@@ -63,10 +87,12 @@ def show_page(
     version_id: str | None = None,
     highlights: Sequence[tuple[int, int]] = (),
     quoted: int | None = None,
+    cells: str = "",
 ) -> PageImage:
     """Show a page of a document with its controls, and return the image.
 
     ``version_id`` and ``highlights`` are those of `Documents.render_page`. A control returns to the page ``quoted``.
+    The address ``cells`` of cited cells takes the place of the page's name.
     """
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
@@ -79,7 +105,7 @@ def show_page(
             scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
         )
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
-    _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted)
+    _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted, cells=cells)
     _ocr_note(shown)
     if engine.formats.find_by_name(document.name).is_laid_out:
         drawn = _("Footnote drew this page from the content of the file, which looks different.")
@@ -105,7 +131,7 @@ def _ocr_note(page: Page) -> None:
         st.caption(_(":material/document_scanner: {which} was read by OCR{sure}.", which=which, sure=sure))
 
 
-def _controls(shown: Page, pages: int, zoom: int, *, quoted: int) -> None:
+def _controls(shown: Page, pages: int, zoom: int, *, quoted: int, cells: str) -> None:
     """Show the printed number of the page, buttons to turn pages and to zoom, and one back to the page ``quoted``."""
     page = shown.page_index
 
@@ -122,7 +148,8 @@ def _controls(shown: Page, pages: int, zoom: int, *, quoted: int) -> None:
             if shown.page_label != f"{page + 1}"
             else _(" of {pages}", pages=pages)
         )
-        st.markdown(f"{_('p. {page}', page=escape_markdown(shown.page_label))}{place}", width="content")
+        name = escape_markdown(cells) if cells else _("p. {page}", page=escape_markdown(shown.page_label))
+        st.markdown(f"{name}{place}", width="content")
         _step(N_("Next page"), "chevron_right", turn, 1, off=page + 1 >= pages)
         if page != quoted:
             _step(N_("Back to the quote"), "undo", turn, quoted - page, off=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.runtime.stores import Stores
 from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
+from rag_core.types.cells import CellRange
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableCell, TableRow
@@ -26,11 +27,37 @@ _SEPARATORS = re.compile(r"\D")
 
 
 def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
-    """Return the answer with the rows of stored tables that it cites."""
+    """Return the answer with the rows of stored tables and the cells of sheets that it cites."""
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return replace(answer, tables=())
     pages = {(one.version_id, one.page_index) for one in (*answer.citations, *answer.more)}
-    return replace(answer, tables=find_cited_tables(answer, stores.documents.tables(pages)))
+    tables = stores.documents.tables(pages)
+    answer = replace(answer, tables=find_cited_tables(answer, tables))
+
+    def locate(one: Citation) -> Citation:
+        return replace(one, cells=_find_address(answer, one, tables.get((one.version_id, one.page_index), ())))
+
+    return replace(answer, citations=tuple(map(locate, answer.citations)), more=tuple(map(locate, answer.more)))
+
+
+def _find_address(answer: Answer, citation: Citation, tables: Sequence[Table]) -> str:
+    """Return the address of the cited cell of a sheet, or of the rows in the quote; empty for another page."""
+    page = CellRange.parse(citation.page_label)
+    cited = {cell for one in answer.find_cited_tables(citation) for cell in one.cells}
+    quoted = [
+        (cell, row.number, table.first_column + cell.column)
+        for table in tables
+        for row in table.rows
+        for cell in row.cells
+        if row.number and cell.start < citation.end and cell.end > citation.start
+    ]
+    chosen = [one for one in quoted if one[0].start in cited]
+    numbers = {row for _, row, _ in chosen}
+    places = chosen if len(chosen) == 1 else [one for one in quoted if one[1] in numbers] or quoted
+    if page is None or not places:
+        return ""
+    rows, columns = [row for _, row, _ in places], [column for _, _, column in places]
+    return str(CellRange(page.sheet, min(columns), min(rows), max(columns), max(rows)))
 
 
 @dataclass

@@ -242,7 +242,7 @@ def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
     """Yield the cited rows of each table below a title with the source and the unit."""
     for cited in () if answer.consists_of_excerpts else answer.tables:
         source = next(one for one in answer.citations if one.marker == cited.marker)
-        parts = (f"[{cited.marker}] {source.document}, page {source.page_label}", cited.table.unit_above)
+        parts = (f"[{cited.marker}] {source.document}, {source.place}", cited.table.unit_above)
         yield " · ".join(filter(None, parts)), cited.to_text_table()
 
 
@@ -279,7 +279,7 @@ def _list_sources(answer: Answer, application: str) -> list[str]:
     With the address of the application, each line of a citation ends with the link to its page.
     """
     cited = [
-        f"[{one.marker}] {one.document}, page {one.page_label}: “{' '.join(one.quote.split())}”"
+        f"[{one.marker}] {one.document}, {one.place}: “{' '.join(one.quote.split())}”"
         + (" (citation added, not the model's)" if one.added else "")
         + (f" {build_citation_link(application, one)}" if application else "")
         for one in answer.citations

@@ -168,7 +168,7 @@ def _annotate(call: Call, answer: Answer, content: str) -> Sequence[dict[str, An
             "url_citation": {
                 "start_index": found.start(),
                 "end_index": found.end(),
-                "title": f"{one.document}, page {one.page_label}",
+                "title": f"{one.document}, {answer.find_cells(one.marker) or one.place}",
                 "url": build_citation_link(call.application, one),
             },
         }

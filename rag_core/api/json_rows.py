@@ -376,7 +376,8 @@ def _passage(passage: Passage) -> dict[str, Any]:
 
 
 def _citation(citation: Citation) -> dict[str, Any]:
-    return pick(citation, "marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
+    row = pick(citation, "marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
+    return {**row, "cells": citation.cells} if citation.cells else row
 
 
 def pick(source: object, *names: str) -> dict[str, Any]:

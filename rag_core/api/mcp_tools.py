@@ -80,7 +80,8 @@ def _ask(fetch: Fetch, asked: Question) -> Iterator[str]:
     cited = {one["marker"]: one for one in reversed(row["citations"])}
     for marker, one in sorted(cited.items()):
         quote = " ".join(one["quote"].split())
-        yield f"[{marker}] {one['document']}, page {one['page_label']}: “{quote}” {one['link']}"
+        place = one.get("cells") or f"page {one['page_label']}"
+        yield f"[{marker}] {one['document']}, {place}: “{quote}” {one['link']}"
     yield from row["notices"]
 
 

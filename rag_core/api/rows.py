@@ -55,7 +55,7 @@ class SearchRow(Row):
 
 
 class CitationRow(Row):
-    """What a marker such as ``[1]`` in the text of an answer refers to."""
+    """What a marker such as ``[1]`` in the text of an answer refers to; ``cells`` is the address in a sheet."""
 
     marker: int
     passage_rank: int
@@ -65,6 +65,7 @@ class CitationRow(Row):
     quote: str
     added: bool
     link: str
+    cells: str = ""
 
 
 class StatementRow(Row):

@@ -148,7 +148,8 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
     for citation in answer.citations:
         is_row = answer.find_cited_spans(citation) != [(citation.start, citation.end)]
         quote = "" if is_row or answer.consists_of_excerpts else f": “{' '.join(citation.quote.split())}”"
-        sources[f"[{citation.marker}] {citation.document} p. {citation.page_label}{quote}"] = None
+        place = citation.cells or f"p. {citation.page_label}"
+        sources[f"[{citation.marker}] {citation.document} {place}{quote}"] = None
     for source in sources:
         print_wide(Text(source, "dim"))
     print_steps(row)
@@ -163,7 +164,8 @@ def print_answer_row(row: dict[str, Any]) -> None:
     _print_marks(row)
     for one in row["citations"]:
         quote = "" if row["generator"] == "extractive" else f": “{' '.join(one['quote'].split())}”"
-        print_wide(Text(f"[{one['marker']}] {one['document']} p. {one['page_label']}{quote}", "dim"))
+        place = one.get("cells") or f"p. {one['page_label']}"
+        print_wide(Text(f"[{one['marker']}] {one['document']} {place}{quote}", "dim"))
     print_steps(row)
     if row["state"] == "abstained":
         print_ranking(row)

@@ -14,7 +14,7 @@ from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
-from rag_core.parsing.rendering import render_page
+from rag_core.parsing.rendering import render_figure, render_page
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
@@ -22,6 +22,7 @@ from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
 from rag_core.store.snapshots import replace_version
 from rag_core.text.outline import build_outline
+from rag_core.text.sections import find_captions
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -357,6 +358,35 @@ class Documents:
         )
         with self._files.local(self._digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
+
+    def render_figure(
+        self, document_id: str, page_index: int, *, version_id: str, span: tuple[int, int], scale: float = 1.5
+    ) -> PageImage | None:
+        """Return the figure whose caption is in a span of the text of a page; ``None`` if there is none.
+
+        Raises
+        ------
+        UnknownDocument, EncryptedDocument
+            See `render_page`.
+        """
+        document = self.get(document_id, version_id=version_id)
+        page = self._page(document.version_id, page_index)
+        captions = [(kind, place, page.boxes.find_overlapping(*place)) for kind, place in find_captions(page.text)]
+        captions = [one for one in captions if len(one[2])]
+        wanted = [one for one in captions if one[0] == "figure" and one[1][0] < span[1] and span[0] < one[1][1]]
+        if document.version_id != version_id or not wanted:
+            return None
+        others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
+        with self._files.local(self._digest(document.version_id)) as path:
+            return render_figure(
+                path,
+                page_index,
+                name=document.name,
+                caption=wanted[0][2],
+                words=page.boxes.rects,
+                others=np.array(others, np.float32).reshape(-1, 4),
+                scale=scale,
+            )
 
     def _version(self, document_id: str) -> str:
         return self._library.document(document_id).version_id

@@ -40,7 +40,7 @@ class PageRenderer:
         self._lock = threading.Lock()
         self._worker: WorkerProcess | None = None
         self._open: tuple[Any, ...] | None = None
-        self._kept: OrderedDict[str, PageImage] = OrderedDict()
+        self._kept: OrderedDict[str, PageImage | None] = OrderedDict()
 
     def render(
         self,
@@ -75,7 +75,38 @@ class PageRenderer:
             "rects": pack_array(boxes),
             "scale": min(max(scale, _SMALLEST_SCALE), _LARGEST_SCALE),
         }
-        name = name or path.name
+        image = self._draw(path, page_index, name or path.name, request)
+        assert image is not None
+        return image
+
+    def render_figure(
+        self,
+        path: Path,
+        page_index: int,
+        *,
+        name: str,
+        caption: FloatArray,
+        words: FloatArray,
+        others: FloatArray,
+        scale: float,
+    ) -> PageImage | None:
+        """Draw the figure beside a caption, with the caption; return ``None`` if there is none.
+
+        Parameters
+        ----------
+        path, page_index, name, scale
+            See `render`.
+        caption, words, others : FloatArray, shape (n, 4)
+            See `find_figure`.
+
+        Raises
+        ------
+        UnknownFormat, EncryptedDocument, DamagedDocument, ExtractionFailed
+        """
+        arrays = {"caption": pack_array(caption), "words": pack_array(words), "others": pack_array(others)}
+        return self._draw(path, page_index, name, {"do": "figure", "index": page_index, "scale": scale, **arrays})
+
+    def _draw(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> PageImage | None:
         with self._lock:
             key = repr((_identify_file(path), request))
             if key in self._kept:
@@ -88,7 +119,8 @@ class PageRenderer:
                 self._worker = self._open = None
                 how = str(loss) or f"it took longer than {self._timeout_s:g} s"
                 raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
-            image = self._kept[key] = PageImage(base64.b64decode(result.pop("png")), **result)
+            image = PageImage(base64.b64decode(result.pop("png")), **result) if result else None
+            self._kept[key] = image
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return image
@@ -140,4 +172,4 @@ def _identify_file(path: Path) -> tuple[Any, ...]:
 # The renderer that the parts of a process share; it starts its worker when it draws the first page.
 _shared = PageRenderer()
 atexit.register(_shared.close)
-render_page = _shared.render
+render_page, render_figure = _shared.render, _shared.render_figure

@@ -27,7 +27,7 @@ NOUNS: dict[PlaceKind, str] = {
     "item": r"items?|punkt|punto|ponto|punt",
     "note": r"notes?|notas?",
     "table": r"tableaux?|tables?|tabellen?|tablas?|cuadro|tabelas?|quadro|tabell[ae]|tavola|tabel",
-    "figure": r"figures?|fig\.|abbildung|abb\.|figuras?|figur[ae]|figuur|afbeelding",
+    "figure": r"figures?|fig\.|abbildung|abb\.|figuras?|figur[ae]|figuur|afbeelding|図|图",
 }
 # Words for the place of a page in the order of pages; English ordinals and figures are parsed as numbers.
 _POSITIONS = {

@@ -209,6 +209,23 @@ def is_caption(title: str) -> bool:
     return match is not None and _find_kind(match) in _CAPTIONED and not match["word"]
 
 
+def find_captions(text: str) -> list[tuple[PlaceKind, Span]]:
+    """Return the paragraphs of a page that begin like the caption of a figure or a table, by kind.
+
+    >>> find_captions("Trade grew.\\n\\nFig. 2: Exports\\nby year\\n\\nSee figure 3.")
+    [('figure', (13, 36))]
+    >>> find_captions("図3 売上の推移")
+    [('figure', (0, 8))]
+    """
+    found: list[tuple[PlaceKind, Span]] = []
+    for match in _FIRST_LINE.finditer(text):
+        kind = _find_kind(match)
+        if kind in _CAPTIONED and not _is_word(match):
+            end = text.find("\n\n", match.end())
+            found.append((kind, (match.start(), end if end >= 0 else len(text))))
+    return found
+
+
 def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
     """Return what is left of a span without others, in order.
 

@@ -54,7 +54,8 @@ class Citation:
     ``quote`` is the text of the page from ``start`` to ``end``. ``marker`` is the number of the citation in the text of
     the answer, such as 1 for ``[1]``. ``added`` is true if the language model that wrote the statement did not cite
     this passage, so that Footnote added the citation. ``marks`` are the spans of an excerpt that the reading model
-    marks, as offsets into the text of the page.
+    marks, as offsets into the text of the page. ``cells`` is the address of the cited cells of a sheet, such as
+    "Sales!C14"; it is empty for other pages.
     """
 
     marker: int
@@ -70,6 +71,12 @@ class Citation:
     end: int
     added: bool = False
     marks: tuple[Span, ...] = ()
+    cells: str = ""
+
+    @property
+    def place(self) -> str:
+        """The cited cells of a sheet, or else the page, as in "page 6"."""
+        return self.cells or f"page {self.page_label}"
 
     @classmethod
     def of(cls, passage: Passage, start: int, end: int) -> Citation:
@@ -240,6 +247,14 @@ class Answer:
         place = citation.version_id, citation.page_index
         on_page = (one for one in self.tables if (one.version_id, one.page_index) == place)
         return [one for one in on_page if one.find_spans(citation.start, citation.end)]
+
+    def find_cells(self, marker: int) -> str:
+        """Return the address of the cells that ``[marker]`` refers to: of the marked one, or else of the first row.
+
+        It is empty for a page that is not one of a sheet.
+        """
+        cited = [one for one in (*self.citations, *self.more) if one.marker == marker]
+        return next((one.cells for one in sorted(cited, key=lambda one: not one.marks)), "")
 
     def find_cited_spans(self, citation: Citation) -> list[Span]:
         """Return the spans of a page that a citation is about.

@@ -64,12 +64,15 @@ class TableRow:
         Level of indentation of the label; 0 is not indented.
     is_section : bool
         Whether the row contains only a label, which heads the rows below it.
+    number : int
+        Number of the row in its sheet; 0 for a row of a page.
     """
 
     cells: tuple[TableCell, ...]
     section: tuple[str, ...] = ()
     indent: int = 0
     is_section: bool = False
+    number: int = 0
 
     @property
     def label(self) -> str:
@@ -101,6 +104,8 @@ class Table:
     first_page : int or None
         For a table that an earlier page begins, the index of that page; otherwise ``None``. If this page does not
         repeat the headers, the header rows are those of that page, and their cells have no spans.
+    first_column : int
+        Index of the first column in its sheet; 0 for a table of a page.
     """
 
     rows: tuple[TableRow, ...]
@@ -109,6 +114,7 @@ class Table:
     caption: tuple[str, ...] = ()
     unit: str = ""
     first_page: int | None = None
+    first_column: int = 0
 
     @property
     def headers(self) -> tuple[TableRow, ...]:
@@ -240,16 +246,18 @@ class Table:
                     [cell.text, cell.column, cell.column_span, *(place for span in cell.spans for place in span)]
                     for cell in row.cells
                 ],
+                *([row.number] if row.number else []),
             ]
             for row in self.rows
         ]
         columns = [place for column in self.columns for place in column]
-        return [self.header_rows, columns, list(self.caption), self.unit, self.first_page, rows]
+        sheet = [self.first_column] if self.first_column else []
+        return [self.header_rows, columns, list(self.caption), self.unit, self.first_page, rows, *sheet]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Table:
         """Return the table that `to_json` converted."""
-        header_rows, places, caption, unit, first_page, rows = data
+        header_rows, places, caption, unit, first_page, rows, *first_column = data
         return cls(
             rows=tuple(_row_from_json(row, is_header=number < header_rows) for number, row in enumerate(rows)),
             header_rows=header_rows,
@@ -257,11 +265,12 @@ class Table:
             caption=tuple(caption),
             unit=unit,
             first_page=first_page,
+            first_column=next(iter(first_column), 0),
         )
 
 
 def _row_from_json(data: Sequence[Any], *, is_header: bool) -> TableRow:
-    indent, is_section, section, cells = data
+    indent, is_section, section, cells, *number = data
     return TableRow(
         tuple(
             TableCell(text, _pairs(places), column, column_span, is_header)
@@ -270,6 +279,7 @@ def _row_from_json(data: Sequence[Any], *, is_header: bool) -> TableRow:
         tuple(section),
         indent,
         bool(is_section),
+        next(iter(number), 0),
     )
 
 

@@ -32,6 +32,14 @@ def change_part(data: bytes, name: str, before: str, after: str) -> bytes:
     return make_zip({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)}, kind)
 
 
+def with_part(data: bytes, name: str, part: bytes) -> bytes:
+    """Return a zip archive with another part."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    kind = parts.pop("mimetype", b"").decode()
+    return make_zip({**parts, name: part}, kind)
+
+
 def make_docx(text: str, rows: Sequence[Sequence[str]] = ROWS) -> bytes:
     import docx
 

@@ -9,6 +9,15 @@ from functools import lru_cache, partial
 from itertools import groupby
 
 from rag_core.answering.named_documents import FILE_NAME, MAX_TITLES, NamedDocuments
+from rag_core.answering.places.cells import (
+    CellRequest,
+    asks_for_value,
+    describe_missing_cells,
+    find_cells,
+    list_sheets,
+    parse_cells,
+    select_sheets,
+)
 from rag_core.reading.summary_requests import asks_for_summary, is_generic_document_word, is_kind_of_document
 from rag_core.runtime.stores import Stores
 from rag_core.text.grammar import Token, split_tokens
@@ -95,13 +104,16 @@ class PlaceFinder:
         If it asks for something in the places, "the text" replaces their name, and ``asked`` is the whole question. If
         no document has a place in which something is asked for, the query does not change.
         """
+        if (requested := parse_cells(query.text)) and (resolved := self._resolve_cells(query, requested)):
+            return resolved
         request = parse_place(query.text)
         if request is None:
             return self._resolve_section(query), ""
         scope = _select_documents(query.text, request, NamedDocuments(self._stores, query.documents, as_of=query.as_of))
         is_whole = asks_for_summary(query.text) or scope.is_whole
         if len(scope.documents) > MAX_TITLES:
-            return query, _ask_for_name(request, scope.documents) if is_whole and request.kind == "page" else ""
+            asks = is_whole and request.kind == "page"
+            return query, _ask_for_document(_name_request(request), scope.documents) if asks else ""
         contents = [self._read(one, request.kind) for one in scope.documents]
         choices = [self._find(one, request) for one in contents]
         nearest = min((distance for distance, found in choices if found), default=0)
@@ -111,6 +123,26 @@ class PlaceFinder:
         if not places:
             return query, _describe_missing(request, contents) if is_whole else ""
         return _restrict(query, scope, places, is_whole=is_whole), ""
+
+    def _resolve_cells(self, query: Query, request: CellRequest) -> tuple[Query, str] | None:
+        """Return what `resolve` returns for cells of sheets; ``None`` if the question may mean something else."""
+        known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
+        files = known.find_file_names(query.text)
+        documents = files or known.documents
+        if len(documents) > MAX_TITLES:
+            return (query, _ask_for_document(str(request.cells[0]), documents)) if request.is_marked else None
+        sheets = list_sheets(documents, self._stores)
+        named = select_sheets(request, sheets)
+        is_named = bool(files or named) or request.is_marked or len(documents) == 1
+        if not sheets or not asks_for_value(request, sheets, is_named=is_named):
+            return None
+        chosen = named if named or request.is_marked else sheets
+        if places := find_cells(request, chosen, self._stores):
+            ids = tuple(dict.fromkeys(one.document_id for one in places))
+            # The text of a page does not contain the numbers of rows, so a model cannot find a cell in it.
+            writer = replace(query.writer, model="")
+            return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole=True), writer=writer), ""
+        return query, describe_missing_cells(request, chosen, sheets)
 
     def _resolve_section(self, query: Query) -> Query:
         """Return the query with the sections that it names by words of their titles, or by an ordinal; or as it is."""
@@ -284,10 +316,10 @@ def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
     ]
 
 
-def _ask_for_name(request: PlaceRequest, documents: Sequence[DocumentInfo]) -> str:
+def _ask_for_document(place: str, documents: Sequence[DocumentInfo]) -> str:
     return (
         f"{len(documents):,} documents are in scope. Choose the document beside the input, or name it, as in "
-        f"“What does {_name_request(request)} of {documents[0].name} say?”."
+        f"“What does {place} of {documents[0].name} say?”."
     )
 
 

@@ -1,4 +1,4 @@
-"""The content of a file that has no pages of its own: headings, paragraphs and tables in order."""
+"""The content of a file that has no pages of its own: headings, paragraphs, tables and pictures in order."""
 
 from __future__ import annotations
 
@@ -100,7 +100,15 @@ class TableBlock:
         return max((cell.column + cell.column_span for row in self.rows for cell in row), default=0)
 
 
-Block = PageStart | TextBlock | TableBlock
+@dataclass(frozen=True, slots=True)
+class PictureBlock:
+    """A picture: its file, and the size in points at which it is shown."""
+
+    data: bytes
+    size: tuple[float, float]
+
+
+Block = PageStart | TextBlock | TableBlock | PictureBlock
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rag_core.parsing.flow.page_building import DrawnWord, PageBuilder
+from rag_core.parsing.flow.pictures import load_picture
 from rag_core.parsing.flow.typefaces import load_font_for
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ def draw_page(builder: PageBuilder, width: float, height: float, scale: float) -
     scale = min(scale, (_MOST_PIXELS / (width * height)) ** 0.5)
     image = Image.new("RGB", (max(round(width * scale), 1), max(round(height * scale), 1)), "white")
     draw = ImageDraw.Draw(image)
+    for picture, *corners in builder.drawing.pictures:
+        left, top, right, bottom = (round(place * scale) for place in corners)
+        try:
+            shown = load_picture(picture).resize((max(right - left, 1), max(bottom - top, 1)))
+        except (OSError, ValueError):  # the rest of the page can still be shown
+            draw.rectangle((left, top, right, bottom), outline=_BORDER)
+            continue
+        image.paste(shown, (left, top))
     for box in builder.drawing.borders:
         draw.rectangle([place * scale for place in box], outline=_BORDER, width=max(round(scale / 2), 1))
     for word in builder.drawing.words:

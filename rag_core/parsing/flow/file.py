@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rag_core.parsing.flow.content import Content, TextBlock
 from rag_core.parsing.flow.drawing import draw_page
-from rag_core.parsing.flow.page_building import PageBuilder, column_letters
+from rag_core.parsing.flow.page_building import PageBuilder
 from rag_core.parsing.flow.pagination import LaidOutPage, PlacedTable, PlacedText, paginate
 from rag_core.parsing.formats.base import Metadata, OpenFile
+from rag_core.types.cells import CellRange
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import ParsedPage
 
@@ -26,14 +27,14 @@ class FlowFile(OpenFile):
         self._content = content
         self._pages = paginate(content.blocks)
         self.page_count = len(self._pages)
-        self._build = lru_cache(_KEPT_PAGES)(lambda index: PageBuilder(self._pages[index]))
+        self._build = lru_cache(_KEPT_PAGES)(lambda index, reads: PageBuilder(self._pages[index], reads_pictures=reads))
 
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
-        return self._build(page_index).parsed
+        return self._build(page_index, ocr != "off").parsed
 
     def draw_page(self, page_index: int, scale: float) -> Image:
         page = self._pages[page_index]
-        return draw_page(self._build(page_index), page.width, page.height, scale)
+        return draw_page(self._build(page_index, False), page.width, page.height, scale)
 
     def read_metadata(self) -> Metadata:
         labels = tuple(_label(page) for page in self._pages)
@@ -61,8 +62,7 @@ def _label(page: LaidOutPage) -> str:
     rows = [row for row in rows if row]
     if not rows:
         return page.start.label
-    sheet = f"{page.start.label}!" if page.start.label else ""
-    return f"{sheet}{column_letters(min(columns))}{min(rows)}:{column_letters(max(columns))}{max(rows)}"
+    return str(CellRange(page.start.label, min(columns), min(rows), max(columns), max(rows)))
 
 
 def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:

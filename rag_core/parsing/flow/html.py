@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rag_core.parsing.flow.content import (
@@ -15,6 +15,7 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
+from rag_core.parsing.flow.pictures import decode_address, read_picture
 from rag_core.parsing.formats.base import UnreadableError
 
 _HEADINGS = {f"h{level}": level - 1 for level in range(1, 7)}
@@ -60,8 +61,15 @@ def place_cells(rows: Iterable[Sequence[SpannedText]]) -> list[list[Cell]]:
     return placed
 
 
-def read_html(data: bytes | str) -> list[Block]:
-    """Return the headings, paragraphs and tables of an HTML document.
+def read_html(data: bytes | str, load: Callable[[str], bytes] = decode_address) -> list[Block]:
+    """Return the headings, paragraphs, tables and pictures of an HTML document.
+
+    Parameters
+    ----------
+    data : bytes or str
+    load : callable
+        Takes the address of a picture, and returns its data; empty for a picture that the file does not contain. By
+        default, only addresses that contain the data are read.
 
     Raises
     ------
@@ -75,7 +83,7 @@ def read_html(data: bytes | str) -> list[Block]:
         root = html.document_fromstring(data.encode("utf-8", "replace") if isinstance(data, str) else data, parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise UnreadableError(f"it has no readable HTML: {error}") from None
-    reader = _Reader()
+    reader = _Reader(load)
     title = root.findtext(".//head/title")
     if title and title.strip() and root.find(".//h1") is None:
         reader.blocks.append(TextBlock(clean_text(" ".join(title.split())), level=0))
@@ -93,7 +101,8 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
         self.blocks: list[Block] = []
         self._parts: list[str] = []
         self._indent = 0
@@ -110,10 +119,14 @@ class _Reader:
             if caption is not None and (text := clean_text(_all_text(caption))):
                 self.blocks.append(TextBlock(text))
             self.blocks.append(table)
+            for image in element.iter("img"):
+                self._add_picture(image)
             return
         is_block = name in _BLOCKS or name in _HEADINGS
         if is_block:
             self.flush()
+        if name == "img":
+            self._add_picture(element)
         if name == "br":
             self._parts.append("\n")
         if name == "li":
@@ -130,6 +143,11 @@ class _Reader:
             self.flush(_HEADINGS.get(name))
         self._indent -= name in ("ul", "ol", "blockquote", "dd")
         self._is_preformatted = before
+
+    def _add_picture(self, image: Any) -> None:
+        if pictures := read_picture(self._load(image.get("src") or "")):
+            self.flush()
+            self.blocks += pictures
 
     def _add(self, text: str | None) -> None:
         if text:

@@ -14,6 +14,8 @@ from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 _ENTITY = ["<!ENTITY".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")]
 # Bytes of a part that show whether it is XML; it may begin with byte order marks, white space and empty bytes.
 _START = 4096
+# Points in an English Metric Unit, in which lengths are stated.
+POINTS = 1 / 12700
 _BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 
 

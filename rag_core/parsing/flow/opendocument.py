@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
 from rag_core.parsing.flow.html import SpannedText, place_cells
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
 from rag_core.parsing.formats.base import UnreadableError
@@ -21,6 +23,7 @@ _LEFT_OUT = frozenset(
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
 _MOST_COLUMNS = 16_384
+_POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
@@ -32,7 +35,7 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
     root = archive.parse("content.xml")
     body = root.find("{*}body")
     kinds = {local_name(one): one for one in (body if body is not None else ())}
-    reader = _Reader([root, archive.parse("styles.xml")] if "styles.xml" in archive else [root])
+    reader = _Reader(archive, [root, archive.parse("styles.xml")] if "styles.xml" in archive else [root])
     if "spreadsheet" in kinds:
         return list(reader.read_sheets(kinds["spreadsheet"]))
     if "presentation" in kinds:
@@ -43,7 +46,8 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
 
 
 class _Reader:
-    def __init__(self, roots: Sequence[Any]) -> None:
+    def __init__(self, archive: Archive, roots: Sequence[Any]) -> None:
+        self._archive = archive
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""
@@ -92,6 +96,8 @@ class _Reader:
                 yield from self.read(child, depth, style)
             elif name == "table":
                 yield from self._read_table(child)
+            elif name == "image":
+                yield from self._read_picture(child)
             else:
                 yield from self.read(child, depth, style)
 
@@ -119,8 +125,18 @@ class _Reader:
                 yield TextBlock(text, max(int(level) - 1, 0) if level.isdecimal() else 0)
             else:
                 yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_compact=bool(marker))
-        for box in element.iter("{*}text-box"):
-            yield from self.read(box)
+        for box in element.iter("{*}text-box", "{*}image"):
+            is_picture = local_name(box) == "image"
+            if is_picture and not any(local_name(one) == "text-box" for one in box.iterancestors()):
+                yield from self._read_picture(box)
+            elif not is_picture:
+                yield from self.read(box)
+
+    def _read_picture(self, image: Any) -> Iterator[Block]:
+        part = local_attributes(image).get("href", "").removeprefix("./")
+        size = local_attributes(image.getparent())
+        width, height = (parse_length(size.get(name, "")) for name in ("width", "height"))
+        yield from read_stored_picture(self._archive, part, width, height)
 
     def _read_text(self, element: Any) -> str:
         attributes = local_attributes(element)
@@ -186,6 +202,9 @@ class _Reader:
             total = add_cells(total, rows)
             if rows:
                 yield from lay_out_sheet(attributes.get("name", ""), rows)
+            for image in table.iter("{*}image"):
+                for picture in self._read_picture(image):
+                    yield from (PageStart(attributes.get("name", "")), picture)
 
     def _read_row(self, row: Any) -> Iterator[SheetCell]:
         column = 0
@@ -243,3 +262,13 @@ def _iter_cells(row: Any) -> Iterator[tuple[Any, int]]:
 def _read_count(attributes: dict[str, str], name: str) -> int:
     value = attributes.get(name, "1")
     return int(value) if value.isdecimal() and value != "0" else 1
+
+
+def parse_length(length: str) -> float:
+    """Return a length in points; 0 if it is not stated.
+
+    >>> parse_length("2.54cm"), parse_length("1in")
+    (72.0, 72.0)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(cm|mm|in|pt|px)", length)
+    return round(float(match[1]) * _POINTS[match[2]], 3) if match else 0.0

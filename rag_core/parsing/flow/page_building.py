@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from time import monotonic
 
 import numpy as np
 
-from rag_core.parsing.flow.content import Cell
+from rag_core.parsing.flow.content import Cell, PictureBlock
 from rag_core.parsing.flow.header_rows import is_section
 from rag_core.parsing.flow.lines import TextLine
 from rag_core.parsing.flow.pagination import (
@@ -19,7 +20,9 @@ from rag_core.parsing.flow.pagination import (
     MARGIN,
     PAD,
     TABLE_SIZE,
+    Item,
     LaidOutPage,
+    PlacedPicture,
     PlacedTable,
     PlacedText,
     TableLayout,
@@ -27,9 +30,11 @@ from rag_core.parsing.flow.pagination import (
     text_indent,
     text_size,
 )
+from rag_core.parsing.flow.pictures import move_picture_text, recognize_picture
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
+from rag_core.types.cells import column_letters
 from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
@@ -37,6 +42,8 @@ _LONGEST_HEADING = 110
 # The baseline of a line, from its top, as a share of the size of its characters.
 _BASELINE = 1.0
 _LETTER_SIZE = 7.5
+# Time for the pictures of a page, which is less than that for the page, so that its text is read in any case.
+_PICTURE_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +62,40 @@ class DrawnWord:
 
 @dataclass(slots=True)
 class Drawing:
-    """The words and the borders ``x0, y0, x1, y1`` of a page."""
+    """The words, and the pictures and the borders with their ``x0, y0, x1, y1``, of a page."""
 
     words: list[DrawnWord] = field(default_factory=list)
+    pictures: list[tuple[PictureBlock, float, float, float, float]] = field(default_factory=list)
     borders: list[tuple[float, float, float, float]] = field(default_factory=list)
 
 
 class PageBuilder:
-    """Write the text of one page, and record where its words and tables are."""
+    """Write the text of one page, and record where its words and tables are.
 
-    def __init__(self, laid_out: LaidOutPage) -> None:
+    ``reads_pictures`` says whether the text of pictures is recognized.
+    """
+
+    def __init__(self, laid_out: LaidOutPage, *, reads_pictures: bool) -> None:
         self._page = laid_out
+        self._reads_pictures = reads_pictures
+        self._until = monotonic() + _PICTURE_SECONDS
         self._text: list[str] = []
         self._length = 0
         self._spans: list[Span] = []
         self._rects: list[tuple[float, float, float, float]] = []
         self._tables: list[Table] = []
         self._headings: list[HeadingLine] = []
+        self._divided: list[tuple[int, str, str]] = []
+        self._confidences: list[float] = []
+        self._reason = ""
         self.drawing = Drawing()
         self._left = MARGIN + (GUTTER if laid_out.start.is_sheet else 0.0)
-        self._previous: PlacedText | PlacedTable | None = None
+        self._previous: Item | None = None
         for item in laid_out.items:
             if isinstance(item, PlacedText):
                 self._add_text(item)
+            elif isinstance(item, PlacedPicture):
+                self._add_picture(item)
             else:
                 self._add_table(item)
             self._previous = item
@@ -93,14 +111,23 @@ class PageBuilder:
                 page.index,
                 "",
                 text,
-                PageState.TEXT if text.strip() else PageState.EMPTY,
+                self._find_state(text),
                 page.width,
                 page.height,
+                reason=self._reason,
+                confidence=round(float(np.mean(self._confidences)), 4) if self._confidences else None,
                 boxes=WordBoxes(starts, ends, np.clip(rects, 0.0, 1.0)),
                 tables=tuple(self._tables),
             ),
             tuple(self._headings),
+            tuple(self._divided),
         )
+
+    def _find_state(self, text: str) -> PageState:
+        if self._confidences:
+            is_read = any(not isinstance(item, PlacedPicture) for item in self._page.items)
+            return PageState.MIXED if is_read else PageState.OCR
+        return PageState.TEXT if text.strip() else PageState.EMPTY
 
     def _write(self, text: str) -> None:
         self._text.append(text)
@@ -145,6 +172,26 @@ class PageBuilder:
         if block.row:
             self._draw_small(str(block.row), MARGIN, placed.top + _BASELINE * size)
 
+    def _add_picture(self, placed: PlacedPicture) -> None:
+        right, bottom = self._left + placed.width, placed.top + placed.height
+        self.drawing.pictures.append((placed.block, self._left, placed.top, right, bottom))
+        if not self._reads_pictures:
+            return
+        if monotonic() > self._until:
+            self._reason = "some of its pictures were not read, because text recognition took too long"
+            return
+        found = recognize_picture(placed.block)
+        self._reason = self._reason or found.reason
+        if found.text:
+            self._separate("\n\n")
+            found = move_picture_text(found, self._length, self._left, placed.top, placed.width, placed.height)
+            self._write(found.text)
+            self._spans += zip(found.boxes.starts.tolist(), found.boxes.ends.tolist(), strict=True)
+            self._rects += map(tuple, found.boxes.rects.tolist())
+            self._tables += found.tables
+            self._divided += found.divided
+            self._confidences += found.confidences
+
     def _add_table(self, placed: PlacedTable) -> None:
         table, block = placed.table, placed.table.block
         sections = table.sections
@@ -163,7 +210,8 @@ class PageBuilder:
             if cells:
                 cells.sort(key=lambda cell: cell.column)
                 section = is_section(block, number) and number >= table.header_rows
-                rows.append(TableRow(tuple(cells), sections[number], is_section=section))
+                at = block.numbers[number] if block.numbers else 0
+                rows.append(TableRow(tuple(cells), sections[number], is_section=section, number=at))
                 self._write("\n")
             y += height
         if rows:
@@ -196,6 +244,7 @@ class PageBuilder:
                 table.caption,
                 find_unit(table.caption[::-1], stub),
                 placed.first_page if placed.first_page != self._page.index else None,
+                table.block.first_column,
             )
         )
 
@@ -232,17 +281,3 @@ def _find_struck(text: str) -> list[Span]:
         return []
     marks = [place for place in range(len(text) - 1) if text.startswith(MARK, place)]
     return list(zip(marks[::2], marks[1::2], strict=False))
-
-
-def column_letters(column: int) -> str:
-    """Return the letters of a column of a sheet.
-
-    >>> column_letters(0), column_letters(27)
-    ('A', 'AB')
-    """
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rag_core.parsing.flow.content import Block, Cell, PageStart, TableBlock, TextBlock
+from rag_core.parsing.flow.content import Block, Cell, PageStart, PictureBlock, TableBlock, TextBlock
 from rag_core.parsing.flow.header_rows import count_header_rows, find_sections
 from rag_core.parsing.flow.lines import TextLine, break_lines
 from rag_core.parsing.flow.typefaces import measure
@@ -60,6 +60,19 @@ class PlacedTable:
     first_page: int
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedPicture:
+    """A picture on a page, with its size there in points."""
+
+    block: PictureBlock
+    top: float
+    width: float
+    height: float
+
+
+Item = PlacedText | PlacedTable | PlacedPicture
+
+
 @dataclass(slots=True)
 class LaidOutPage:
     """A page: its place in the file, its size in points, and what is on it from the top down."""
@@ -68,7 +81,7 @@ class LaidOutPage:
     start: PageStart
     width: float
     height: float
-    items: list[PlacedText | PlacedTable] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
 
 
 class TableLayout:
@@ -153,17 +166,27 @@ def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
             pages.begin(block)
         elif isinstance(block, TextBlock):
             pages.add_text(block)
+        elif isinstance(block, PictureBlock):
+            pages.add_picture(block)
         elif block.width:
             pages.add_table(block, _find_caption(blocks[max(number - _CAPTION_TEXTS, 0) : number]))
     pages.crop_sheets()
     return pages.pages or [LaidOutPage(0, PageStart(), *PageStart().size)]
 
 
-def _item_width(item: PlacedText | PlacedTable) -> float:
-    """Return the width of a text or table on a page, in points from its left end."""
+def _item_width(item: Item) -> float:
+    """Return the width of a text, table or picture on a page, in points from its left end."""
     if isinstance(item, PlacedTable):
         return item.table.width
+    if isinstance(item, PlacedPicture):
+        return item.width
     return max(line[-1].x + line[-1].width for line in item.lines)
+
+
+def _item_height(item: Item) -> float:
+    if isinstance(item, PlacedTable):
+        return sum(item.table.heights[row] for row in item.rows)
+    return item.height if isinstance(item, PlacedPicture) else LEADING * text_size(item.block) * len(item.lines)
 
 
 def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
@@ -199,12 +222,7 @@ class _Pages:
         for page in self.pages:
             if page.start.is_sheet and page.items:
                 last = page.items[-1]
-                heights = (
-                    (last.table.heights[row] for row in last.rows)
-                    if isinstance(last, PlacedTable)
-                    else (LEADING * text_size(last.block) for _ in last.lines)
-                )
-                page.height = last.top + sum(heights) + MARGIN
+                page.height = last.top + _item_height(last) + MARGIN
                 page.width = max(_NARROWEST_SHEET, *(_item_width(item) + 2 * MARGIN + GUTTER for item in page.items))
 
     @property
@@ -244,6 +262,18 @@ class _Pages:
             self._page.items.append(PlacedText(block, lines[:count], self._y, first))
             self._y += leading * len(lines[:count])
             lines, first = lines[count:], False
+
+    def add_picture(self, block: PictureBlock) -> None:
+        """Add a picture at its size, or as large as a page allows."""
+        start = self._page
+        room = start.width - 2 * MARGIN, start.start.size[1] - 2 * MARGIN
+        scale = min(1.0, *(most / wanted for most, wanted in zip(room, block.size, strict=True)))
+        width, height = (scale * one for one in block.size)
+        self._y += _GAP if self._page.items else 0.0
+        if self._page.items and self._left < height:
+            self._add_page()
+        self._page.items.append(PlacedPicture(block, self._y, width, height))
+        self._y += height
 
     def add_table(self, block: TableBlock, caption: tuple[str, ...]) -> None:
         start = self._page.start

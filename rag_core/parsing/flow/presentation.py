@@ -18,7 +18,8 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
-from rag_core.parsing.flow.office import open_package
+from rag_core.parsing.flow.office import POINTS, open_package
+from rag_core.parsing.flow.pictures import read_picture
 from rag_core.parsing.formats.base import UnreadableError
 
 _MAIN = "ppt/presentation.xml"
@@ -78,6 +79,11 @@ def _read_shape(shape: Any) -> Iterator[Block]:
         yield _read_table(shape.table)
     elif getattr(shape, "has_chart", False):
         yield from _read_chart(shape.chart)
+    elif relation := getattr(shape._element, "blip_rId", None):
+        stored = shape.part.rels.get(relation)
+        if stored is not None and not stored.is_external:
+            size = (shape.width or 0) * POINTS, (shape.height or 0) * POINTS
+            yield from read_picture(stored.target_part.blob, *size)
     elif shape.has_text_frame:
         paragraphs = shape.text_frame.paragraphs
         is_list = len(paragraphs) > 1

@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.characters import SUPERSCRIPTS
-from rag_core.parsing.flow.archive import Archive, local_name
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import (
     STRUCK_SIGN,
     Block,
     Cell,
     PageStart,
+    PictureBlock,
     TableBlock,
     TextBlock,
     clean_text,
     read_cell,
 )
-from rag_core.parsing.flow.office import open_package
+from rag_core.parsing.flow.office import POINTS, open_package, read_relations
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -62,6 +64,7 @@ class _Reader:
         self.has_pages = False
         self._page = 1
         self._boxes: list[Any] = []
+        self._relations = read_relations(archive, _MAIN)
 
     def read(self, element: Any) -> Iterator[Block]:
         """Yield the content of an element in order."""
@@ -113,7 +116,7 @@ class _Reader:
             text = " ".join(text.split()) if level is not None else text
             yield TextBlock(f"{number} {text}".strip(), level, depth if is_compact else 0, is_compact, is_bold)
         for box in boxes:
-            yield from self.read(box)
+            yield from [box] if isinstance(box, PictureBlock) else self.read(box)
         if begins == "after":
             yield self._start_page()
 
@@ -187,10 +190,18 @@ class _Reader:
         return f"{STRUCK_SIGN}{text}{STRUCK_SIGN}" if is_struck and text.strip() else text
 
     def _add_boxes(self, drawing: Any) -> None:
-        """Remember the text boxes of a drawing, which follow its paragraph."""
-        for box in drawing.iter(f"{_W}txbxContent"):
-            if not any(local_name(one) == "Fallback" for one in box.iterancestors()):
+        """Remember the text boxes and the pictures of a drawing, which follow its paragraph."""
+        for box in drawing.iter(f"{_W}txbxContent", "{*}blip", "{*}imagedata"):
+            if any(local_name(one) in ("Fallback", "txbxContent") for one in box.iterancestors()):
+                continue
+            if local_name(box) == "txbxContent":
                 self._boxes.append(box)
+                continue
+            attributes = local_attributes(box)
+            part = self._relations.get(attributes.get("embed", attributes.get("id", "")), "")
+            size = next((local_attributes(one) for one in drawing.iter("{*}extent")), {})
+            width, height = (float(size.get(name, 0)) * POINTS for name in ("cx", "cy"))
+            self._boxes += read_stored_picture(self._archive, part, width, height)
 
     # Tables
 
@@ -208,7 +219,9 @@ class _Reader:
         while header < len(rows) and is_on(child_value(rows[header], "trPr", "tblHeader")):
             header += 1
         header = header or int(len(rows) > 1 and self._has_header(table, cells))
+        self._boxes = []
         yield TableBlock(self._place_cells(rows, cells), header or None)
+        yield from (one for one in self._boxes if isinstance(one, PictureBlock))
         breaks = sum(1 for _ in table.iter(f"{_W}lastRenderedPageBreak"))
         self._page += max(breaks - 1, 0)
         if breaks:

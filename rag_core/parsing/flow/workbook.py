@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
-from rag_core.parsing.flow.content import Block
+from rag_core.parsing.flow.content import Block, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
-from rag_core.parsing.flow.office import open_package, read_relations
+from rag_core.parsing.flow.office import POINTS, open_package, read_relations
+from rag_core.parsing.flow.pictures import read_stored_picture
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import UnreadableError
+from rag_core.types.cells import CellRange, read_column
 
 _MAIN = "xl/workbook.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
@@ -55,7 +57,29 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
         total = add_cells(total, rows)
         if rows:
             blocks += lay_out_sheet(attributes.get("name", ""), rows)
+        blocks += _read_pictures(archive, part, attributes.get("name", ""))
     return blocks
+
+
+def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
+    """Yield the pictures of a sheet, each on a page that is called by the cells that it covers."""
+    drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one and one in archive]
+    for drawing in (one for one in drawings if one.endswith(".xml")):
+        relations = read_relations(archive, drawing)
+        for anchor in archive.parse(drawing):
+            corners = [
+                [int(one.text or 0) for one in corner.iter("{*}col", "{*}row")]
+                for corner in anchor.iter("{*}from", "{*}to")
+            ]
+            size = next((one for one in anchor.iter("{*}ext") if one.get("cx")), None)
+            width, height = (float(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
+            for blip in anchor.iter("{*}blip"):
+                picture = relations.get(local_attributes(blip).get("embed", ""), "")
+                for block in read_stored_picture(archive, picture, width, height):
+                    left, top = corners[0] if corners else (0, 0)
+                    right, bottom = corners[-1] if corners else (0, 0)
+                    yield PageStart(str(CellRange(name, left, top + 1, right, bottom + 1)))
+                    yield block
 
 
 def _read_strings(archive: Archive, part: str) -> list[str]:
@@ -118,7 +142,7 @@ def _iter_cells(
     column = -1
     for one in row:
         reference = one.get("r")
-        column = _read_column(reference) if reference else column + 1
+        column = read_column(reference) if reference else column + 1
         kind = one.get("t", "n")
         value = formula = ""
         for child in one:
@@ -143,15 +167,6 @@ def _iter_cells(
             yield SheetCell(column, value, is_figure, across, down)
 
 
-def _read_column(reference: str) -> int:
-    column = 0
-    for char in reference:
-        if not "A" <= char <= "Z":
-            break
-        column = column * 26 + ord(char) - 64
-    return column - 1
-
-
 def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
     """Return how many columns and rows cells cover, by row number and column."""
     merged: dict[tuple[int, int], tuple[int, int]] = {}
@@ -159,6 +174,6 @@ def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
         return merged
     for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
         first, top, last, bottom = (one.decode() for one in match.groups())
-        across = _read_column(last) - _read_column(first) + 1
-        merged[int(top), _read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
+        across = read_column(last) - read_column(first) + 1
+        merged[int(top), read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
     return merged

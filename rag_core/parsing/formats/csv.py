@@ -20,7 +20,7 @@ class CsvFormat(FlowFormat):
     """Tables as text."""
 
     description = describe("CSV", "CSV file", (".csv", ".tsv"), "text/csv")
-    parser_version = name_version("csv", 1)
+    parser_version = name_version("csv", 2)
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
 from rag_core.parsing.flow.content import Block, Content, PageStart
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+
+if TYPE_CHECKING:
+    from rag_core.parsing.flow.archive import Archive
 
 _TYPE = "application/epub+zip"
 _HEAD = 200
@@ -19,7 +24,7 @@ class EpubFormat(FlowFormat):
     """Books without copy protection."""
 
     description = describe("EPUB", "book", (".epub",), _TYPE)
-    parser_version = name_version("epub", 1)
+    parser_version = name_version("epub", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD)
@@ -42,6 +47,15 @@ class EpubFormat(FlowFormat):
                 raise UnreadableError("it is protected against copying")
         blocks: list[Block] = []
         for name in names:
-            if name in archive and (chapter := read_html(archive.read(name))):
+            if name in archive and (chapter := read_html(archive.read(name), partial(_load, archive, name))):
                 blocks += [PageStart(), *chapter]
         return Content(blocks)
+
+
+def _load(archive: Archive, chapter: str, address: str) -> bytes:
+    """Return a picture of the book that a chapter shows; empty if it is outside the book."""
+    part = normpath(join(dirname(chapter), unquote(address)))
+    try:
+        return archive.read(part)
+    except UnreadableError:  # the text around it can still be read
+        return b""

@@ -19,7 +19,7 @@ class ExcelFormat(OfficeFormat):
         (".xlsx", ".xlsm"),
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     )
-    parser_version = name_version("xlsx", 1)
+    parser_version = name_version("xlsx", 2)
     main_part = "xl/workbook.xml"
 
     def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:

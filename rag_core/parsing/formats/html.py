@@ -19,7 +19,7 @@ class HtmlFormat(FlowFormat):
     """Web pages; scripts do not run, and nothing is loaded."""
 
     description = describe("HTML", "web page", (".html", ".htm", ".xhtml"), "text/html")
-    parser_version = name_version("html", 1)
+    parser_version = name_version("html", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         return _BEGINNING.match(file.read(_HEAD)) is not None

@@ -21,7 +21,7 @@ class MailFormat(FlowFormat):
     """Mails; attached files become documents of their own, and pictures on servers are not loaded."""
 
     description = describe("EML", "mail", (".eml",), "message/rfc822")
-    parser_version = name_version("eml", 1)
+    parser_version = name_version("eml", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD).lstrip().replace(b"\r\n", b"\n").partition(b"\n\n")[0]

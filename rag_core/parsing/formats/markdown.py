@@ -17,7 +17,7 @@ class MarkdownFormat(FlowFormat):
     """Markdown, converted to HTML."""
 
     description = describe("Markdown", "Markdown file", (".md", ".markdown"), "text/markdown")
-    parser_version = name_version("markdown", 1)
+    parser_version = name_version("markdown", 2)
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -18,7 +18,7 @@ class OutlookFormat(FlowFormat):
     """Mails saved by Outlook."""
 
     description = describe("MSG", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
-    parser_version = name_version("msg", 1)
+    parser_version = name_version("msg", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         return file.read(len(CONTAINER)) == CONTAINER and _PROPERTIES in file.read()

@@ -19,7 +19,7 @@ class PowerPointFormat(OfficeFormat):
         (".pptx", ".pptm"),
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     )
-    parser_version = name_version("pptx", 1)
+    parser_version = name_version("pptx", 2)
     main_part = "ppt/presentation.xml"
 
     def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:

@@ -19,7 +19,7 @@ class WordFormat(OfficeFormat):
         (".docx", ".docm"),
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     )
-    parser_version = name_version("docx", 1)
+    parser_version = name_version("docx", 2)
     main_part = "word/document.xml"
 
     def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:

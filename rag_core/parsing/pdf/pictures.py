@@ -52,7 +52,7 @@ def _convert(path: Path, target: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path) as image:
-                for frame in _iter_frames(image):
+                for frame in iter_frames(image):
                     width, height = _find_size(frame)
                     canvas.setPageSize((width, height))
                     canvas.drawImage(ImageReader(frame), 0, 0, width, height)
@@ -74,7 +74,7 @@ def _register_heic() -> None:
     pi_heif.register_heif_opener()
 
 
-def _iter_frames(image: Any) -> Iterator[Any]:
+def iter_frames(image: Any) -> Iterator[Any]:
     """Yield the frames of a picture upright, in RGB on white."""
     from PIL import Image, ImageOps, ImageSequence
 

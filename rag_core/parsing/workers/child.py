@@ -15,6 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from rag_core.parsing.figures import find_figure
 from rag_core.parsing.formats import FORMATS
 from rag_core.parsing.formats.base import PasswordNeededError, UnpackedSizeError, UnreadableError
 from rag_core.parsing.highlights import draw_highlights
@@ -118,6 +121,17 @@ class Service:
         png, count = draw_highlights(image, messages.unpack_array(request["rects"]))
         encoded = base64.b64encode(png).decode("ascii")
         return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
+
+    def do_figure(self, request: dict[str, Any]) -> dict[str, Any]:
+        image = self._file.draw_page(request["index"], request["scale"])
+        words = (messages.unpack_array(request[name]) for name in ("caption", "words", "others"))
+        if (box := find_figure(image, *words)) is None:
+            return {}
+        width, height = image.size
+        cropped = image.crop((int(box[0] * width), int(box[1] * height), int(box[2] * width), int(box[3] * height)))
+        png, count = draw_highlights(cropped, np.zeros((0, 4), np.float32))
+        encoded = base64.b64encode(png).decode("ascii")
+        return {"png": encoded, "width": cropped.width, "height": cropped.height, "highlighted": count}
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._file is not None:

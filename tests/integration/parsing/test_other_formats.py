@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,6 +29,7 @@ from tests.support.documents import (
     make_rtf,
     make_xlsx,
     make_zip,
+    with_part,
 )
 
 SENTENCE = "The ferry was launched in 1931 and refitted twice."
@@ -125,11 +124,6 @@ def test_encrypted_office_file_needs_its_password(parser: DocumentParser, path: 
         with pytest.raises(EncryptedDocument, match=r"^a\.docx is encrypted.* Give its password"):
             Reading(parser, path, "a.docx", data, password)
     assert SENTENCE in Reading(parser, path, "a.docx", data, "secret").text
-
-
-def with_part(data: bytes, name: str, part: bytes) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return make_zip({one: archive.read(one) for one in archive.namelist()} | {name: part})
 
 
 LINK = '<w:p><w:hyperlink r:id="rId9" xmlns:r="r"><w:r><w:t>Follow me</w:t></w:r></w:hyperlink></w:p>'

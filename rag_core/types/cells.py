@@ -1,0 +1,77 @@
+"""Addresses of cells of sheets, as in "Sales!C14" and "Sales!A14:D14"."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_ADDRESS = re.compile(
+    r"(?:(?P<sheet>.+)!)?\$?(?P<left>[A-Z]{1,3})\$?(?P<top>\d{1,7})(?::\$?(?P<right>[A-Z]{1,3})\$?(?P<bottom>\d{1,7}))?",
+    re.DOTALL,
+)
+
+
+class CellRange(NamedTuple):
+    """The cells between two corners, whose columns count from 0 and whose rows count from 1.
+
+    ``sheet`` is empty for the only table of a file.
+    """
+
+    sheet: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @classmethod
+    def parse(cls, address: str) -> CellRange | None:
+        """Return the range that an address means; ``None`` for another text.
+
+        >>> str(CellRange.parse("Sales!$B$2:D7"))
+        'Sales!B2:D7'
+        """
+        match = _ADDRESS.fullmatch(address)
+        if match is None:
+            return None
+        left, top = read_column(match["left"]), int(match["top"])
+        right = read_column(match["right"]) if match["right"] else left
+        bottom = int(match["bottom"] or top)
+        return cls(match["sheet"] or "", min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+
+    def __str__(self) -> str:
+        first, last = f"{column_letters(self.left)}{self.top}", f"{column_letters(self.right)}{self.bottom}"
+        cells = first if first == last else f"{first}:{last}"
+        return f"{self.sheet}!{cells}" if self.sheet else cells
+
+    def overlaps(self, other: CellRange) -> bool:
+        """Return whether a range of the same sheet has cells in common with this one."""
+        across = self.left <= other.right and other.left <= self.right
+        return across and self.top <= other.bottom and other.top <= self.bottom
+
+
+def column_letters(column: int) -> str:
+    """Return the letters of a column of a sheet.
+
+    >>> column_letters(0), column_letters(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def read_column(address: str) -> int:
+    """Return the index of the column with whose letters an address begins.
+
+    >>> read_column("AB7")
+    27
+    """
+    column = 0
+    for char in address:
+        if not "A" <= char <= "Z":
+            break
+        column = column * 26 + ord(char) - 64
+    return column - 1
