@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from contextvars import copy_context
 from importlib import metadata
 from typing import Any, Literal
@@ -52,7 +52,7 @@ def start_tracing() -> None:
     _provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     for exporter in exporters:
         _provider.add_span_processor(BatchSpanProcessor(exporter()))
-    Timer.open_span = open_span
+    Timer.open_span = _open_stage
 
 
 def stop_tracing() -> None:
@@ -116,6 +116,13 @@ def open_span(
         if "error.type" in added:
             span.set_status(trace.StatusCode.ERROR)
         span.end()
+
+
+def _open_stage(name: str) -> AbstractContextManager[object]:
+    """Open the span of a stage, unless it is part of background work, such as an evaluation."""
+    from opentelemetry import trace
+
+    return open_span(name) if trace.get_current_span().get_span_context().is_valid else nullcontext()
 
 
 def add_span(name: str, started_ns: int, **attributes: str | int) -> None:

@@ -71,6 +71,8 @@ def test_trace_has_the_request_its_question_and_its_stages_but_no_text(tmp_path:
     parents = {span.name: names[span.parent_span_id] for span in trace if span is not request}
     stages = dict.fromkeys(("embed", "dense", "lexical", "rerank", "gate", "generate"), "question")
     assert parents.items() >= {"question": "POST /api/v1/ask", **stages}.items()
+    roots = {span.name for span in spans if not span.parent_span_id}
+    assert roots == {"POST /api/v1/documents", "POST /api/v1/ask", "index file"}
     (indexed,) = (span for span in spans if span.name == "index file")
     assert indexed.end_time_unix_nano > indexed.start_time_unix_nano
     values = {one.key: one.value.string_value for span in spans for one in span.attributes}
