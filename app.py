@@ -3,7 +3,13 @@
 It opens the engine and loads the models when it starts, before the first visitor.
 """
 
+# ruff: noqa: E402
 from __future__ import annotations
+
+import gc
+
+# Modules create objects that stay until the process ends, which the collector would look through again and again.
+gc.disable()
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,6 +24,9 @@ from pages.shared import clashes, sidebar, unlock  # noqa: F401
 from pages.shared.backend import close_backend, find_base_path, find_host, open_backend, open_engine
 from rag_core.api.calls import Served
 from rag_core.api.routes import build_routes
+
+gc.freeze()
+gc.enable()
 
 
 @asynccontextmanager

@@ -59,6 +59,7 @@ from rag_core.runtime.models import LocalModels
 from rag_core.runtime.pool import SearchPool
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
+from rag_core.runtime.tracing import start_tracing, stop_tracing
 from rag_core.runtime.warm_up import WarmUp
 from rag_core.settings import Settings
 from rag_core.system import configure_malloc
@@ -106,11 +107,12 @@ class Services:
 
     Raises
     ------
-    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError
+    DataFolderInUse, DataFolderUnwritable, StoreUnavailable, SettingsError, PackageNotInstalled
     """
 
     def __init__(self, settings: Settings) -> None:
         configure_malloc()
+        start_tracing()
         self.settings = settings
         self.formats = ACCEPTED
         stores = self._stores = Stores(settings)
@@ -225,3 +227,4 @@ class Services:
             self._searcher.close()
             self._pool.close()
             self._stores.close()
+            stop_tracing()

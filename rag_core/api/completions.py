@@ -1,10 +1,13 @@
-"""Footnote as a model of the Chat Completions API, for programs that know no other."""
+"""Footnote as a model of the Chat Completions API, for programs that know no other.
+
+`rag_core.api.responses` answers the same questions in the form of the Responses API.
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Literal
 from uuid import uuid4
@@ -50,15 +53,29 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class Completion(Body):
+class Conversation(Body):
     """A conversation that ends with a question; parameters of sampling have no effect."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
     model: str
-    messages: list[ChatMessage] = Field(min_length=1)
     stream: bool = False
+
+    @property
+    def turns(self) -> Sequence[ChatMessage]:
+        """The messages, of which there is at least one."""
+        raise NotImplementedError
+
+
+class Completion(Conversation):
+    """A conversation in the form of Chat Completions."""
+
+    messages: list[ChatMessage] = Field(min_length=1)
     stream_options: StreamOptions | None = None
+
+    @property
+    def turns(self) -> Sequence[ChatMessage]:
+        return self.messages
 
 
 def build_error_response(error: Exception) -> Response:
@@ -82,25 +99,18 @@ def _list_names(call: Call) -> list[str]:
     return [MODEL, *(f"{MODEL}:{name}" for name in sorted(collections))]
 
 
-def _complete(call: Call) -> dict[str, Any] | Response:
-    body: Completion = call.body
+def check_conversation(call: Call) -> None:
+    """Raise `RequestError` if the model of a conversation does not exist, or its last message is not a question."""
+    body: Conversation = call.body
     if body.model not in _list_names(call):
         raise RequestError(404, f"There is no model {body.model!r}. The models are {', '.join(_list_names(call))}.")
-    if body.messages[-1].role != "user":
+    if body.turns[-1].role != "user":
         raise RequestError(422, "The last message is not a question. Send a message of the role “user” last.")
-    if body.stream:
-        return EventStream(_stream(call), call.stopping, _encode_stream_error)
-    answer = next(event for event in _ask(call) if isinstance(event, Answer))
-    content = export_answer(call.engine.models.settings, answer, call.application).rstrip()
-    message = {"role": "assistant", "content": content, "refusal": None}
-    choice = {"index": 0, "message": message | {"annotations": _annotate(call, answer, content)}}
-    head = _write_head("chat.completion", body.model)
-    return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count(answer)}
 
 
-def _ask(call: Call) -> Generator[Stage | Answer, None, None]:
+def answer_conversation(call: Call) -> Generator[Stage | Answer, None, None]:
     """Yield the stages of the answer to the last message, and the answer."""
-    *earlier, last = call.body.messages
+    *earlier, last = call.body.turns
     told = [one.text for one in earlier if one.role in ("system", "developer")]
     history = [
         # What an earlier answer lists after its text is no part of the conversation.
@@ -120,8 +130,80 @@ def _ask(call: Call) -> Generator[Stage | Answer, None, None]:
                 yield event
 
 
-def _stream(call: Call) -> Generator[bytes, None, None]:
-    """Yield the pieces of the answer once it is checked, since text that was sent cannot be corrected."""
+def read_conversation_answer(call: Call) -> Answer:
+    """Return the answer to the last message."""
+    return next(event for event in answer_conversation(call) if isinstance(event, Answer))
+
+
+def stream_conversation_answer(
+    call: Call,
+    first: Sequence[bytes],
+    write_answer: Callable[[Answer], Iterator[bytes]],
+    encode_problem: Callable[[Exception], bytes],
+) -> EventStream:
+    """Return a stream that writes the answer once it is checked, since text that was sent cannot be corrected.
+
+    Parameters
+    ----------
+    call : Call
+    first : sequence of bytes
+        The events before the answer.
+    write_answer, encode_problem : callable
+        Return the events of the answer, and the last event of a stream without one.
+    """
+
+    def write() -> Generator[bytes, None, None]:
+        try:
+            yield from first
+            for event in answer_conversation(call):
+                # A comment keeps the connection alive.
+                yield from [b": working\n\n"] if isinstance(event, Stage) else write_answer(event)
+        except Stopped:
+            raise
+        except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
+            yield encode_problem(error)
+
+    return EventStream(write(), call.stopping, encode_problem)
+
+
+def write_content(call: Call, answer: Answer) -> str:
+    """Return the text of an answer with its sources."""
+    return export_answer(call.engine.models.settings, answer, call.application).rstrip()
+
+
+def split_content(content: str) -> list[str]:
+    """Return the pieces in which a text is streamed."""
+    return re.findall(r"\s*\S+", content)
+
+
+def annotate(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
+    """Return the place of each marker in the content, with the link to the page that it cites."""
+    cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
+    return [
+        {
+            "start_index": found.start(),
+            "end_index": found.end(),
+            "title": f"{one.document}, {answer.find_cells(one.marker) or one.place}",
+            "url": build_citation_link(call.application, one),
+        }
+        for found in MARKER.finditer(content.partition(SOURCES_HEADING)[0])
+        if (one := cited.get(int(found[1])))
+    ]
+
+
+def _complete(call: Call) -> dict[str, Any] | Response:
+    check_conversation(call)
+    if call.body.stream:
+        return _stream(call)
+    answer = read_conversation_answer(call)
+    content = write_content(call, answer)
+    message = {"role": "assistant", "content": content, "refusal": None}
+    choice = {"index": 0, "message": message | {"annotations": _annotate(call, answer, content)}}
+    head = _write_head("chat.completion", call.body.model)
+    return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count(answer)}
+
+
+def _stream(call: Call) -> EventStream:
     head = _write_head("chat.completion.chunk", call.body.model)
     usage = {"usage": None} if _wants_usage(call) else {}
 
@@ -129,24 +211,17 @@ def _stream(call: Call) -> Generator[bytes, None, None]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         return encode_event("", {**head, "choices": [choice], **usage})
 
-    try:
-        yield write({"role": "assistant", "content": ""})
-        for event in _ask(call):
-            if isinstance(event, Stage):
-                # A comment, which keeps the connection alive.
-                yield b": working\n\n"
-                continue
-            content = export_answer(call.engine.models.settings, event, call.application).rstrip()
-            for piece in re.findall(r"\s*\S+", content):
-                yield write({"content": piece})
-            yield write({"annotations": _annotate(call, event, content)}, "stop")
-            if usage:
-                yield encode_event("", {**head, "choices": [], "usage": _count(event)})
+    def write_answer(answer: Answer) -> Iterator[bytes]:
+        content = write_content(call, answer)
+        for piece in split_content(content):
+            yield write({"content": piece})
+        yield write({"annotations": _annotate(call, answer, content)}, "stop")
+        if usage:
+            yield encode_event("", {**head, "choices": [], "usage": _count(answer)})
         yield DONE
-    except Stopped:
-        raise
-    except Exception as error:  # noqa: BLE001 - the status is sent already, so the error becomes an event
-        yield _encode_stream_error(error)
+
+    first = write({"role": "assistant", "content": ""})
+    return stream_conversation_answer(call, [first], write_answer, _encode_stream_error)
 
 
 def _encode_stream_error(error: Exception) -> bytes:
@@ -159,22 +234,8 @@ def _wants_usage(call: Call) -> bool:
     return options is not None and options.include_usage
 
 
-def _annotate(call: Call, answer: Answer, content: str) -> Sequence[dict[str, Any]]:
-    """Return the place of each marker in the content, with the link to the page that it cites."""
-    cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "start_index": found.start(),
-                "end_index": found.end(),
-                "title": f"{one.document}, {answer.find_cells(one.marker) or one.place}",
-                "url": build_citation_link(call.application, one),
-            },
-        }
-        for found in MARKER.finditer(content.partition(SOURCES_HEADING)[0])
-        if (one := cited.get(int(found[1])))
-    ]
+def _annotate(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
+    return [{"type": "url_citation", "url_citation": one} for one in annotate(call, answer, content)]
 
 
 def _write_head(kind: str, model: str) -> dict[str, Any]:

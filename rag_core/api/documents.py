@@ -17,6 +17,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api import json_rows
+from rag_core.api.access import require_right
 from rag_core.api.calls import Body, Call, Endpoint, build_json_response
 from rag_core.api.visible_library import find_document
 from rag_core.engine import Engine
@@ -229,6 +230,14 @@ def _get_job(call: Call) -> dict[str, Any]:
     return _build_job_row(call.engine, call.library.get_job(call.path["job_id"]))
 
 
+def _cancel_job(call: Call) -> dict[str, Any]:
+    job = call.library.get_job(call.path["job_id"])
+    if job.kind != "index":
+        require_right(call.caller, "manage")
+    call.engine.jobs.cancel(job.job_id)
+    return _get_job(call)
+
+
 def _build_job_row(engine: Engine, job: Job) -> dict[str, Any]:
     return json_rows.build_job_row(job, find_document(engine, job))
 
@@ -237,7 +246,7 @@ def _find(call: Call) -> DocumentInfo:
     return call.library.get(call.path["document_id"])
 
 
-_ONE = "/documents/{document_id}"
+_ONE, _JOB = "/documents/{document_id}", "/jobs/{job_id}"
 ENDPOINTS = (
     Endpoint(
         "GET", "/documents", "read", "List documents, newest first", _list_documents, "DocumentsRow", DocumentsQuery
@@ -265,5 +274,6 @@ ENDPOINTS = (
         media_types=("image/png",),
     ),
     Endpoint("GET", f"{_ONE}/outline", "read", "Read the table of contents", _list_sections, "OutlineRow"),
-    Endpoint("GET", "/jobs/{job_id}", "read", "Follow the job of a file", _get_job, "JobRow"),
+    Endpoint("GET", _JOB, "read", "Follow the job of a file", _get_job, "JobRow"),
+    Endpoint("DELETE", _JOB, "add", "Cancel a job; follow it until it has ended", _cancel_job, "JobRow"),
 )

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag_core.api.problems import request_id
 from rag_core.engine import Engine
 from rag_core.runtime.activity import LIMITS_S, Durations
+from rag_core.runtime.tracing import open_span
 
 _log = logging.getLogger(__name__)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -48,12 +49,17 @@ class Observed:
                 MutableHeaders(scope=message)[_HEADER] = one
             await send(message)
 
+        # A program can send any word as the method, and each would become a time series.
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        known = {"http.request.method": method, "http.route": self._path, "footnote.request_id": one}
         try:
-            await self._app(scope, receive, send_with_id)
+            with open_span(f"{method} {self._path}", kind="SERVER", headers=Headers(scope=scope), **known) as added:
+                await self._app(scope, receive, send_with_id)
+                added["http.response.status_code"] = status
+                if status >= 500:
+                    added["error.type"] = str(status)
         finally:
             seconds = time.perf_counter() - started
-            # A program can send any word as the method, and each would become a time series.
-            method = scope["method"] if scope["method"] in _METHODS else "other"
             requests.add(seconds, method, self._path, str(status))
             level = logging.WARNING if status >= 500 else logging.INFO
             _log.log(level, "request %s: %s %s: %s in %.3f s", one, method, self._path, status, seconds)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, compile_path
 
-from rag_core.api import completions
+from rag_core.api import completions, responses
 from rag_core.api.access import require_all_collections
 from rag_core.api.calls import (
     CANNOT_START,
@@ -26,6 +26,7 @@ from rag_core.api.observation import Observed, write_metrics
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
+_MODEL_ENDPOINTS = (*completions.ENDPOINTS, *responses.ENDPOINTS)
 Reply = Callable[[Request], Awaitable[Response]]
 
 
@@ -43,8 +44,8 @@ def build_routes(served: Served) -> list[BaseRoute]:
         Mount(
             "/v1",
             routes=[
-                *(_build_route(one, served, "/v1", completions.build_error_response) for one in completions.ENDPOINTS),
-                *_rest(completions.ENDPOINTS, completions.build_error_response),
+                *(_build_route(one, served, "/v1", completions.build_error_response) for one in _MODEL_ENDPOINTS),
+                *_rest(_MODEL_ENDPOINTS, completions.build_error_response),
             ],
         ),
         Route("/mcp", Observed(McpEndpoint(served), "/mcp")),

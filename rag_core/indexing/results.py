@@ -12,6 +12,7 @@ from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import TaskResult, get_job_state
 from rag_core.runtime.stores import Stores
+from rag_core.runtime.tracing import add_span
 from rag_core.types.documents import DocumentStatus
 
 log = logging.getLogger(__name__)
@@ -131,6 +132,7 @@ class ResultStage:
             elif result.status is DocumentStatus.FAILED:
                 self.problems[result.task.job_id] = result.reason
             self._counter.remove()
+            _trace(result)
 
     def _end(self, result: TaskResult) -> None:
         task = result.task
@@ -144,3 +146,9 @@ class ResultStage:
                 self._removal.end_version(task.version_id, result.status, result.reason, keep=not task.activate)
         if not task.is_reindex:
             self._stores.jobs.finish(task.job_id, get_job_state(result.status), result.status, result.reason)
+
+
+def _trace(result: TaskResult) -> None:
+    ids = {"footnote.job_id": result.task.job_id, "footnote.document_id": result.task.document_id}
+    counts = {"footnote.chunks": result.chunks, "footnote.embeddings": result.computed}
+    add_span("index file", result.task.started_ns, **ids, **counts, **{"footnote.status": result.status.value})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -54,6 +55,8 @@ class IndexingTask:
         How text in pictures is recognized, if not as the settings say; see `Settings.ocr`.
     is_separate : bool
         Whether attached files are separate; see `Documents.submit`.
+    started_ns : int
+        When the task started, as `time.time_ns` counts it.
     """
 
     job_id: str
@@ -69,6 +72,7 @@ class IndexingTask:
     password: str | None = field(default=None, repr=False)
     ocr: str | None = None
     is_separate: bool = True
+    started_ns: int = field(default_factory=time.time_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

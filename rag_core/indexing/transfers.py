@@ -18,6 +18,7 @@ from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.backups import MANIFEST as BACKUP_MANIFEST
 from rag_core.store.backups import stream_zip
 from rag_core.store.conversations import TITLE_CHARS
 from rag_core.store.database import now
@@ -196,7 +197,7 @@ class Transfers:
         """
         try:
             archive = Archive(file, _MAX_FILES * self._max_file_bytes, max_parts=_MAX_PARTS)
-            manifest = _parse(archive.read(MANIFEST, _MAX_MANIFEST_BYTES))
+            manifest = _read_manifest(archive)
             for one in manifest.documents:
                 self._check_file(archive, one)
         except (UnreadableError, UnpackedSizeError, CollectionError) as error:
@@ -270,7 +271,7 @@ def split_export(file: BinaryIO) -> Iterator[bytes]:
     """
     try:
         archive = Archive(file, None, max_parts=_MAX_PARTS)
-        manifest = _parse(archive.read(MANIFEST, _MAX_MANIFEST_BYTES))
+        manifest = _read_manifest(archive)
         for one in manifest.documents:
             alone = manifest.model_copy(update={"documents": [one], "conversations": [], "settings": _Settings()})
             if (part := _name_part(one.sha256)) in archive:
@@ -288,7 +289,12 @@ def _name_part(digest: str) -> str:
     return f"files/{digest}"
 
 
-def _parse(data: bytes) -> _Export:
+def _read_manifest(archive: Archive) -> _Export:
+    if MANIFEST not in archive and BACKUP_MANIFEST in archive:
+        raise UnreadableError(
+            "it is a backup, which becomes a library of its own: python -m rag_core --data-dir NEW-FOLDER restore FILE"
+        )
+    data = archive.read(MANIFEST, _MAX_MANIFEST_BYTES)
     try:
         found = json.loads(data)
         if isinstance(found, dict) and isinstance(found.get("version"), int) and found["version"] > 1:

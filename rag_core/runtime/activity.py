@@ -10,6 +10,7 @@ from collections.abc import Generator
 from contextlib import closing
 
 from rag_core.runtime.stores import Stores
+from rag_core.runtime.tracing import trace_question
 from rag_core.types.answers import Answer, AnswerState, AskEvent
 
 # Upper limits in seconds of the classes of durations; the last class has none.
@@ -52,8 +53,8 @@ class Activity:
         """Yield the events of an answer, and count the question."""
         started, outcome = time.perf_counter(), "stopped"
         try:
-            with closing(events):
-                for event in events:
+            with closing(trace_question(events)) as traced:
+                for event in traced:
                     if isinstance(event, Answer):
                         outcome = "refused" if event.state is AnswerState.ABSTAINED else "answered"
                     yield event

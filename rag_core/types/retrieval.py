@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -296,11 +297,14 @@ class Timer:
     """Measures how many milliseconds each stage takes; ``ms`` maps the names of stages to their times."""
 
     ms: dict[str, float] = field(default_factory=dict)
+    # Opens the span of a stage while the application is traced.
+    open_span: ClassVar[Callable[[str], AbstractContextManager[object]]] = nullcontext
 
     @contextmanager
     def measure(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
-            yield
+            with Timer.open_span(name):
+                yield
         finally:
             self.ms[name] = self.ms.get(name, 0.0) + 1000 * (time.perf_counter() - started)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from rag_core.api.endpoints import ENDPOINTS
+from rag_core.cli.app import app
 from tests.unit.test_imports import LAYERS
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +85,29 @@ def test_named_paths_exist(page: Path) -> None:
     spans = re.findall(r"`([^`\n]+)`", without_code(page.read_text("utf-8")))
     paths = [span for span in spans if PATH.fullmatch(span)]
     assert [path for path in paths if not list(ROOT.glob(path.rstrip("/")))] == []
+
+
+def test_named_commands_and_addresses_exist() -> None:
+    def list_commands(group: Any, names: str = "") -> Iterator[tuple[str, set[str]]]:
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                yield from list_commands(command, f"{name} ")
+            else:
+                yield names + name, {option for one in command.params for option in one.opts}
+
+    commands = dict(list_commands(typer.main.get_command(app)))
+    text = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
+    lines = re.findall(r"-m rag_core(?: --data-dir \S+)? (\w.*?)(?:`| #|$)", text, re.MULTILINE)
+    assert len(lines) > 20
+    unknown = []
+    for line in lines:
+        options = commands.get(" ".join(line.split()[:2]), commands.get(line.split()[0]))
+        if options is None or not set(re.findall(r"(?<=\s)--[\w-]+", line)) <= options:
+            unknown.append(line)
+    addresses = re.findall(r"\b(GET|POST|DELETE) /api/v1(/[\w/{}]+)", text)
+    known = {(one.method, one.path) for one in ENDPOINTS}
+    assert (unknown, [one for one in addresses if one not in known]) == ([], [])
+    assert addresses
 
 
 def test_architecture_has_a_heading_for_every_folder() -> None:

@@ -35,7 +35,7 @@ LAYERS = (
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "tokenizers", "chromadb", "pypdfium2", "pypdf"),
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
-    *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker", "mcp", "prometheus_client"),
+    *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker", "mcp", "prometheus_client", "opentelemetry"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,8 +18,9 @@ from starlette.testclient import TestClient
 from rag_core.api.calls import Served
 from rag_core.api.routes import build_routes
 from rag_core.engine import Engine
+from rag_core.parsing.parser import DocumentParser
 from rag_core.types.access import RIGHTS
-from tests.support.engines import opened
+from tests.support.engines import before_call, opened
 from tests.support.pdfs import make_pdf, with_attachments
 
 OPEN = {"canal.pdf": "The Lindow canal was dug in 1803. Its nine locks lift boats by 31 metres."}
@@ -118,6 +120,37 @@ def test_token_allows_what_it_was_created_for_until_it_is_revoked(shared: Engine
     shared.tokens.revoke("manager")
 
 
+def test_job_is_cancelled_with_the_right_to_add_to_its_collection(shared: Engine) -> None:
+    held = threading.Event()
+    callers = {
+        name: client(shared, token=shared.tokens.create(name, rights, collections)[0])
+        for name, rights, collections in (
+            ("reads", ("read",), ["open"]),
+            ("elsewhere", ("read", "add"), ["vault"]),
+            ("adds", ("read", "add"), ["open"]),
+            ("adds everywhere", ("read", "add"), []),
+        )
+    }
+
+    def cancel(job_id: str, *names: str) -> list[int]:
+        return [callers[name].delete(f"/api/v1/jobs/{job_id}").status_code for name in names]
+
+    with before_call(DocumentParser, "parse", lambda: held.wait(30)):
+        sent = {"file": ("weir.pdf", make_pdf("The weir is low."))}
+        job = callers["adds"].post("/api/v1/documents", files=sent).json()
+        assert cancel(job["job_id"], "reads", "elsewhere", "adds") == [403, 404, 200]
+        held.set()
+        shared.jobs.wait([job["job_id"]])
+    ended = callers["adds"].delete(f"/api/v1/jobs/{job['job_id']}").json()
+    assert (ended["state"], ended["reason"]) == ("cancelled", "Cancelled before it was indexed.")
+    rebuilding = shared.index.rebuild()
+    assert cancel(rebuilding.job_id, "adds", "adds everywhere") == [404, 403]
+    shared.jobs.wait([rebuilding.job_id])
+    shared.documents.delete([ended["document_id"]])
+    for name in callers:
+        shared.tokens.revoke(name)
+
+
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Engine, str]]]:
     """Open two libraries: one has only the documents of a collection, the other one hidden documents as well."""
@@ -175,6 +208,7 @@ CALLS = st.one_of(
         NAMES.filter("OWN".__ne__).map("documents/{}".format),
         st.none(),
     ),
+    st.tuples(st.just("DELETE"), st.just("jobs/JOB"), st.none()),
     st.tuples(st.just("GET"), NAMES.map("documents/{}/pages".format), st.none()),
     st.tuples(st.just("GET"), NAMES.map("documents/{}/outline".format), st.none()),
     st.tuples(

@@ -116,8 +116,10 @@ def test_library_of_the_running_app_is_backed_up_exported_and_imported(
     app.http.delete(f"documents/{quarry['document_id']}")
     file.write_bytes(b"no zip")
     assert "cannot be imported" in run("import", str(file))[2]
-    reply = app.http.post("import", files={"file": ("x.zip", b"no zip")})
-    assert (reply.status_code, "Nothing was imported" in reply.json()["detail"]) == (422, True)
+    assert "python -m rag_core --data-dir NEW-FOLDER restore FILE" in run("import", str(tmp_path / "backup.zip"))[2]
+    for data, words in ((b"no zip", "Nothing was imported"), ((tmp_path / "backup.zip").read_bytes(), "is a backup")):
+        reply = app.http.post("import", files={"file": ("x.zip", data)})
+        assert (reply.status_code, words in reply.json()["detail"]) == (422, True)
 
 
 def test_other_commands_say_that_the_app_uses_the_folder(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import openai
@@ -43,6 +44,22 @@ def test_answer_cites_pages_in_its_text_its_end_and_its_annotations(app: ServedA
     assert place.url in sources
     assert whole.usage is not None
 
+    # The other API of the client gives the same answer.
+    asked = [{"role": "user", "content": [{"type": "input_text", "text": QUESTION}]}]
+    response = client.responses.create(model="footnote:default", input=asked)
+    assert response.output_text == message.content
+    (same, *_) = response.output[0].content[0].annotations
+    assert same.to_dict() == {"type": "url_citation", **place.to_dict()}
+    assert (response.status, response.usage is not None) == ("completed", True)
+    with client.responses.stream(model="footnote", input=QUESTION) as stream:
+        kinds = [event.type.removeprefix("response.") for event in stream]
+        final = stream.get_final_response()
+    assert (final.output_text, final.output[0].content[0].annotations[0]) == (message.content, same)
+    assert list(dict.fromkeys(kinds)) == [
+        *("created", "in_progress", "output_item.added", "content_part.added", "output_text.delta"),
+        *("output_text.annotation.added", "output_text.done", "content_part.done", "output_item.done", "completed"),
+    ]
+
     options = {"include_usage": True}
     chunks = list(
         client.chat.completions.create(model="footnote", messages=question, stream=True, stream_options=options)
@@ -67,23 +84,40 @@ def test_follow_up_refers_to_earlier_messages_and_a_refusal_has_no_sources(
     assert refusal.content is not None
     assert "Sources:" not in refusal.content
     assert not refusal.annotations
+    response = client.responses.create(model="footnote", input=messages[1:], instructions="Answer in one sentence.")
+    assert response.output_text == refusal.content
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "words"),
+    ("api", "changes", "error", "words"),
     [
-        ({"model": "footnote:nowhere"}, openai.NotFoundError, "There is no model 'footnote:nowhere'"),
-        ({"messages": []}, openai.UnprocessableEntityError, "messages"),
-        ({"messages": [{"role": "user", "content": " "}]}, openai.UnprocessableEntityError, "The question is empty"),
-        ({"messages": [{"role": "assistant", "content": "No"}]}, openai.UnprocessableEntityError, "not a question"),
+        ("chat", {"model": "footnote:nowhere"}, openai.NotFoundError, "There is no model 'footnote:nowhere'"),
+        ("chat", {"messages": []}, openai.UnprocessableEntityError, "messages"),
+        ("chat", {"messages": [{"role": "user", "content": " "}]}, openai.UnprocessableEntityError, "is empty"),
+        ("chat", {"messages": [{"role": "assistant", "content": "No"}]}, openai.UnprocessableEntityError, "a question"),
+        ("responses", {"model": "gpt-5"}, openai.NotFoundError, "There is no model 'gpt-5'"),
+        ("responses", {"input": []}, openai.UnprocessableEntityError, "input"),
+        ("responses", {"input": [{"type": "item_reference", "id": "a"}]}, openai.UnprocessableEntityError, "message"),
+        ("responses", {"previous_response_id": "resp_1"}, openai.UnprocessableEntityError, "Responses are not kept"),
     ],
 )
 def test_error_is_one_of_the_client(
-    client: openai.OpenAI, changes: dict[str, object], error: type[openai.APIStatusError], words: str
+    client: openai.OpenAI, api: str, changes: dict[str, Any], error: type[openai.APIStatusError], words: str
 ) -> None:
-    request = {"model": "footnote", "messages": [{"role": "user", "content": QUESTION}]} | changes
+    create, sent = {
+        "chat": (client.chat.completions.create, {"messages": [{"role": "user", "content": QUESTION}]}),
+        "responses": (client.responses.create, {"input": QUESTION}),
+    }[api]
     with pytest.raises(error, match=words):
-        client.chat.completions.create(**request)
+        create(**{"model": "footnote", **sent, **changes})
+
+
+def test_error_after_the_beginning_of_a_stream_ends_it(client: openai.OpenAI) -> None:
+    *_, last = client.responses.create(model="footnote", input=" ", stream=True)
+    assert (last.type, last.response.status) == ("response.failed", "failed")
+    assert "The question is empty" in last.response.error.message
+    with pytest.raises(openai.APIError, match="The question is empty"):
+        list(client.chat.completions.create(model="footnote", messages=[{"role": "user", "content": " "}], stream=True))
 
 
 def test_unknown_token_is_refused(app: ServedApp) -> None:
