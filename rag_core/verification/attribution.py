@@ -153,7 +153,7 @@ class SourceComparison:
         self._encoded_question = encode_text(question, encode)
         self._sources = _split_passages(passages, self._encoded_question, encode)
         # What was compared while the text was written is not compared again.
-        self._compared: dict[tuple[str, tuple[int, ...], bool], _Attribution] = {}
+        self._compared: dict[tuple[str, str, tuple[int, ...], bool], _Attribution] = {}
 
     def attribute(self, text: str) -> VerifiedAnswer:
         """Return a text with citations and marks; see `attribute_claims`."""
@@ -191,7 +191,7 @@ class SourceComparison:
         return languages_differ(text, "\n".join(one.text for one in compared))
 
     def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
-        key = text[claim.start : claim.end], claim.ranks, foreign
+        key = text[claim.start : claim.end], claim.introduction, claim.ranks, foreign
         if key not in self._compared:
             self._compared[key] = _attribute_claim(
                 text, claim, self._encoded_question, self._sources, self._encode, foreign
@@ -277,7 +277,8 @@ def _attribute_claim(
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    wrong, calculation = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
+    introduced, asked = _add_introduction(said.reading, question.reading, claim.introduction)
+    wrong, calculation = find_wrong_value(introduced, asked, scored, sources, foreign)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
@@ -301,6 +302,15 @@ def _attribute_claim(
     if wrong:
         return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
     return _Attribution(claim, cited, best, reason=f"calculated: {calculation}" if calculation else "")
+
+
+def _add_introduction(
+    said: AnnotatedText, question: AnnotatedText, introduction: str
+) -> tuple[AnnotatedText, AnnotatedText]:
+    """Return an item of a list with its introduction, whose values are known like those of the question, and both."""
+    if not introduction or "|" in introduction:
+        return said, question
+    return AnnotatedText(f"{introduction}: {said.text}"), AnnotatedText(f"{question.text}\n{introduction}")
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
