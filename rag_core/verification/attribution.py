@@ -270,24 +270,30 @@ def _attribute_claim(
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
-    said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
+    written = written[opening.end() :] if opening and opening.end() < len(written) else written
+    asked = question.reading
+    header = claim.introduction if "|" in claim.introduction else ""
+    if claim.introduction and not header:
+        # The values of the introduction are known, like those of the question.
+        written = f"{claim.introduction}: {written}"
+        asked = AnnotatedText(f"{asked.text}\n{claim.introduction}")
+    said = encode_text(written, encode)
     candidates = _select_sentences(said, claim, sources)
     if not candidates:
         return _Attribution(claim)
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    introduced, asked = _add_introduction(said.reading, question.reading, claim.introduction)
-    wrong, calculation = find_wrong_value(introduced, asked, scored, sources, foreign)
+    wrong, calculation = find_wrong_value(said.reading, asked, scored, sources, foreign, header)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
-    if not foreign and _is_unrelated(said.reading, question.reading, sources, max(one.support for one in scored)):
+    if not foreign and _is_unrelated(said.reading, asked, sources, max(one.support for one in scored)):
         return _Attribution(claim, (), best, "not_found", wrong.value if wrong else "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
-        if (stating := _find_stating(said.reading, question.reading, in_passage)) is not None:
+        if (stating := _find_stating(said.reading, asked, in_passage)) is not None:
             kept.append(stating)
             continue
         named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
@@ -298,19 +304,10 @@ def _attribute_claim(
             kept.append(named.sentence)
     if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
+    cited = tuple(_add_number_sentences(said.reading, asked, kept))
     if wrong:
         return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
     return _Attribution(claim, cited, best, reason=f"calculated: {calculation}" if calculation else "")
-
-
-def _add_introduction(
-    said: AnnotatedText, question: AnnotatedText, introduction: str
-) -> tuple[AnnotatedText, AnnotatedText]:
-    """Return an item of a list with its introduction, whose values are known like those of the question, and both."""
-    if not introduction or "|" in introduction:
-        return said, question
-    return AnnotatedText(f"{introduction}: {said.text}"), AnnotatedText(f"{question.text}\n{introduction}")
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
