@@ -47,9 +47,9 @@ class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
     ``markers`` contains the start, end and rank of each marker. A statement without markers has the ``ranks`` of the
-    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``introduction`` is the
-    text above an item of a list or a row of a table to which it belongs: a line that ends with a colon, the items that
-    contain it, a heading, or the header row; empty for other statements.
+    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``introduction`` is
+    the text above an item of a list or a row of a table to which it belongs: a line that ends with a colon, the items
+    that contain it, a heading, or the header row; empty for other statements.
     """
 
     start: int

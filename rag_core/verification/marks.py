@@ -88,7 +88,9 @@ def find_wrong_value(
     found = _find_wrong_value(claim, question, scored, sources, foreign, calculations)
     if found is None and header and not foreign:
         ranked = sorted(scored, key=lambda one: -one.words)
-        cells = ((value, cell) for cell, known in list_headed_cells(claim.text, header) for value in cell.values[known:])
+        cells = (
+            (value, cell) for cell, known in list_headed_cells(claim.text, header) for value in cell.values[known:]
+        )
         found = next(filter(None, (find_other_cell(value, cell, ranked, sources) for value, cell in cells)), None)
     return found, next(iter(calculations), "")
 
