@@ -153,7 +153,7 @@ class SourceComparison:
         self._encoded_question = encode_text(question, encode)
         self._sources = _split_passages(passages, self._encoded_question, encode)
         # What was compared while the text was written is not compared again.
-        self._compared: dict[tuple[str, tuple[int, ...], bool], _Attribution] = {}
+        self._compared: dict[tuple[str, str, tuple[int, ...], bool], _Attribution] = {}
 
     def attribute(self, text: str) -> VerifiedAnswer:
         """Return a text with citations and marks; see `attribute_claims`."""
@@ -191,7 +191,7 @@ class SourceComparison:
         return languages_differ(text, "\n".join(one.text for one in compared))
 
     def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
-        key = text[claim.start : claim.end], claim.ranks, foreign
+        key = text[claim.start : claim.end], claim.introduction, claim.ranks, foreign
         if key not in self._compared:
             self._compared[key] = _attribute_claim(
                 text, claim, self._encoded_question, self._sources, self._encode, foreign
@@ -270,23 +270,30 @@ def _attribute_claim(
 ) -> _Attribution:
     written = text[claim.start : claim.end]
     opening = INTERJECTION.match(written)
-    said = encode_text(written[opening.end() :] if opening and opening.end() < len(written) else written, encode)
+    written = written[opening.end() :] if opening and opening.end() < len(written) else written
+    asked = question.reading
+    header = claim.introduction if "|" in claim.introduction else ""
+    if claim.introduction and not header:
+        # The values of the introduction are known, like those of the question.
+        written = f"{claim.introduction}: {written}"
+        asked = AnnotatedText(f"{asked.text}\n{claim.introduction}")
+    said = encode_text(written, encode)
     candidates = _select_sentences(said, claim, sources)
     if not candidates:
         return _Attribution(claim)
     scored = [score_sentence(said, one.source.encode_sentence(one), foreign) for one in candidates]
     closest = max(scored, key=lambda candidate: candidate.with_question)
     best = closest.sentence
-    wrong, calculation = find_wrong_value(said.reading, question.reading, scored, sources, foreign)
+    wrong, calculation = find_wrong_value(said.reading, asked, scored, sources, foreign, header)
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
-    if not foreign and _is_unrelated(said.reading, question.reading, sources, max(one.support for one in scored)):
+    if not foreign and _is_unrelated(said.reading, asked, sources, max(one.support for one in scored)):
         return _Attribution(claim, (), best, "not_found", wrong.value if wrong else "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
-        if (stating := _find_stating(said.reading, question.reading, in_passage)) is not None:
+        if (stating := _find_stating(said.reading, asked, in_passage)) is not None:
             kept.append(stating)
             continue
         named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
@@ -297,7 +304,7 @@ def _attribute_claim(
             kept.append(named.sentence)
     if not kept and closest.support >= MIN_SUPPORT:
         kept = [best]
-    cited = tuple(_add_number_sentences(said.reading, question.reading, kept))
+    cited = tuple(_add_number_sentences(said.reading, asked, kept))
     if wrong:
         return _Attribution(claim, cited, best, "not_found", wrong.value, best.source.passage.rank)
     return _Attribution(claim, cited, best, reason=f"calculated: {calculation}" if calculation else "")

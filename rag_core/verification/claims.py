@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
@@ -28,6 +29,9 @@ _ASSERTS = re.compile(
 )
 _BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
+# An item of a list, from the beginning of its line; the group is its indentation.
+_ITEM = re.compile(r"([ \t]*)(?:[-*+•–]|\d+[.)])[ \t]+(?=\S)")
+_DECORATION = " \t#*_`:"
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # The boundary between two clauses that make different statements.
 _TURN = re.compile(
@@ -43,13 +47,16 @@ class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
     ``markers`` contains the start, end and rank of each marker. A statement without markers has the ``ranks`` of the
-    next statement with markers in its paragraph, or of the nearest one before it if none follows.
+    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``introduction`` is
+    the text above an item of a list or a row of a table to which it belongs: a line that ends with a colon, the items
+    that contain it, a heading, or the header row; empty for other statements.
     """
 
     start: int
     end: int
     markers: tuple[tuple[int, int, int], ...]
     ranks: tuple[int, ...] = ()
+    introduction: str = ""
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
@@ -65,7 +72,42 @@ def split_claims(text: str) -> list[ClaimSpan]:
         for claim in _assign_markers(list(_split_paragraph(text, start, end)))
     ]
     statements = [_remove_refusals(text, claim) for claim in claims]
-    return [claim for claim in statements if claim and (claim.markers or not _is_structural(text, claim))]
+    return [
+        replace(claim, introduction=_find_introduction(text, claim.start))
+        for claim in statements
+        if claim and (claim.markers or not _is_structural(text, claim))
+    ]
+
+
+def _find_introduction(text: str, start: int) -> str:
+    """Return the text above the item or row at an offset that introduces it."""
+    *above, line = text[: text.find("\n", start) if "\n" in text[start:] else len(text)].split("\n")
+    if _ROW.match(line):
+        return _find_header(above)
+    item = _ITEM.match(line)
+    found: list[str] = []
+    indent = len(item[1]) if item else 0
+    for one in reversed(above if item else []):
+        other = _ITEM.match(one)
+        if other and len(other[1]) < indent:
+            indent = len(other[1])
+            found.insert(0, one[other.end() :])
+        elif one.strip() and not other and not one[0].isspace():
+            plain = MARKER.sub("", one).rstrip(" \t*_")
+            if plain.endswith(":"):
+                # Only the last sentence of the line introduces the list.
+                begin, end = find_sentence_spans(plain)[-1]
+                found.insert(0, plain[begin:end])
+            elif _HEADING.fullmatch(one):
+                found.insert(0, plain)
+            break
+    return ": ".join(filter(None, (MARKER.sub("", one).strip(_DECORATION) for one in found)))
+
+
+def _find_header(above: Sequence[str]) -> str:
+    """Return the header row of the table whose rows end the given lines; empty if it has none."""
+    table = list(takewhile(_ROW.match, reversed(above)))
+    return table[-1].strip() if len(table) > 1 and _RULE.fullmatch(table[-2]) else ""
 
 
 def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:

@@ -26,7 +26,7 @@ from rag_core.text.words import Word
 from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
-from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row
+from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row, list_headed_cells
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
@@ -64,6 +64,7 @@ def find_wrong_value(
     scored: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
     foreign: bool,
+    header: str = "",
 ) -> tuple[ValueMark | None, str]:
     """Return the first value of a claim that the sources contradict, or else lack, and the calculation of another one.
 
@@ -80,9 +81,17 @@ def find_wrong_value(
         All passages in the prompt.
     foreign : bool
         Whether the claim is in another language than the sources; their words are then not compared.
+    header : str
+        The header row of the table of which the claim is a row.
     """
     calculations: list[str] = []
     found = _find_wrong_value(claim, question, scored, sources, foreign, calculations)
+    if found is None and header and not foreign:
+        ranked = sorted(scored, key=lambda one: -one.words)
+        cells = (
+            (value, cell) for cell, known in list_headed_cells(claim.text, header) for value in cell.values[known:]
+        )
+        found = next(filter(None, (find_other_cell(value, cell, ranked, sources) for value, cell in cells)), None)
     return found, next(iter(calculations), "")
 
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
-from rag_core.text.values import Value, is_same_value
+from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.support import SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, write_value
 
@@ -57,6 +57,15 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
     if rival is None or (value.number is None) != (rival.number is None):
         return None
     return ValueMark(write_value(claim, value), row, write_value(row.reading, rival))
+
+
+def list_headed_cells(row: str, header: str) -> Iterator[tuple[AnnotatedText, int]]:
+    """Yield each cell of a row after its label and the head of its column, and how many values these two have."""
+    label, *cells = (one.strip() for one in row.strip(" |").split("|"))
+    heads = [one.strip() for one in header.strip(" ").strip("|").split("|")][1:]
+    for head, cell in zip(heads, cells, strict=False):
+        before = f"{label}, {head}: "
+        yield AnnotatedText(before + cell), len(find_values(before))
 
 
 def is_in_row(value: Value, sources: Sequence[SplitPassage]) -> bool:

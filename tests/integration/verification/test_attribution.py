@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.embedding.bundled import BundledEmbedder
-from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.retrieval import Passage
-from rag_core.verification.attribution import attribute_claims
+from rag_core.verification.attribution import SourceComparison, attribute_claims
+from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 QUESTION = "What does the Zanzibar bridge cost?"
@@ -29,10 +29,7 @@ PASSAGES = [passage(rank, text) for rank, text in enumerate(TEXTS, 1)]
 
 @pytest.fixture(scope="module")
 def attribute(embedder: BundledEmbedder):
-    def encode(text: str) -> tuple[FloatArray, IntArray]:
-        embedded = embedder.embed_question(text)
-        return embedded.tokens, embedded.offsets
-
+    encode = create_text_encoder(embedder)
     return lambda text: attribute_claims(text, QUESTION, PASSAGES, encode)
 
 
@@ -137,6 +134,25 @@ def test_differing_value_is_marked_with_the_value_of_the_source(attribute, writt
 
 
 @pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("In 2022:\n- Net sales: 14,694\n- Gross profit: 2,725", []),
+        ("In 2022:\n- Net sales: 14,544\n- Gross profit: 2,725", ["14,694"]),
+        ("**2021**\n\n* Net sales: 14,544 [3]\n* Gross profit: 2,725 [3]", ["2,820"]),
+        ("- Net sales:\n  - 2022: 14,694\n  - 2021: 2,820", ["14,544"]),
+        ("| | 2021 |\n| --- | ---: |\n| Net sales | 14,544 |\n| Gross profit | 2,725 |", ["2,820"]),
+    ],
+)
+def test_item_is_compared_with_its_introduction_also_while_it_is_written(
+    attribute, embedder: BundledEmbedder, written: str, values: list[str]
+) -> None:
+    expected = [f"differs from the source: {value}" for value in values]
+    assert list(filter(None, marks(attribute(written)))) == expected
+    comparison = SourceComparison(PASSAGES, QUESTION, create_text_encoder(embedder))
+    assert [claim.mark_text for claim in comparison.mark_beginning(f"{written}\n", 0)[0]] == expected
+
+
+@pytest.mark.parametrize(
     "written",
     [
         "The budget of the Zanzibar bridge is €42 million [1].",
@@ -227,10 +243,7 @@ KILN = (
     ],
 )
 def test_units_and_cells_are_compared(embedder: BundledEmbedder, written: str, mark: str) -> None:
-    def encode(text: str) -> tuple[FloatArray, IntArray]:
-        embedded = embedder.embed_question(text)
-        return embedded.tokens, embedded.offsets
-
+    encode = create_text_encoder(embedder)
     passages = [passage(rank, text) for rank, text in enumerate(KILN, 1)]
     [found] = marks(attribute_claims(written, "", passages, encode))
     assert found.endswith(mark) if mark else not found
