@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
 from rag_core.llm.presets import PRESETS, ModelPreset
-from rag_core.llm.request import DEFAULT_BASE_URL, is_loopback, parse_host
+from rag_core.llm.request import DEFAULT_BASE_URL, parse_host
+from rag_core.types.access import is_loopback
 from rag_core.types.status import ModelHost
 
 if TYPE_CHECKING:
