@@ -53,6 +53,11 @@ def pytest_configure() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors, because the tests with a browser wait for its pages."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 class WithOneBrowser(LoadFileScheduling):
     """Gives each file to one worker, and all files with a browser to the same, which starts the servers for them."""
 

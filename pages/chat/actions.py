@@ -7,10 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.chat.questions import answer_again, ask_instead, search_again
-from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.conversation_dialogs import show_export_buttons
 from pages.shared.current import get_current_id
+from pages.shared.dialogs import close_dialog, offer_dialog
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _
 from rag_core.types.answers import Answer
@@ -64,14 +64,10 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
     A popover would open below the button, where the input for questions and the end of the screen hide its button.
     """
 
-    def closed() -> None:
-        st.session_state.pop(keys.EDITOR, None)
-        st.session_state.pop(keys.DIALOG_OPEN, None)
-
     def submit() -> None:
         text = str(st.session_state[f"{key}_text"]).strip()
         if text:
-            closed()
+            close_dialog()
             on_ask(text)
 
     def form() -> None:
@@ -80,12 +76,7 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
             if st.form_submit_button(_("Ask"), type="primary", key=f"{key}_ask", on_click=submit):
                 st.rerun()
 
-    if st.button(label, icon=":material/edit:", type="tertiary", key=key):
-        st.session_state[keys.EDITOR] = key
-    # Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons.
-    if st.session_state.get(keys.EDITOR) == key:
-        st.session_state[keys.DIALOG_OPEN] = True
-        st.dialog(label, icon=":material/edit:", on_dismiss=closed)(form)()
+    offer_dialog(label, ":material/edit:", key, form)
 
 
 def _export(back: Backend, key: str) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.current import ask_documents
+from pages.shared.dialogs import open_dialog
 from pages.shared.jobs import track_jobs
 from pages.shared.library import format_collection_name
 from pages.shared.problems import show_errors, show_errors_next_run
@@ -46,7 +47,7 @@ def show_actions(
                 args=[chosen[0].document_id],
             )
         if st.button(_("Tag"), icon=":material/label:", key="tag_selected"):
-            _open_tag_dialog(engine, chosen)
+            open_dialog(_("Tag documents"), ":material/label:", _show_tag_form, engine, chosen)
         if st.button(_("Move to collection"), icon=":material/folder:", key="collect_selected"):
             open_move_dialog(engine, chosen, collections)
         indexed = [one.document_id for one in chosen if one.chunks]
@@ -128,14 +129,9 @@ def show_receipts() -> None:
         st.button(_("Close"), key="close_receipt", type="tertiary", on_click=shown.clear)
 
 
-def _closed() -> None:
-    st.session_state.pop(keys.DIALOG_OPEN, None)
-
-
 def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     """Ask whether documents are to be deleted, and delete them."""
-    st.session_state[keys.DIALOG_OPEN] = True
-    st.dialog(_("Delete documents"), icon=":material/delete:", on_dismiss=_closed)(_confirm)(engine, chosen)
+    open_dialog(_("Delete documents"), ":material/delete:", _confirm, engine, chosen)
 
 
 def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
@@ -154,9 +150,7 @@ def _show_names(chosen: Sequence[DocumentInfo]) -> None:
 
 def open_move_dialog(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Ask for a collection, and move documents to it."""
-    st.session_state[keys.DIALOG_OPEN] = True
-    dialog = st.dialog(_("Move to a collection"), icon=":material/folder:", on_dismiss=_closed)
-    dialog(_collect)(engine, chosen, collections)
+    open_dialog(_("Move to a collection"), ":material/folder:", _collect, engine, chosen, collections)
 
 
 def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
@@ -188,11 +182,6 @@ def _show_tag_form(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
             st.rerun()
 
 
-def _open_tag_dialog(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    st.session_state[keys.DIALOG_OPEN] = True
-    st.dialog(_("Tag documents"), icon=":material/label:", on_dismiss=_closed)(_show_tag_form)(engine, chosen)
-
-
 def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     with show_errors_next_run():
         engine.documents.set_tags({one.document_id: [*one.tags, *st.session_state[_TAGS]] for one in chosen})
@@ -200,8 +189,7 @@ def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 
 def rename(engine: Engine, document: DocumentInfo) -> None:
     """Ask for another name of a document, and rename it."""
-    st.session_state[keys.DIALOG_OPEN] = True
-    st.dialog(_("Rename the document"), icon=":material/edit:", on_dismiss=_closed)(_rename_dialog)(engine, document)
+    open_dialog(_("Rename the document"), ":material/edit:", _rename_dialog, engine, document)
 
 
 def _rename_dialog(engine: Engine, document: DocumentInfo) -> None:

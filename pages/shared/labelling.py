@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import keys
+from pages.shared.dialogs import close_dialog, offer_dialog
 from pages.shared.problems import show_errors
 from pages.shared.text import escape_markdown
 from pages.shared.translation import N_, _
@@ -18,18 +18,7 @@ _STATED, _NOT_STATED = N_("On these pages"), N_("Not stated in the documents")
 
 def offer_label(engine: Engine, message_id: str, answer: Answer) -> None:
     """Show a button that opens a form for the label of an answer's question."""
-    key = f"label_{message_id}"
-    if st.button(_(_TITLE), icon=":material/playlist_add:", type="tertiary", key=key):
-        st.session_state[keys.EDITOR] = key
-    # Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons.
-    if st.session_state.get(keys.EDITOR) == key:
-        st.session_state[keys.DIALOG_OPEN] = True
-        st.dialog(_(_TITLE), icon=":material/playlist_add:", on_dismiss=_close)(_show_form)(engine, message_id, answer)
-
-
-def _close() -> None:
-    st.session_state.pop(keys.EDITOR, None)
-    st.session_state.pop(keys.DIALOG_OPEN, None)
+    offer_dialog(_(_TITLE), ":material/playlist_add:", f"label_{message_id}", _show_form, engine, message_id, answer)
 
 
 def _show_form(engine: Engine, message_id: str, answer: Answer) -> None:
@@ -66,7 +55,7 @@ def _show_form(engine: Engine, message_id: str, answer: Answer) -> None:
     def save() -> None:
         with show_errors():
             engine.labels.label_answer(message_id, [LabelledPage(*one) for one in pages])
-            _close()
+            close_dialog()
             st.toast(
                 _("In your test set: {question}", question=escape_markdown(answer.question)), icon=":material/check:"
             )

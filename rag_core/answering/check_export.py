@@ -9,7 +9,7 @@ from io import StringIO
 
 from rag_core.answering.export import Block, remove_secrets
 from rag_core.settings import Settings
-from rag_core.types.answer_markup import Paragraph, Run
+from rag_core.types.answer_markup import Paragraph
 from rag_core.types.checks import VERDICT_WORDS, CheckedStatement
 from rag_core.types.formatting import escape_formula
 from rag_core.types.local_time import get_today
@@ -19,13 +19,13 @@ _COLUMNS = ("Number", "Sentence", "Result", "Document", "Page", "Source")
 
 def list_check_blocks(checked: Sequence[CheckedStatement]) -> Iterator[tuple[str, Block]]:
     """Yield the paragraphs of a checked text in order, each with the name of its style in `export`."""
-    yield "title", _plain("Check of a text")
+    yield "title", Paragraph.of("Check of a text")
     counts = Counter(one.verdict for one in checked)
     found = " · ".join(f"{words}: {counts[verdict]:,}" for verdict, words in VERDICT_WORDS.items())
-    yield "date", _plain(f"Checked with Footnote, exported {get_today():%Y-%m-%d}. {found}.")
+    yield "date", Paragraph.of(f"Checked with Footnote, exported {get_today():%Y-%m-%d}. {found}.")
     for number, one in enumerate(checked, 1):
-        yield "answer", _plain(f"[{number}] {' '.join(one.statement.split())}")
-        yield "source", _plain(" · ".join(filter(None, (one.words, _describe_source(one)))))
+        yield "answer", Paragraph.of(f"[{number}] {' '.join(one.statement.split())}")
+        yield "source", Paragraph.of(" · ".join(filter(None, (one.words, _describe_source(one)))))
 
 
 def export_csv(settings: Settings, checked: Sequence[CheckedStatement]) -> bytes:
@@ -38,10 +38,6 @@ def export_csv(settings: Settings, checked: Sequence[CheckedStatement]) -> bytes
         cells = (remove_secrets(settings, text) for text in (one.statement, one.words, *place))
         writer.writerow([number, *map(escape_formula, cells)])
     return target.getvalue().encode("utf-8-sig")
-
-
-def _plain(text: str) -> Paragraph:
-    return Paragraph((Run(text),))
 
 
 def _describe_source(one: CheckedStatement) -> str:

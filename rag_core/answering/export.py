@@ -61,7 +61,7 @@ def export_answer(settings: Settings, answer: Answer, application: str) -> str:
     ``application`` is the address of the application.
     """
     if answer.state is AnswerState.ABSTAINED:
-        return write_markdown(settings, [("answer", _plain(strip_markers(answer.text)))])
+        return write_markdown(settings, [("answer", Paragraph.of(strip_markers(answer.text)))])
     blocks = list(_list_answer_blocks(answer, application))
     text, sources = (
         write_markdown(settings, [one for one in blocks if (one[0] == "source") == is_source])
@@ -109,7 +109,7 @@ def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
     ]
     title = "".join(run.text for _, block in shown[:1] if isinstance(block, Paragraph) for run in block.runs)
     if shown != plain:
-        shown.insert(2, ("note", _plain(_MISSING_GLYPHS)))
+        shown.insert(2, ("note", Paragraph.of(_MISSING_GLYPHS)))
     target = BytesIO()
     document = SimpleDocTemplate(
         target,
@@ -189,12 +189,12 @@ def _list_blocks(
     conversation: Conversation, messages: Sequence[Message], application: str
 ) -> Iterator[tuple[str, Block]]:
     """Yield the paragraphs and tables in order, each with the name of its style; see `_list_sources`."""
-    yield "title", _plain(" ".join(conversation.title.split()))
-    yield "date", _plain(_format_date(conversation))
+    yield "title", Paragraph.of(" ".join(conversation.title.split()))
+    yield "date", Paragraph.of(_format_date(conversation))
     for message in messages:
         answer = message.answer
         if message.role == "user":
-            yield "question", _plain(" ".join(message.text.split()))
+            yield "question", Paragraph.of(" ".join(message.text.split()))
             continue
         if answer is None:
             yield from (("answer", block) for block in parse_answer_text(message.text, ()))
@@ -204,27 +204,23 @@ def _list_blocks(
 
 def _list_answer_blocks(answer: Answer, application: str) -> Iterator[tuple[str, Block]]:
     if answer.rewritten:
-        yield "note", _plain(f"Searched for: {answer.rewritten}")
+        yield "note", Paragraph.of(f"Searched for: {answer.rewritten}")
     if answer.short and not answer.opens_with_short:
-        yield "short", _plain(answer.short)
+        yield "short", Paragraph.of(answer.short)
     quotes = answer.text[answer.quotes_start :] if answer.quotes_start is not None else ""
     cited = [answer.short, *(one.quote for one in answer.citations)]
     style = "answer" if answer.generator == "extractive" else "written"
     yield from ((style, block) for block in parse_answer_text(answer.marked_text.removesuffix(quotes), cited))
     yield from (("answer", block) for block in parse_answer_text(quotes, cited))
-    yield from (("note", _plain(note)) for note in _describe_origin(answer))
+    yield from (("note", Paragraph.of(note)) for note in _describe_origin(answer))
     for title, table in _list_tables(answer):
-        yield "caption", _plain(title)
+        yield "caption", Paragraph.of(title)
         yield "answer", table
-    yield from (("source", _plain(line)) for line in _list_sources(answer, application))
+    yield from (("source", Paragraph.of(line)) for line in _list_sources(answer, application))
 
 
 def _make_public(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> list[tuple[str, Block]]:
     return [(style, _map_runs(block, lambda text: remove_secrets(settings, text))) for style, block in blocks]
-
-
-def _plain(text: str) -> Paragraph:
-    return Paragraph((Run(text),))
 
 
 def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:

@@ -247,7 +247,7 @@ class WordIndex:
         query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
         scores = np.zeros(len(part.chunk_ids))
         with self._db.read() as connection:
-            known = self._count_alone(connection, terms, part)
+            known = self._document_frequencies(connection, terms, part)
             counted = {term: known[term] for term in terms}
             everywhere = self._document_frequencies(connection, terms)
             total = len(part.chunk_ids)
@@ -374,7 +374,7 @@ class WordIndex:
         with self._db.read() as connection:
             if isinstance(versions, CountedAlone):
                 part = self._part(versions)
-                total, frequencies = len(part.chunk_ids), self._count_alone(connection, words, part)
+                total, frequencies = len(part.chunk_ids), self._document_frequencies(connection, words, part)
             else:
                 total, frequencies = self._total(connection), self._document_frequencies(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
@@ -401,18 +401,6 @@ class WordIndex:
             parts[key] = _Part(np.sort(np.array(versions.load_chunk_ids(versions), np.int64)))
         return parts[key]
 
-    def _count_alone(self, connection: Connection, words: Sequence[str], part: _Part) -> dict[str, int]:
-        """Return the number of chunks of a part with each word."""
-        query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
-        known = part.document_frequencies
-        if len(known) > MAX_CACHED_WORDS:
-            known.clear()
-        counted = {word: known[word] for word in words if word in known}
-        for word in dict.fromkeys(word for word in words if word not in counted):
-            rows = _fetch_numbers(connection, query, {"match": _fts_query([word]), **_limit_ids(part)})
-            known[word] = counted[word] = int(part.find(rows.astype(np.int64))[1].sum())
-        return counted
-
     def _total(self, connection: Connection) -> int:
         """Return the number of chunks, which is cached until the index changes."""
         counts = self._counts
@@ -420,12 +408,22 @@ class WordIndex:
             counts.total = _count_rows(connection)
         return counts.total
 
-    def _document_frequencies(self, connection: Connection, words: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks with each word. The numbers are cached: counting common words is slow."""
-        cached = self._counts.document_frequencies
+    def _document_frequencies(
+        self, connection: Connection, words: Sequence[str], part: _Part | None = None
+    ) -> dict[str, int]:
+        """Return the number of chunks, or of chunks of a part, with each word.
+
+        The numbers are cached: counting common words is slow.
+        """
+        cached = (part or self._counts).document_frequencies
         frequencies = {word: cached[word] for word in words if word in cached}
         missing = list(dict.fromkeys(word for word in words if word not in frequencies))
-        if missing:
+        if part is not None:
+            query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
+            for word in missing:
+                rows = _fetch_numbers(connection, query, {"match": _fts_query([word]), **_limit_ids(part)})
+                frequencies[word] = int(part.find(rows.astype(np.int64))[1].sum())
+        elif missing:
             # One statement for all words is faster than one per word, and threads compete less for Python's global
             # interpreter lock.
             query = text(

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from rag_core.errors import GeneratorUnavailable, SettingsError
 from rag_core.llm.presets import PRESETS, ModelPreset
-from rag_core.llm.request import DEFAULT_BASE_URL, is_loopback, parse_host
+from rag_core.llm.request import DEFAULT_BASE_URL, parse_host
+from rag_core.types.access import is_loopback
 from rag_core.types.status import ModelHost
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def build_ollama_url(variable: str) -> str:
     return f"{scheme or 'http'}://{f'[{host}]' if ':' in host else host}:{port}/v1"
 
 
-def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S) -> str:
+def find_base_url(address: str, key: str = "") -> str:
     """Return the first base URL of an address at which an OpenAI-compatible endpoint answers.
 
     No text of a document is sent. An endpoint without a list of models is recognized by its reply to an empty request.
@@ -115,11 +116,11 @@ def find_base_url(address: str, key: str = "", *, timeout_s: float = _TIMEOUT_S)
     """
     urls = build_base_urls(address)
     for url in urls:
-        status, body = _request("GET", f"{url}/models", key, timeout_s)
+        status, body = _request("GET", f"{url}/models", key, _TIMEOUT_S)
         if status in (401, 403, 429) or (status == 200 and _parse_names(body) is not None):
             return url
     for url in urls:
-        status, _ = _request("POST", f"{url}/chat/completions", key, timeout_s)
+        status, _ = _request("POST", f"{url}/chat/completions", key, _TIMEOUT_S)
         if status in (400, 401, 403, 415, 422, 429):
             return url
     raise GeneratorUnavailable(

@@ -28,13 +28,13 @@ from rag_core.llm.request import (
     RequestReport,
     drop_rejected_option,
     extract_error_details,
-    is_loopback,
     parse_host,
     parse_retry_after_s,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
+from rag_core.types.access import is_loopback
 
 if TYPE_CHECKING:
     from openai import OpenAI

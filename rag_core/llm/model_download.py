@@ -21,8 +21,8 @@ from rag_core.errors import (
     ModelTooLarge,
 )
 from rag_core.llm.model_catalogue import CatalogueModel
-from rag_core.llm.request import is_loopback
 from rag_core.system import read_total_memory
+from rag_core.types.access import is_loopback
 from rag_core.types.formatting import format_size
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ The module imports no client library; it reads the attributes of errors by name.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -126,11 +125,3 @@ def parse_host(url: str) -> str:
     except ValueError:
         return ""
     return (parts.hostname or "") if usable else ""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -20,14 +20,14 @@ HALF_LIFE_DAYS = 365.0
 STALE_DAYS = 1.0
 
 
-def compute_freshness(age_days: npt.ArrayLike, half_life_days: float = HALF_LIFE_DAYS) -> FloatArray:
+def compute_freshness(age_days: npt.ArrayLike) -> FloatArray:
     """Return the freshness ``2 ** (-age / half-life)``: 1 for new documents, 0.5 after one half-life.
 
     The freshness decays exponentially with age, as in Li and Croft, "Time-based language models", CIKM 2003. A negative
     age, which results from a date in the future, counts as 0.
     """
     ages = np.maximum(np.asarray(age_days, np.float64), 0.0)
-    return np.exp2(-ages / half_life_days).astype(np.float32)
+    return np.exp2(-ages / HALF_LIFE_DAYS).astype(np.float32)
 
 
 def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:

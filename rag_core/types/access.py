@@ -36,7 +36,7 @@ class AccessToken:
 
 def is_loopback(host: str) -> bool:
     """Return whether a name or an address stands for this computer alone."""
-    if host.casefold() == "localhost":
+    if host.casefold() == "localhost" or host.casefold().endswith(".localhost"):
         return True
     try:
         address = ipaddress.ip_address(host.strip("[]"))

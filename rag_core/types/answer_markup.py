@@ -28,6 +28,11 @@ class Paragraph:
 
     runs: tuple[Run, ...]
 
+    @classmethod
+    def of(cls, text: str) -> Paragraph:
+        """Return a paragraph without bold type."""
+        return cls((Run(text),))
+
 
 @dataclass(frozen=True, slots=True)
 class TextTable:

@@ -85,3 +85,9 @@ def bridge(engine: Engine) -> str:
 def ids(engine: Engine) -> dict[str, str]:
     """Return the ids of the documents about the bridge and the canal by name."""
     return add(engine)
+
+
+@pytest.fixture
+def library(engine: Engine, ids: dict[str, str]) -> Engine:
+    """Return an engine with the documents about the bridge and the canal."""
+    return engine

@@ -26,12 +26,6 @@ ROWS = [
 FILE = ("labels.jsonl", "\n".join(json.dumps(row) for row in ROWS).encode(), "application/json")
 
 
-@pytest.fixture
-def library(engine: Engine, ids: dict[str, str]) -> Engine:
-    """Return an engine with the documents about the bridge and the canal."""
-    return engine
-
-
 def run(app: AppTest) -> AppTest:
     app.button(key="run_evaluation").click().run()
     return settle(app, lambda app: not app.button(key="run_evaluation").disabled)

@@ -24,12 +24,6 @@ from tests.support.pdfs import make_pdf
 MATCHES = "footnote_matches"
 
 
-@pytest.fixture
-def library(engine: Engine, ids: dict[str, str]) -> Engine:
-    """Return an engine with the documents about the bridge and the canal."""
-    return engine
-
-
 def stages(app: AppTest) -> list[dict]:
     items = shown(app, "footnote_stages")
     return items[0]["stages"] if items else []

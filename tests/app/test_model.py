@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend
-from tests.support.app import OpenPage, table, texts
+from tests.support.app import OpenPage, press, table, texts
 from tests.support.engines import ASK_BUDGET, BUDGET, indexed
 from tests.support.servers import MODEL_FILE, ScriptedEndpoint, complete, serving
 
@@ -24,12 +23,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEndpoint]:
         for name, value in (("BASE_URL", started.url), ("MODEL", "small"), ("API_KEY", KEY), ("RETRIES", "0")):
             monkeypatch.setenv(f"RAG_OPENAI_{name}", value)
         yield started
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 def test_missing_model_is_explained(open_page: OpenPage) -> None:

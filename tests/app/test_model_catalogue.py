@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from rag_core.engine import Engine
 from rag_core.llm import gguf
-from tests.support.app import OpenPage, settle, texts
+from tests.support.app import OpenPage, press, settle, texts
 from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import MODEL_FILE
 
@@ -34,12 +34,6 @@ def labels(app: AppTest) -> dict[str, str]:
     """Return the labels of the buttons of the panel by key."""
     names = ("use_tiny", "remove_tiny", "pause_tiny", "close_tiny")
     return {button.key: button.label for button in app.button if button.key in names}
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 def test_model_is_downloaded_and_used_with_one_click(open_page: OpenPage, server: FileServer, tmp_path: Path) -> None:

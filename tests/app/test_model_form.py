@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import backend
 from rag_core.engine import Engine
 from rag_core.types.status import ModelChoice
-from tests.support.app import LENGTH, OpenPage, ask, texts
+from tests.support.app import LENGTH, OpenPage, ask, press, texts
 from tests.support.servers import Exchange, ScriptedEndpoint, complete, guarded, serving, status
 
 KEY = "sk-5ecret-5ecret"
@@ -23,12 +23,6 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
     play = serving("large", "small", answer=complete("one, ", "two", tokens=(20, 6)))
     with ScriptedEndpoint(guarded(KEY, play)) as started:
         yield started
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 def fill(app: AppTest, address: str, key: str) -> AppTest:

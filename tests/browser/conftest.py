@@ -21,11 +21,7 @@ from tests.support.browser import (
     serve,
 )
 from tests.support.browser_data import QUOTED, WRITTEN, store_hostile_conversations
-from tests.support.file_server import FileServer, write_catalogue
 from tests.support.servers import ScriptedEndpoint, at, complete, listing, sent_json
-
-# What a download offers: large enough to be paused before its end on a busy machine.
-CONTENT = b"GGUF" + bytes(80_000_000)
 
 
 @pytest.fixture(scope="session")
@@ -57,21 +53,12 @@ def ollama() -> Iterator[ScriptedEndpoint]:
 
 
 @pytest.fixture(scope="session")
-def downloads() -> Iterator[FileServer]:
-    """Serve slowly the only model of the catalogue."""
-    with FileServer(CONTENT) as server:
-        server.slow = True
-        yield server
-
-
-@pytest.fixture(scope="session")
 def address(
-    tmp_path_factory: pytest.TempPathFactory, profile: BrowserContext, ollama: ScriptedEndpoint, downloads: FileServer
+    tmp_path_factory: pytest.TempPathFactory, profile: BrowserContext, ollama: ScriptedEndpoint
 ) -> Iterator[str]:
     """Start the app without a language model; its library holds `QUOTED` and what tests add."""
     folder = tmp_path_factory.mktemp("quoting")
-    catalogue = write_catalogue(folder / "catalogue.toml", downloads.model())
-    with serve(folder / "data", OLLAMA_HOST=ollama.host, RAG_MODEL_CATALOGUE=str(catalogue)) as started:
+    with serve(folder / "data", OLLAMA_HOST=ollama.host) as started:
         _add_documents(profile, started, QUOTED)
         yield started
 

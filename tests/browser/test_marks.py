@@ -9,10 +9,16 @@ from tests.support.browser import OpenApp, ask, quiet
 from tests.support.browser_data import CANAL_QUESTION
 from tests.support.servers import complete
 
+TABLE = """| Canal | What is said of its length in the documents of the library | Length | Unit of the length | Source |
+|---|---|---|---|---|
+| Tornea | it is stated in the text of the first page | 64 | kilometres | [1] |"""
+
 
 def test_marks_are_visible_and_open_the_compared_passage(open_app: OpenApp, writing_app: WritingApp) -> None:
     writing_app.endpoint.restart(
-        complete("The Tornea canal is **74** kilometres long [1]. Cheese ripens best in caves of limestone.")
+        complete(
+            f"The Tornea canal is **74** kilometres long [1]. Cheese ripens best in caves of limestone.\n\n{TABLE}"
+        )
     )
     page = open_app(writing_app.address)
     ask(page, CANAL_QUESTION)
@@ -32,6 +38,8 @@ def test_marks_are_visible_and_open_the_compared_passage(open_app: OpenApp, writ
         page.emulate_media(color_scheme=theme)
         expect(differs).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # A wide table is scrolled by itself.
+    assert page.get_by_role("region", name="Table").evaluate("frame => frame.scrollWidth > frame.clientWidth")
     page.set_viewport_size({"width": 1280, "height": 900})
     differs.focus()
     expect(page.locator(".tip")).to_have_text("Compared with tornea.pdf, page 1")

@@ -1,8 +1,7 @@
-"""Search strategies: choice by keyboard, progress, stop, and display after a reload."""
+"""Search strategies: choice by keyboard, progress and stop."""
 
 from __future__ import annotations
 
-import re
 import threading
 
 import pytest
@@ -11,12 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import WritingApp
 from tests.support.browser import OpenApp, ask, quiet
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete
-
-QUESTION = "Which is longer, the Vardo tower or the Lindow Canal?"
-# The two passages score nearly the same, so either may be the first.
-CANAL_SOURCE = re.compile(r"Source [12]: canal\.pdf, page 1")
-PARTS = complete("How tall is the Vardo tower?\nHow long is the Lindow Canal?")
-WRITTEN = "The Vardo tower is 88 metres tall [1]. The Lindow Canal is 31 kilometres long [2]."
 
 
 def delayed(play: Play, event: threading.Event) -> Play:
@@ -48,25 +41,6 @@ def page(open_app: OpenApp, writing_app: WritingApp) -> Page:
 @pytest.fixture
 def endpoint(writing_app: WritingApp) -> ScriptedEndpoint:
     return writing_app.endpoint
-
-
-def test_comparison_shows_its_parts_and_survives_reload(page: Page, endpoint: ScriptedEndpoint) -> None:
-    planned = threading.Event()
-    endpoint.restart(delayed(PARTS, planned), complete(WRITTEN))
-    choose(page, "Compare")
-    ask(page, QUESTION)
-    expect(page.get_by_text("Asking the model what to look up").first).to_be_visible()
-    planned.set()
-    expect(page.get_by_role("button", name=CANAL_SOURCE).first).to_be_visible()
-    quiet(page)
-    page.get_by_text("· Compare").click()
-    expect(page.get_by_text("Searched for “How long is the Lindow Canal?”")).to_be_visible()
-    page.get_by_role("button", name=CANAL_SOURCE).first.click()
-    dialog = page.get_by_role("dialog", name=re.compile(r"Source [12]:"))
-    expect(dialog.get_by_alt_text("Page 1 of canal.pdf")).to_be_visible()
-    page.reload()
-    expect(page.get_by_role("button", name=CANAL_SOURCE).first).to_be_visible()
-    expect(page.get_by_text("· Compare")).to_be_visible()
 
 
 def test_stopped_strategy_sends_no_further_requests(page: Page, endpoint: ScriptedEndpoint) -> None:

@@ -107,13 +107,3 @@ def test_choosers_fit_the_screen(open_app: OpenApp, writing_app: WritingApp) -> 
             assert_fits_width(page)
             page.keyboard.press("Escape")
             expect(inside).to_be_hidden()
-
-
-def test_missing_model_leads_to_the_form(open_app: OpenApp, address: str) -> None:
-    page = open_app(address)
-    open_popover(page, "Quotes only")
-    page.get_by_test_id("stPopoverBody").get_by_role("link", name="Connect a model").click()
-    expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()
-    quiet(page)
-    page.go_back()
-    expect(page).to_have_title("Chat · Footnote")

@@ -147,8 +147,8 @@ def test_other_files_are_not_recognized(data: bytes) -> None:
 
 
 @every_format
-def test_words_have_places_on_the_page(
-    file_format: FileFormat, sample: Path, name: str, parser: DocumentParser
+def test_words_have_places_on_the_page_and_are_drawn_there(
+    file_format: FileFormat, sample: Path, name: str, parser: DocumentParser, renderer: PageRenderer
 ) -> None:
     header, pages = read(parser, sample, name)
     assert header.parser_version == file_format.parser_version
@@ -163,19 +163,12 @@ def test_words_have_places_on_the_page(
         assert (boxes.rects[:, :2] < boxes.rects[:, 2:]).all()
         assert (boxes.rects >= 0).all()
         assert (boxes.rects <= 1).all()
-
-
-@every_format
-def test_words_are_drawn_at_their_places(
-    sample: Path, name: str, parser: DocumentParser, renderer: PageRenderer
-) -> None:
-    for page in read(parser, sample, name)[1]:
-        image = renderer.render(sample, page.page_index, name=name, rects=page.boxes.rects, scale=2.0)
-        assert image.highlighted == len(page.boxes.rects)
+        image = renderer.render(sample, page.page_index, name=name, rects=boxes.rects, scale=2.0)
+        assert image.highlighted == len(boxes.rects)
         pixels = np.asarray(Image.open(io.BytesIO(image.png)).convert("L"))
         assert pixels.shape == (image.height, image.width)
         assert abs(image.width / page.width - image.height / page.height) < 0.01
-        for x0, y0, x1, y1 in page.boxes.rects * np.array([image.width, image.height] * 2):
+        for x0, y0, x1, y1 in boxes.rects * np.array([image.width, image.height] * 2):
             assert pixels[int(y0) : int(y1) + 1, int(x0) : int(x1) + 1].min() < 128
 
 

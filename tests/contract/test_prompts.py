@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
 
 from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.errors import EmbedderError
@@ -17,7 +16,10 @@ PROMPTS = {"query": "question: ", "document": "passage: "}
 QUESTION, TEXT = "how long is the bridge?", "the bridge is 42 metres long."
 
 
-def loaded(folder: Path, **options: Any) -> tuple[SentenceTransformerEmbedder, SentenceTransformer]:
+def loaded(folder: Path, **options: Any) -> tuple[SentenceTransformerEmbedder, Any]:
+    # Every worker collects this module, and the import takes seconds.
+    from sentence_transformers import SentenceTransformer
+
     path = str(make_sentence_transformer(folder, **options))
     return SentenceTransformerEmbedder(path, precision="fp32"), SentenceTransformer(path, device="cpu")
 

@@ -96,7 +96,7 @@ def test_too_few_labels_are_refused(engine: Engine, labels: list[Label]) -> None
 
 
 def test_inverse_cloze_without_labels_is_marked_and_refused(engine: Engine) -> None:
-    training = train(engine, [], "inverse_cloze")
+    training = train(engine, [], "inverse_cloze", pseudo=20)
     assert training.measured_on_pseudo
     assert not training.accepted
     assert "held-out questions, the ranking in use did not become better" in training.reason

@@ -117,6 +117,13 @@ def click(app: AppTest, label: str, key: str = "") -> AppTest:
     )
 
 
+def press(app: AppTest, key: str) -> AppTest:
+    """Click the button with a key, and return the page."""
+    app.button(key=key).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
 def metric(app: AppTest, label: str) -> str:
     return next(element.value for element in app.metric if element.label == label)
 

@@ -16,6 +16,7 @@ from rag_core.errors import EmbedderError
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import Embedding
 from rag_core.types.retrieval import Question
+from tests.support.bert import make_bert
 
 TOKEN = re.compile(r"[^\W_]+|_|[^\w\s\x00-\x1f\x7f-\x9f\u200b-\u200f]")
 DIMENSION = 64
@@ -76,30 +77,13 @@ def make_sentence_transformer(
 
     If ``include_prompt`` is false, the dense vector is a mean without the tokens of the prompt.
     """
-    import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
 
     bert = folder / "bert"
-    bert.mkdir(parents=True)
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *":.,?", *letters, *(f"##{one}" for one in letters)]
-    listed = bert / "vocab.txt"
-    listed.write_text("\n".join(vocabulary), "utf-8")
-    torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        # Large weights, since with the usual small ones all texts have nearly the same vector.
-        initializer_range=0.5,
-    )
-    BertModel(config).save_pretrained(bert)
-    BertTokenizerFast(str(listed), model_max_length=128).save_pretrained(bert)
+    # Large weights, since with the usual small ones all texts have nearly the same vector.
+    values = {"hidden_size": 32, "initializer_range": 0.5}
+    make_bert(bert, "BertModel", signs=":.,?", seed=seed, length=128, **values).save_pretrained(bert)
     modules = [Transformer(str(bert)), Pooling(32, include_prompt=include_prompt)]
     SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(folder / "model"))
     return folder / "model"

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, handle_address, raw
-from rag_core.types.arrays import BoolArray, FloatArray, Int64Array
+from rag_core.types.arrays import BoolArray, FloatArray, Int64Array, IntArray
 
 Matrix: TypeAlias = Any
 Bounds: TypeAlias = tuple[float, ...]
@@ -176,20 +176,29 @@ def list_objects(page: Any) -> list[int]:
     return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_ON_PAGE else []
 
 
+def read_kinds(items: list[int]) -> IntArray:
+    """Return the type of each object."""
+    return np.fromiter(map(_object_type, items), np.int32, len(items))
+
+
+def list_within(group: int, most: int) -> list[int]:
+    """Return the first ``most`` objects of a group."""
+    return [_object_within(group, index) for index in range(min(_count_within(group), most))]
+
+
 def find_pictures(items: list[int]) -> list[Bounds]:
     """Return the bounds of the images among the objects of a page, including images inside groups."""
     return list(_iter_pictures(items))
 
 
 def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:
-    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    kinds = read_kinds(items)
     for number in np.flatnonzero((kinds == raw.FPDF_PAGEOBJ_IMAGE) | (kinds == raw.FPDF_PAGEOBJ_FORM)).tolist():
         item = items[number]
         if kinds[number] == raw.FPDF_PAGEOBJ_IMAGE:
             yield read_bounds(item, matrix)
         elif depth < _MAX_DEPTH:
-            inner = [_object_within(item, index) for index in range(min(_count_within(item), _MAX_WITHIN))]
-            yield from _iter_pictures(inner, matrix_of(item, matrix), depth + 1)
+            yield from _iter_pictures(list_within(item, _MAX_WITHIN), matrix_of(item, matrix), depth + 1)
 
 
 @contextmanager
@@ -228,7 +237,7 @@ class _CoverCollector:
     layered: set[int] = field(default_factory=set)
 
     def add(self, items: list[int], matrix: Matrix | None = None, depth: int = 0, layered: bool = False) -> None:
-        kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+        kinds = read_kinds(items)
         others = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
         start = 0
         for end in [*others, len(items)]:
@@ -300,6 +309,5 @@ def read_paint_mode(path: int) -> tuple[bool, bool]:
 def _contains_image(item: int, depth: int = _MAX_DEPTH) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        inner = range(min(_count_within(item), _MAX_WITHIN))
-        return any(_contains_image(_object_within(item, index), depth - 1) for index in inner)
+        return any(_contains_image(one, depth - 1) for one in list_within(item, _MAX_WITHIN))
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rag_core.parsing.pdf.page_objects import Bounds, Matrix, matrix_of, read_bounds, read_colour, read_paint_mode
+from rag_core.parsing.pdf.page_objects import (
+    Bounds,
+    Matrix,
+    list_within,
+    matrix_of,
+    read_bounds,
+    read_colour,
+    read_kinds,
+    read_paint_mode,
+)
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, raw
 
 _MOST_THICKNESS, _LEAST_LENGTH = 3.0, 2.0
@@ -18,9 +27,6 @@ _MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
 # Least brightness of a line that cannot be seen on paper.
 _LIGHT = 235
 
-_object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
-_count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
-_object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
 _count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
 _segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
 _segment_kind = bind_function("FPDFPathSegment_GetType", INT, POINTER)
@@ -44,7 +50,7 @@ def find_strokes(page: Any, items: list[int]) -> list[Bounds]:
 
 def _iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
     """Yield the bounds of each line with the path that it is part of, including those in groups."""
-    kinds = np.fromiter(map(_object_type, items), np.int32, len(items))
+    kinds = read_kinds(items)
     for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist():
         path = items[place]
         if _is_thin(bounds := read_bounds(path, matrix)):
@@ -54,8 +60,7 @@ def _iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) 
     if depth < _MAX_DEPTH:
         for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist():
             group = items[place]
-            inner = [_object_within(group, index) for index in range(min(_count_within(group), _MAX_OBJECTS))]
-            yield from _iter_lines(inner, matrix_of(group, matrix), depth + 1)
+            yield from _iter_lines(list_within(group, _MAX_OBJECTS), matrix_of(group, matrix), depth + 1)
 
 
 def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:

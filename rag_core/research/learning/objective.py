@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.research.marginalization.sums import log_sum_exp
 from rag_core.types.arrays import FloatArray
 
 Values = npt.NDArray[np.float64]
@@ -52,9 +51,9 @@ def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float
     ----------
     scores, log_likelihood : float64, shape (c,)
     """
-    prior = scores - log_sum_exp(scores)
+    prior = scores - np.logaddexp.reduce(scores)
     joint = prior + log_likelihood
-    total = float(log_sum_exp(joint))
+    total = float(np.logaddexp.reduce(joint))
     return -total, np.exp(prior) - np.exp(joint - total)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
-from rag_core.research.marginalization.sums import log_sum_exp
 from rag_core.types.arrays import Float64Array
 from rag_core.types.marginalization import Decoding
 
@@ -52,7 +51,7 @@ def decode_sequence(
             columns.append(predictions.score(passage, answer) if is_scored else np.full(len(answer), -np.inf))
             yield
         scores = np.stack(columns, axis=1)
-        total = float(log_sum_exp(log_weights + scores.sum(axis=0)))
+        total = float(np.logaddexp.reduce(log_weights + scores.sum(axis=0)))
         candidates.append(MarginalCandidate(answer, total, scores))
     return sorted(candidates, key=lambda one: (-one.log_probability, one.tokens))
 
@@ -60,5 +59,5 @@ def decode_sequence(
 def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z | x, y_1 … y_i)``: the posterior of each passage after each token, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities.cumsum(axis=0)
-    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    shares: Float64Array = np.exp(joint - np.logaddexp.reduce(joint, axis=-1)[:, None])
     return shares

@@ -8,7 +8,6 @@ import numpy as np
 
 from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
-from rag_core.research.marginalization.sums import log_sum_exp
 from rag_core.types.arrays import Float64Array
 from rag_core.types.marginalization import TokenDistribution
 
@@ -47,11 +46,12 @@ def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: F
     tokens = np.unique(np.concatenate([one.tokens for one in distributions]))
     values = np.stack([one.find(tokens) for one in distributions], axis=1)
     rest = np.array([one.rest for one in distributions])
-    return TokenDistribution(tokens, log_sum_exp(log_weights + values), float(log_sum_exp(log_weights + rest)))
+    mixed = np.logaddexp.reduce(log_weights + values, axis=-1)
+    return TokenDistribution(tokens, mixed, float(np.logaddexp.reduce(log_weights + rest)))
 
 
 def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
     """Return ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages, shape (tokens, passages)."""
     joint = log_weights + candidate.token_log_probabilities
-    shares: Float64Array = np.exp(joint - log_sum_exp(joint)[:, None])
+    shares: Float64Array = np.exp(joint - np.logaddexp.reduce(joint, axis=-1)[:, None])
     return shares

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rag_core.cli import app as cli
 from tests.support.api import ServedApp
-from tests.support.cli import HARBOUR, QUESTION
+from tests.support.cli import HARBOUR, QUESTION, Run, run_command
 from tests.support.engines import add_document, opened
 from tests.support.pdfs import make_pdf
 from tests.support.servers import complete
 
-Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
-
 
 @pytest.fixture
 def run(app: ServedApp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command on the folder of the running app; return exit code, rows or text, and standard error."""
-
-    def command(*words: str, as_json: bool = True) -> tuple[int, list[dict[str, Any]], str]:
-        arguments = ["--data-dir", str(app.folder), *words, *(["--json"] if as_json else [])]
-        monkeypatch.setattr(sys, "argv", ["rag_core", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        shown = capsys.readouterr()
-        rows = [json.loads(line) for line in shown.out.splitlines()] if as_json else [{"shown": shown.out}]
-        return int(ended.value.code or 0), rows, shown.err
-
-    return command
+    """Return a function that runs a command on the folder of the running app."""
+    return partial(run_command, app.folder, monkeypatch, capsys)
 
 
 def test_questions_are_answered_by_the_running_app(app: ServedApp, run: Run, tmp_path: Path) -> None:

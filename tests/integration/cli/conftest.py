@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rag_core.cli import app as cli
-from tests.support.cli import HARBOUR, ORCHARD, PAGES, Run
+from tests.support.cli import HARBOUR, ORCHARD, PAGES, Run, run_command
 from tests.support.engines import open_library
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command with ``--json``; return exit code, rows of standard output, and standard error."""
-
-    def command(*words: str, as_json: bool = True) -> tuple[int, list[dict[str, Any]], str]:
-        arguments = ["--data-dir", str(tmp_path / "data"), *words, *(["--json"] if as_json else [])]
-        monkeypatch.setattr(sys, "argv", ["rag_core", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        shown = capsys.readouterr()
-        rows = [json.loads(line) for line in shown.out.splitlines()] if as_json else [{"shown": shown.out}]
-        return int(ended.value.code or 0), rows, shown.err
-
-    return command
+    """Return a function that runs a command with ``--json`` on the data folder of the test."""
+    return partial(run_command, tmp_path / "data", monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

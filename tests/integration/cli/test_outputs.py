@@ -30,7 +30,7 @@ def shell(data: Path, words: str, redirected: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize(
     ("words", "redirected", "code"),
-    [("list --json", ">&-", 0), ("list --json", "2>&-", 0), ("delete gone.pdf", "<&- >&- 2>&-", cli.WRONG_USE)],
+    [("list --json", "2>&-", 0), ("delete gone.pdf", "<&- >&- 2>&-", cli.WRONG_USE)],
 )
 def test_closed_output_behaves_like_the_null_device(
     library: Path, tmp_path: Path, words: str, redirected: str, code: int
@@ -48,10 +48,7 @@ def test_add_with_closed_output_stores_everything(library: Path, tmp_path: Path,
     assert run("status")[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "closed"),
-    [("list --json", "stdout"), ("list", "stdout"), ("--help", "stdout"), ("delete gone.pdf", "stderr")],
-)
+@pytest.mark.parametrize(("words", "closed"), [("list", "stdout"), ("delete gone.pdf", "stderr")])
 def test_closed_reader_ends_a_command_silently(library: Path, tmp_path: Path, words: str, closed: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -201,8 +201,8 @@ def test_hostile_and_broken_files_are_refused(
 
 
 def test_large_table_is_read_to_its_end(parser: DocumentParser, path: Path) -> None:
-    lines = "\n".join(f"{number},Barge {number},{number * 3}" for number in range(1, 100_000))
+    lines = "\n".join(f"{number},Barge {number},{number * 3}" for number in range(1, 20_000))
     reading = Reading(parser, path, "a.csv", f"Number,Name,Tons\n{lines}".encode())
     assert reading.header.page_count == len(reading.pages)
-    assert reading.pages[-1].text.endswith("99999 Barge 99999 299997")
+    assert reading.pages[-1].text.endswith("19999 Barge 19999 59997")
     assert reading.pages[-1].tables[0].column_header(2) == "Tons"

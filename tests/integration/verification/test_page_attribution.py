@@ -156,7 +156,7 @@ def test_invented_claim_is_marked_among_many_pages(attribute, written: str) -> N
 
 
 def test_language_is_that_of_the_cited_pages(embedder: BundledEmbedder) -> None:
-    german = "Der Kran hebt 85 Tonnen und wird von der Firma Tellin im Hafen nicht mehr gebaut. " * 3
+    german = "Der Kran hebt 85 Tonnen und wird von der Firma Tellin im Hafen nicht mehr gebaut. "
     foreign = [_german(rank, german) for rank in range(len(PAGES) + 1, 2 * len(PAGES) + 20)]
     encode = create_text_encoder(embedder)
     answer = attribute_claims("The harbour crane lifts 58 tonnes [3].", QUESTION, [*PAGES, *foreign], encode)
