@@ -29,8 +29,8 @@ class Columns:
     """Two columns of a page, with the empty gutter between them; coordinates are in points.
 
     ``gutter`` is the x of the gutter; ``top`` and ``bottom`` are the ends of the part of the page that has two columns.
-    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column after
-    the other.
+    ``interleaved`` says that the content stream crosses the gutter line by line, or returns to the left column above
+    what it wrote last of the right column, instead of writing one column after the other.
     """
 
     gutter: float
@@ -159,7 +159,11 @@ def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
     turns = sum(first != second for first, second in pairwise(sides))
-    return crossing > 2 or turns > max(4, len(inside) // 5)
+    returns = any(
+        was_right and not is_right and run.box[3] < before.box[1]
+        for (before, run), (was_right, is_right) in zip(pairwise(inside), pairwise(sides), strict=True)
+    )
+    return crossing > 2 or turns > max(4, len(inside) // 5) or returns
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
