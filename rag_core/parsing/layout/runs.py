@@ -36,7 +36,7 @@ class Run:
     hyphen : bool
         Whether the run ends in a hyphen that divides a word at the line end. ``words`` does not contain this hyphen.
     backward : bool
-        Whether words of the run are written from right to left.
+        Whether words of the run are written from right to left; set only on pages where lines go on to the left.
     """
 
     words: list[str]

@@ -18,10 +18,16 @@ from rag_core.types.arrays import IntArray
 
 _LIGATURES = ("ti", "tt", "ft", "ff", "fi", "fl", "ffi", "ffl", "tti", "ct", "st", "fj")
 # Signs and capitals after a small letter, with the letters around them; signs only stand before another letter or sign.
-_SIGNS = ":;<>=@#*+&$%\ufffd"
-_PLACE = re.compile(rf"(?<=[a-zà-ÿ])[{_SIGNS}]+(?=[a-zà-ÿ])|(?<=[a-zà-ÿ])[A-Z\u014c-\u01ff](?=[a-zà-ÿ]|\b)")
+_SIGNS = ":;<>=#*+&$%\ufffd"
+# Capitals, and letters that occur in hardly any word.
+_LETTERS = "A-Z\u014c\u0180-\u019f\u01a2-\u01ae\u01b2-\u01cc"
+_PLACE = re.compile(rf"(?<=[a-zà-ÿ])[{_SIGNS}]+(?=[a-zà-ÿ])|(?<=[a-zà-ÿ])[{_LETTERS}](?=[a-zà-ÿ]|\b)")
+# A cheap test for most pages, which have no such place.
+_PERHAPS = re.compile(rf"[{_SIGNS}{_LETTERS}](?<=[a-zà-ÿ].)[a-zà-ÿ{_SIGNS}]")
 _WORD = re.compile(rf"[^\W\d_]+(?:[{_SIGNS}]+[^\W\d_]+)*")
-_MOST_PLACES = 400
+# Least width of a sign and largest width of a capital that stand for a ligature, as shares of the height of the line,
+# and how far widths of the same character may differ.
+_WIDE, _NARROW, _SAME_WIDTH = 0.3, 0.56, 0.05
 _LEAST_WORDS, _KNOWN_SHARE, _SHORTEST = 2, 0.7, 4
 
 
@@ -32,8 +38,7 @@ def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Char
     and their box.
     """
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
-    signs = [sign for match in _PLACE.finditer(text) for sign in match[0]]
-    if len(signs) < _LEAST_WORDS or len(signs) > _MOST_PLACES or max(map(signs.count, set(signs))) < _LEAST_WORDS:
+    if len(_PERHAPS.findall(text)) < _LEAST_WORDS or not _have_width_of_ligatures(text, characters):
         return characters, numbers
     words = {match.span(): match[0] for match in _WORD.finditer(text) if _PLACE.search(match[0])}
     known = load_words(detect_language(text))
@@ -59,6 +64,23 @@ def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Char
     codes = np.insert(codes, after, [letter for _, letter in others]).astype(np.int32)
     boxes = np.insert(characters.boxes, after, characters.boxes[after - 1], axis=0)
     return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, after, numbers[after - 1])
+
+
+def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
+    """Return whether a sign or capital inside words is as wide as letters, and not as wide as elsewhere on the page."""
+    sides = characters.boxes[:, 2:] - characters.boxes[:, :2]
+    ratios = sides[:, 0] * characters.width / np.maximum(sides[:, 1] * characters.height, 1e-3)
+    inside: defaultdict[str, list[int]] = defaultdict(list)
+    for match in _PLACE.finditer(text):
+        for place in range(*match.span()):
+            inside[text[place]].append(place)
+    for sign, places in inside.items():
+        usual = float(np.median(ratios[places]))
+        if len(places) >= _LEAST_WORDS and (usual < _NARROW if sign.isalpha() else usual > _WIDE):
+            others = np.setdiff1d(np.flatnonzero(characters.codes == ord(sign)), places)
+            if not (np.abs(ratios[others] - usual) < _SAME_WIDTH * usual).any():
+                return True
+    return False
 
 
 def _find_spellings(words: set[str], known: frozenset[str]) -> dict[str, str]:

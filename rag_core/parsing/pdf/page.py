@@ -126,7 +126,7 @@ class PdfPage:
         ratios = (boxes[:, 2] - boxes[:, 0]) / heights
         for letter in b"fil":
             of_letter = ratios[codes == letter]
-            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.median(of_letter):
+            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.quantile(of_letter, 0.25):
                 return True
         return False
 

@@ -77,10 +77,17 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
                 # Test the first and the last character, because a line may begin in bold and continue in normal type.
                 bold = is_bold(spans[numbers[first]][0]) and is_bold(spans[numbers[last - 1]][1] - 1)
                 parts.append((first, last, bold, divided))
-    backwards = _find_backward_words(characters, spans, direction)[kept]
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
-    return _assemble_runs(words, spaced, rects[kept], turned[kept], heights, backwards, parts)
+    runs = _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
+    # The direction of words matters only where a line goes on to the left.
+    if any(
+        run.box[2] <= before.box[0] and run.box[1] < before.box[3] <= run.box[3] + 1 for before, run in pairwise(runs)
+    ):
+        backwards = _find_backward_words(characters, spans, direction)[kept]
+        for run, (first, last, *_) in zip(runs, parts, strict=True):
+            run.backward = bool(backwards[first:last].any())
+    return runs
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
@@ -220,7 +227,6 @@ def _assemble_runs(
     rects: FloatArray,
     turned: FloatArray,
     heights: list[float],
-    backwards: BoolArray,
     parts: list[tuple[int, int, bool, bool]],
 ) -> list[Run]:
     """Return the runs of a page.
@@ -244,8 +250,5 @@ def _assemble_runs(
         widest = float(np.float32(_CELL_GAP * max(size, 1.0)))
         cells = 1 + sum(gap > widest for gap in gaps[first : last - 1])
         place = slice(first, last)
-        is_backward = bool(backwards[place].any())
-        runs.append(
-            Run(words[place], spaced[place], rects[place], turned[place], box, size, bold, cells, hyphen, is_backward)
-        )
+        runs.append(Run(words[place], spaced[place], rects[place], turned[place], box, size, bold, cells, hyphen))
     return runs

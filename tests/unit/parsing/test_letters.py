@@ -119,7 +119,14 @@ def test_ranges_and_addresses_at_line_ends(tmp_path: Path, written: Sequence[str
     ],
 )
 def test_ligatures_mapped_to_other_characters(tmp_path: Path, written: str, text: str) -> None:
-    assert read(make(tmp_path / "a.pdf", lines(written))).page.text == text
+    def draw(canvas: Canvas) -> None:
+        pen = canvas.beginText(72, 750)
+        pen.setFont("Courier", 10)  # all characters are as wide as two narrow letters
+        pen.setHorizScale(80)
+        pen.textLine(written)
+        canvas.drawText(pen)
+
+    assert read(make(tmp_path / "a.pdf", draw)).page.text == text
 
 
 @pytest.mark.parametrize(("drawn", "text"), [("hyphen", "Oulu -11"), ("comma", "Oulu ,11"), ("x", "Oulu \ufffd11")])
