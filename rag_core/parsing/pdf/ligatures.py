@@ -26,8 +26,8 @@ _PLACE = re.compile(rf"(?<=[a-zà-ÿ])[{_SIGNS}]+(?=[a-zà-ÿ])|(?<=[a-zà-ÿ])[
 _PERHAPS = re.compile(rf"[{_SIGNS}{_LETTERS}](?<=[a-zà-ÿ].)[a-zà-ÿ{_SIGNS}]")
 _WORD = re.compile(rf"[^\W\d_]+(?:[{_SIGNS}]+[^\W\d_]+)*")
 # Least width of a sign and largest width of a capital that stand for a ligature, as shares of the height of the line,
-# and how far widths of the same character may differ.
-_WIDE, _NARROW, _SAME_WIDTH = 0.3, 0.56, 0.05
+# how far widths of the same character may differ, and the share of places from which on a capital is only itself.
+_WIDE, _NARROW, _SAME_WIDTH, _SAME_SHARE = 0.3, 0.56, 0.05, 0.5
 _LEAST_WORDS, _KNOWN_SHARE, _SHORTEST = 2, 0.7, 4
 
 
@@ -75,10 +75,11 @@ def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
         for place in range(*match.span()):
             inside[text[place]].append(place)
     for sign, places in inside.items():
-        usual = float(np.median(ratios[places]))
-        if len(places) >= _LEAST_WORDS and (usual < _NARROW if sign.isalpha() else usual > _WIDE):
+        usual, around = float(np.median(ratios[places])), {text[place - 3 : place + 4] for place in places}
+        if len(around) >= _LEAST_WORDS and (usual < _NARROW if sign.isalpha() else usual > _WIDE):
             others = np.setdiff1d(np.flatnonzero(characters.codes == ord(sign)), places)
-            if not (np.abs(ratios[others] - usual) < _SAME_WIDTH * usual).any():
+            is_same = np.abs(ratios[others, None] - ratios[places]) < _SAME_WIDTH * ratios[places]
+            if is_same.any(axis=0).mean() < _SAME_SHARE:
                 return True
     return False
 
