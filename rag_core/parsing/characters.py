@@ -34,6 +34,7 @@ _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
 # Combining accents, and characters that may stand for several letters, such as "№" and "⑩".
 _JOINED = re.compile("[\u0132-\u0149\u01c4-\u01cc\u01f1-\u01f3\u0300-\u036f\u2100-\u218f\u2460-\u24ff\u3200-\u33ff]")
+_NUMBER_SIGN = "\u2116"
 # TeX draws the negation stroke first, and then the sign that the stroke negates.
 _NEGATED = re.compile("(\u0338)(.)")
 _SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _JOINED, _NEGATED)))
@@ -71,7 +72,8 @@ def clean_word(word: str) -> str:
     """Return a word with ligatures and presentation forms spelled out, without control characters; it may be empty."""
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
     word = _NEGATED.sub(_compose_negation, word)
-    word = spell_out(word)
+    # Keep the sign for a number, which Cyrillic texts use, as printed.
+    word = _NUMBER_SIGN.join(map(spell_out, word.split(_NUMBER_SIGN)))
     word = _PRIVATE.sub(lambda match: _SYMBOLS.get(ord(match[0]), ""), word)
     return _DROPPED.sub("", word)
 

@@ -20,6 +20,8 @@ _NARROWEST = 60.0
 _MIN_ROWS = 6
 _FILL = 0.7
 _CONTINUED = 0.2
+# Least number of lines of a block before and after which the content stream returns to the left column.
+_RETURN_LINES = 3
 # Left end, right end and text of a word.
 _Word: TypeAlias = tuple[float, float, str]
 
@@ -29,8 +31,8 @@ class Columns:
     """Two columns of a page, with the empty gutter between them; coordinates are in points.
 
     ``gutter`` is the x of the gutter; ``top`` and ``bottom`` are the ends of the part of the page that has two columns.
-    ``interleaved`` says that the content stream crosses the gutter line by line, instead of writing one column after
-    the other.
+    ``interleaved`` says that the content stream crosses the gutter line by line, or returns to the left column above
+    what it wrote last of the right column, instead of writing one column after the other.
     """
 
     gutter: float
@@ -159,7 +161,15 @@ def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]
     turns = sum(first != second for first, second in pairwise(sides))
-    return crossing > 2 or turns > max(4, len(inside) // 5)
+    block = _RETURN_LINES
+    returns = any(
+        all(sides[at - block : at])
+        and not any(sides[at : at + block])
+        and inside[at].box[3] < inside[at - 1].box[1]
+        and all(len(run.words) > 1 for run in inside[at - block : at + block])
+        for at in range(block, len(inside) - block + 1)
+    )
+    return crossing > 2 or turns > max(4, len(inside) // 5) or returns
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from rag_core.parsing.characters import UNSPACED_SCRIPTS
 from rag_core.parsing.layout.runs import Run
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
@@ -12,6 +13,8 @@ _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*
 
 # Text before which there is no space if it touches the run before it: raised endings and signs, and punctuation.
 _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
+
+UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 @dataclass(slots=True)
@@ -41,7 +44,10 @@ class Line:
     def has_space_before(self, number: int) -> bool:
         """Return whether there is a space before the run at index ``number``."""
         before, run = self.runs[number - 1], self.runs[number]
-        return not (_touches(before, run) and _SUFFIX.match(run.text))
+        if not _touches(before, run):
+            return True
+        is_unspaced = UNSPACED.match(before.text[-1]) and UNSPACED.match(run.text)
+        return not (is_unspaced or _SUFFIX.match(run.text))
 
     @property
     def bold(self) -> bool:

@@ -25,6 +25,10 @@ _FIRST_PART = re.compile(rf"((?>{HYPHENATED_WORD}))(?!(?<!\w\w\w)\d)")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.:)]\s")
 # Words after a hyphen that stands for the rest of a word, as in "pre- and post-war".
 _AND_OR = re.compile(r"(?:and|bis|bzw|oder|or|und)\b")
+# A line end after a dash of a range, or after a slash of an address whose next part is no plain word.
+_RANGE_END, _RANGE_START = re.compile(r"\d[\u2013\u2014]$"), re.compile(r"\d")
+_ADDRESS_END = re.compile(r"(?:https?://|www\.)\S*/$")
+_ADDRESS_START = re.compile(r"\w+[-./_=?&\d]\w")
 _UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
@@ -133,7 +137,15 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
     full = upper.box[2] > right - 2 * upper.size
     if full and not upper.tabular and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return ""
+    if not upper.tabular and _divides_range_or_address(upper.text, lower.text):
+        return ""
     return LINE
+
+
+def _divides_range_or_address(upper: str, lower: str) -> bool:
+    if _RANGE_END.search(upper) and _RANGE_START.match(lower):
+        return True
+    return bool(_ADDRESS_END.search(upper) and _ADDRESS_START.match(lower))
 
 
 def _word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:

@@ -8,14 +8,18 @@ and in tables that are written column by column.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
+from rag_core.parsing.layout.cards import insert_cards, take_cards
 from rag_core.parsing.layout.columns import Columns, find_columns, split_run
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.rows import group_rows, place_strays, separate_strays
+from rag_core.parsing.layout.rows import RIGHT_TO_LEFT, group_rows, place_strays, separate_strays
 from rag_core.parsing.layout.runs import Run
 
 _JUMP = 0.5
+# Largest distance between labels below each other, as a multiple of their size, and least share of labels with a value.
+_NEXT, _PAIRED = 4.0, 0.6
 _MAX_RUNS = 4000
 
 
@@ -31,18 +35,63 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     """
     if len(runs) < 2 or len(runs) > _MAX_RUNS:
         return [Line([run]) for run in runs]
+    runs, cards = take_cards(runs) if written else (runs, [])
+    if cards:
+        return insert_cards(order_lines(runs), cards)
     columns = find_columns(runs)
     if columns is not None and (columns.interleaved or not written):
         return _order_columns(runs, columns, written)
     if not written:
         return group_rows(runs)
-    main, strays = separate_strays(runs)
+    main, strays = separate_strays(_pair_labels(runs))
     lines = _group_adjacent(main)
     if columns is None and _jumps_back(main):
         rows = group_rows(main)
         if _contains_figures(rows):
             lines = rows
     return place_strays(lines, strays)
+
+
+def _pair_labels(runs: list[Run]) -> list[Run]:
+    """Put values that are written after a column of labels with colons behind their labels."""
+    ordered: list[Run] = []
+    index = 0
+    while index < len(runs):
+        end = index
+        while (
+            end < len(runs)
+            and runs[end].words[-1].endswith(":")
+            and (
+                end == index or runs[end - 1].box[3] < runs[end].box[3] < runs[end - 1].box[3] + _NEXT * runs[end].size
+            )
+        ):
+            end += 1
+        labels, last = runs[index:end], end
+        while last < len(runs) and len(labels) > 1 and _is_beside(labels, runs[last]):
+            last += 1
+        values = runs[end:last]
+        paired = sum(any(_is_level(label, value) for value in values) for label in labels)
+        if len(labels) < 2 or paired < _PAIRED * len(labels):
+            end = max(end, index + 1)
+            ordered += runs[index:end]
+            index = end
+            continue
+        for number, label in enumerate(labels):
+            bottom = labels[number + 1].box[1] if number + 1 < len(labels) else math.inf
+            ordered.append(label)
+            ordered += [value for value in values if label.box[1] <= (value.box[1] + value.box[3]) / 2 < bottom]
+        index = last
+    return ordered
+
+
+def _is_beside(labels: list[Run], value: Run) -> bool:
+    middle = (value.box[1] + value.box[3]) / 2
+    is_right = value.box[0] > max(label.box[2] for label in labels)
+    return is_right and labels[0].box[1] <= middle < labels[-1].box[3] + 0.5 * value.size
+
+
+def _is_level(label: Run, value: Run) -> bool:
+    return abs(label.box[3] - value.box[3]) < 0.25 * max(min(label.size, value.size), 1.0)
 
 
 def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
@@ -68,6 +117,8 @@ def _group_adjacent(runs: list[Run]) -> list[Line]:
     for run in runs:
         if lines and _continues(lines[-1][-1], run):
             lines[-1].append(run)
+        elif lines and _precedes(run, lines[-1][0]):
+            lines[-1].insert(0, run)
         else:
             lines.append([run])
     return [Line(line) for line in lines]
@@ -80,6 +131,14 @@ def _continues(before: Run, run: Run) -> bool:
     figures = not any(char.isalpha() for word in run.words for char in word)
     tolerance = 0.6 if figures and run.box[0] > before.box[2] + before.size else 0.25
     return abs(run.box[3] - before.box[3]) < tolerance * max(min(run.size, before.size), 1.0)
+
+
+def _precedes(run: Run, first: Run) -> bool:
+    """Return whether a run ends where the one written before it begins, as on pages that are written upside down."""
+    gap, size = first.box[0] - run.box[2], max(min(run.size, first.size), 1.0)
+    if not -0.1 * size < gap < size or run.hyphen or run.backward or first.backward:
+        return False
+    return _is_level(run, first) and not any(RIGHT_TO_LEFT.search(one.text) for one in (run, first))
 
 
 def _jumps_back(runs: list[Run]) -> bool:

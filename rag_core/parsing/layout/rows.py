@@ -9,7 +9,7 @@ from rag_core.parsing.layout.columns import split_run
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.runs import Run
 
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _JUMP, _FAR = 1.5, 6.0
 # Text that is smaller than this share of the size of its neighbour may be a footnote mark.
 _SMALL = 0.85
@@ -136,7 +136,7 @@ def _fits_row(row: list[Run], run: Run) -> bool:
 
 def _build_line(row: list[Run]) -> Line:
     letters = "".join(run.text for run in row)
-    if len(_RIGHT_TO_LEFT.findall(letters)) > 0.5 * len(letters):
+    if len(RIGHT_TO_LEFT.findall(letters)) > 0.5 * len(letters):
         return Line(sorted(row, key=lambda run: -run.box[2]))
     placed: list[Run] = []
     for run in sorted(row, key=lambda item: -item.size):

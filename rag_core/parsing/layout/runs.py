@@ -35,6 +35,8 @@ class Run:
         Number of groups of words with wide gaps between the groups; more than one in table rows.
     hyphen : bool
         Whether the run ends in a hyphen that divides a word at the line end. ``words`` does not contain this hyphen.
+    backward : bool
+        Whether words of the run are written from right to left; set only on pages where lines go on to the left.
     """
 
     words: list[str]
@@ -46,6 +48,7 @@ class Run:
     bold: bool = False
     cells: int = 1
     hyphen: bool = False
+    backward: bool = False
 
     @property
     def text(self) -> str:

@@ -118,6 +118,10 @@ class PdfiumDocument:
             page = self._document[index]
             fields, notes, clips = _read_fields(page), _read_notes(page), _list_paper_clips(page)
             if _has_written_annotations(page):
+                # When it draws the annotations into the page, pdfium replaces an inherited box by one of US letter.
+                box = page.get_bbox()
+                page.set_mediabox(*box)
+                page.set_cropbox(*box)
                 raw.FPDFPage_Flatten(page.raw, raw.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]

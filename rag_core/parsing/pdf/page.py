@@ -35,7 +35,7 @@ _SAME_PLACE = 0.05
 _LEAST_REPEATED = 4
 # Most letters of a ligature.
 _LONGEST_LIGATURE = 3
-_STOPS, _MOST_BLANKS = (0x2E, 0x3002), 60
+_STOPS, _BLANKS, _MOST_BLANKS = (0x2E, 0x3002), (0x20, 0xA0), 60
 # More ornaments on a page may be letters.
 _MOST_ORNAMENTS = 12
 # Width of a letter "f", "i" or "l" that may be a ligature, as a share of the height of its line, and as a multiple of
@@ -126,15 +126,25 @@ class PdfPage:
         ratios = (boxes[:, 2] - boxes[:, 0]) / heights
         for letter in b"fil":
             of_letter = ratios[codes == letter]
-            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.median(of_letter):
+            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.quantile(of_letter, 0.25):
                 return True
         return False
 
     def _mark_unread(self, codes: IntArray) -> None:
-        """Replace drawn soft hyphens by hyphens, and drawn control characters by the mark of an unread character."""
-        for number in np.flatnonzero(_is_control(codes) | (codes == 2) | (codes == _SOFT_HYPHEN)).tolist():
+        """Replace drawn soft hyphens by hyphens, and drawn control characters by the mark of an unread character.
+
+        Of control characters and of drawn blanks after figures, minus signs, commas and full stops show by their shape.
+        """
+        unread = _is_control(codes) | (codes == 2) | (codes == _SOFT_HYPHEN) | (codes == _UNREAD)
+        for number in np.flatnonzero(unread).tolist():
             if self._text.has_ink(number) and not self._text.is_line_hyphen(number):
-                codes[number] = 0x2D if codes[number] == _SOFT_HYPHEN else _UNREAD
+                codes[number] = 0x2D if codes[number] == _SOFT_HYPHEN else self._text.find_mark(number) or _UNREAD
+        if all((codes == mark).any() for mark in (0x2C, 0x2E)):
+            return
+        after_figures = np.flatnonzero(np.isin(codes[1:], _BLANKS) & (codes[:-1] >= 0x30) & (codes[:-1] <= 0x39)) + 1
+        for number in after_figures[:_MOST_BLANKS].tolist():
+            if self._text.has_ink(number) and (mark := self._text.find_mark(number)):
+                codes[number] = mark
 
     def _displayed(self, boxes: FloatArray) -> FloatArray:
         """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box."""

@@ -33,6 +33,8 @@ _LEAST_FILL_POINTS = 6.0
 # painted after the text.
 _LATE = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
+# Parts of one image are at most this far from each other, in points.
+_TOUCHING = 0.5
 _MAX_DEPTH = 3
 # Largest number of objects of a group that are searched for an image.
 _MAX_WITHIN = 2000
@@ -187,8 +189,31 @@ def list_within(group: int, most: int) -> list[int]:
 
 
 def find_pictures(items: list[int]) -> list[Bounds]:
-    """Return the bounds of the images among the objects of a page, including images inside groups."""
-    return list(_iter_pictures(items))
+    """Return the bounds of the images among the objects of a page, including images inside groups.
+
+    Scanners and word processors cut large images into strips or tiles; such parts count as one image.
+    """
+    pictures = list(_iter_pictures(items))
+    for across in (0, 1):
+        pictures = _join_parts(pictures, across)
+    return pictures
+
+
+def _join_parts(pictures: Sequence[Bounds], across: int) -> list[Bounds]:
+    """Join pictures that have the same ends on the axis ``across`` and touch on the other axis."""
+    along = 1 - across
+    joined: list[Bounds] = []
+    for box in sorted(pictures, key=lambda box: (round(box[across]), round(box[across + 2]), box[along])):
+        last = joined[-1] if joined else None
+        if (
+            last
+            and all(abs(box[side] - last[side]) < _TOUCHING for side in (across, across + 2))
+            and (abs(box[along] - last[along + 2]) < _TOUCHING)
+        ):
+            joined[-1] = (min(last[0], box[0]), min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3]))
+        else:
+            joined.append(box)
+    return joined
 
 
 def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[Bounds]:

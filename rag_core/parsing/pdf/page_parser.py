@@ -25,6 +25,7 @@ from rag_core.parsing.pdf.fonts import Fonts
 from rag_core.parsing.pdf.form_fields import insert_form_fields
 from rag_core.parsing.pdf.glyph_names import decode_glyphs
 from rag_core.parsing.pdf.hidden_text import remove_hidden_text
+from rag_core.parsing.pdf.ligatures import spell_out_ligatures
 from rag_core.parsing.pdf.page import PdfPage
 from rag_core.parsing.pdf.scan_layers import covers_layer, find_sample, is_alike, is_better, is_doubtful
 from rag_core.parsing.pdf.struck_text import join_marks, mark_struck
@@ -32,6 +33,7 @@ from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.parsing.pdf.text_pictures import find_bounds, find_candidates, insert_pictures, is_text
 from rag_core.parsing.pdf.watermarks import separate_watermarks
+from rag_core.parsing.pdf.word_gaps import join_spaced_letters, part_overlapping_cells
 from rag_core.parsing.tables.finder import find_tables
 from rag_core.parsing.tables.struck_cells import remove_struck_cells
 from rag_core.text.struck import escape_marks, remove_struck
@@ -135,6 +137,8 @@ def _whole_words(lines: list[Line]) -> str:
 
 def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
     characters, numbers = mark_struck(reader, *insert_form_fields(reader, characters))
+    characters, numbers = join_spaced_letters(reader, *spell_out_ligatures(characters, numbers))
+    characters, numbers = part_overlapping_cells(reader, characters, numbers)
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     join_marks(runs)
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")

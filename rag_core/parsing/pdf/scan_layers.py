@@ -62,13 +62,16 @@ def is_doubtful(runs: list[Run], image: Image) -> bool:
 
 
 def measure_known_share(runs: list[Run]) -> float | None:
-    """Return the share of ordinary words that the dictionary of their language has; None if there are too few."""
+    """Return the share of ordinary words that are in the dictionary of their language.
+
+    It is None if there are too few words, or if the language has no dictionary.
+    """
     text = " ".join(word for run in runs for word in run.words)
     words = _ORDINARY_WORD.findall(text)
     if len(words) < _MIN_WORDS:
         return None
     known = load_words(detect_language(text))
-    return sum(word in known for word in words) / len(words)
+    return sum(word in known for word in words) / len(words) if known else None
 
 
 def _has_ink_between_words(runs: list[Run], image: Image) -> bool:

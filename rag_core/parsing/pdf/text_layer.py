@@ -53,7 +53,7 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     if not spans:
         return []
     rects = _word_rects(characters.boxes, spans)
-    direction = _text_direction(characters, spans)
+    direction = _text_direction(characters, spans, text)
     turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
     ruled = _PERHAPS_RULE.search(text) is not None
@@ -79,7 +79,15 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
-    return _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
+    runs = _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
+    # The direction of words matters only where a line goes on to the left.
+    if any(
+        run.box[2] <= before.box[0] and run.box[1] < before.box[3] <= run.box[3] + 1 for before, run in pairwise(runs)
+    ):
+        backwards = _find_backward_words(characters, spans, direction)[kept]
+        for run, (first, last, *_) in zip(runs, parts, strict=True):
+            run.backward = bool(backwards[first:last].any())
+    return runs
 
 
 def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
@@ -154,14 +162,20 @@ def _word_heights(
     return heights
 
 
-def _text_direction(characters: Characters, spans: list[tuple[int, int]]) -> str:
+def _text_direction(characters: Characters, spans: list[tuple[int, int]], text: str) -> str:
     """Return the direction with the largest sum of distances from the first to the last character of the words.
 
-    Words decide, and not lines, because pdfium may end a line with a page number at the foot of the page.
+    Words decide, and not lines, because pdfium may end a line with a page number at the foot of the page. In scripts
+    without spaces, words are single characters, so their distance from the character before them counts.
     """
     ends = np.array(spans) - (0, 1)
     centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
     moves = np.nan_to_num((centres[ends[:, 1]] - centres[ends[:, 0]]) * (characters.width, characters.height))
+    if _UNSPACED.search(text):
+        unspaced = np.array([_UNSPACED.match(text, start) is not None for start, _ in spans])
+        steps = np.nan_to_num(np.diff(centres[ends[:, 0]], axis=0) * (characters.width, characters.height))
+        sizes = (characters.boxes[ends[1:, 0], 3] - characters.boxes[ends[1:, 0], 1]) * characters.height
+        moves = np.concatenate([moves, steps[unspaced[1:] & unspaced[:-1] & (np.abs(steps).max(axis=1) < 2 * sizes)]])
     is_upright = np.abs(moves[:, 1]) > 2 * np.abs(moves[:, 0])
     across, down = moves[~is_upright, 0], moves[is_upright, 1]
     votes = {"right": 1e-6 + across[across > 0].sum(), "left": -across[across < 0].sum()}
@@ -171,6 +185,16 @@ def _text_direction(characters: Characters, spans: list[tuple[int, int]]) -> str
     if best == "left" and np.any((characters.codes >= 0x590) & (characters.codes < 0x8FF)):
         return "right"
     return best
+
+
+def _find_backward_words(characters: Characters, spans: list[tuple[int, int]], direction: str) -> BoolArray:
+    """Return which words run against the direction of the page, as in right-to-left scripts and upside-down text."""
+    ends = np.array(spans) - (0, 1)
+    first, last = (
+        rotate_boxes(characters.boxes[ends[:, side]], direction, characters.width, characters.height) for side in (0, 1)
+    )
+    backwards: BoolArray = last[:, 2] < first[:, 0] + 0.5 * (first[:, 2] - first[:, 0])
+    return backwards & (ends[:, 1] > ends[:, 0])
 
 
 def _is_displayed(rects: FloatArray) -> BoolArray:

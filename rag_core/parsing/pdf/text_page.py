@@ -20,6 +20,11 @@ from rag_core.types.arrays import FloatArray, Int64Array, IntArray
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MAX_CHARACTERS = 400_000
+# Shapes of punctuation marks, as shares of the height of a line: thickness and height of hyphens and minus signs, size
+# of full stops and commas, and how far a comma is below the baseline. Level text has angles up to this one, in radians.
+# Pdfium gives some blanks an outline that is thinner than any mark.
+_FLAT = 0.004
+_THIN, _RAISED, _DOT, _SUNK, _LEVEL = 0.12, (0.12, 0.4), 0.2, 0.04, 0.01
 
 _loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
 _origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
@@ -84,10 +89,31 @@ class TextPage:
 
     def has_ink(self, number: int) -> bool:
         """Return whether the glyph of a character has an outline, which blanks and generated characters do not have."""
+        _, _, bottom, top = self._outline(number)
+        return top - bottom > _FLAT * float(self.boxes[number, 3] - self.boxes[number, 1])
+
+    def _outline(self, number: int) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and top of the glyph of a character; zeros if pdfium does not know them."""
         sides = (ctypes.c_double * 4)()
         first = ctypes.addressof(sides)
-        left, right, bottom, top = (first, first + 8, first + 16, first + 24)
-        return bool(_tight_box(self._handle, number, left, right, bottom, top)) and sides[3] > sides[2]
+        _tight_box(self._handle, number, first, first + 8, first + 16, first + 24)
+        return (sides[0], sides[1], sides[2], sides[3])
+
+    def find_mark(self, number: int) -> int:
+        """Return the code of the hyphen, comma or full stop of which a glyph with ink has the shape; 0 if of none."""
+        if abs(self.angle(number)) > _LEVEL:
+            return 0
+        origin = (ctypes.c_double * 2)()
+        first = ctypes.addressof(origin)
+        _origin(self._handle, number, first, first + 8)
+        height = float(self.boxes[number, 3] - self.boxes[number, 1]) or 1.0
+        left, right, bottom, top = ((side - origin[1]) / height for side in self._outline(number))
+        width, thickness = right - left, top - bottom
+        if thickness < _THIN and width > 2 * thickness and _RAISED[0] < (bottom + top) / 2 < _RAISED[1]:
+            return 0x2D
+        if thickness >= 2 * _DOT or width > _DOT or not 0 < top < _DOT:
+            return 0
+        return 0x2C if bottom < -_SUNK else 0x2E if thickness < _DOT else 0
 
     @cached_property
     def boxes(self) -> FloatArray:

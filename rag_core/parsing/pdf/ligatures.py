@@ -1,0 +1,105 @@
+"""Spell out ligatures that a font maps to one other character, as in "organisa:on" or "wriMen".
+
+Nothing in such a file tells what the character stands for, so the words of a dictionary decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+
+from rag_core.parsing.pdf.text_page import Characters
+from rag_core.text.dictionaries import load_words
+from rag_core.text.languages import detect_language
+from rag_core.types.arrays import IntArray
+
+_LIGATURES = ("ti", "tt", "ft", "ff", "fi", "fl", "ffi", "ffl", "tti", "ct", "st", "fj")
+# Signs and capitals after a small letter, with the letters around them; signs only stand before another letter or sign.
+_SIGNS = ":;<>=#*+&$%\ufffd"
+# Capitals, and letters that occur in hardly any word.
+_LETTERS = "A-Z\u014c\u0180-\u019f\u01a2-\u01ae\u01b2-\u01cc"
+_PLACE = re.compile(rf"(?<=[a-zà-ÿ])[{_SIGNS}]+(?=[a-zà-ÿ])|(?<=[a-zà-ÿ])[{_LETTERS}](?=[a-zà-ÿ]|\b)")
+# A cheap test for most pages, which have no such place.
+_PERHAPS = re.compile(rf"[{_SIGNS}{_LETTERS}](?<=[a-zà-ÿ].)[a-zà-ÿ{_SIGNS}]")
+_WORD = re.compile(rf"[^\W\d_]+(?:[{_SIGNS}]+[^\W\d_]+)*")
+# Least width of a sign and largest width of a capital that stand for a ligature, as shares of the height of the line,
+# how far widths of the same character may differ, and the share of places from which on a capital is only itself.
+_WIDE, _NARROW, _SAME_WIDTH, _SAME_SHARE = 0.3, 0.56, 0.05, 0.5
+_LEAST_WORDS, _KNOWN_SHARE, _SHORTEST = 2, 0.7, 4
+
+
+def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
+    """Replace characters that stand for a ligature in several words of the page by its letters.
+
+    ``numbers`` contains the number of each character in the text layer; the letters of a ligature share their number
+    and their box.
+    """
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    if len(_PERHAPS.findall(text)) < _LEAST_WORDS or not _have_width_of_ligatures(text, characters):
+        return characters, numbers
+    words = {match.span(): match[0] for match in _WORD.finditer(text) if _PLACE.search(match[0])}
+    known = load_words(detect_language(text))
+    spelled = _find_spellings(set(words.values()), known)
+    places: list[int] = []
+    letters: list[str] = []
+    for (start, _), word in words.items():
+        found = [(match.start() + at, sign) for match in _PLACE.finditer(word) for at, sign in enumerate(match[0])]
+        if not spelled or not all(sign in spelled for _, sign in found):
+            continue
+        # A known sign hardly means itself between small letters, but a capital may, as in a name.
+        if not any(sign.isalpha() for _, sign in found) or _spell(word, spelled).lower() in known:
+            places += [start + at for at, _ in found]
+            letters += [spelled[sign] for _, sign in found]
+    if not places:
+        return characters, numbers
+    codes = characters.codes.copy()
+    codes[places] = [ord(ligature[0]) for ligature in letters]
+    others = [
+        (place + 1, ord(letter)) for place, ligature in zip(places, letters, strict=True) for letter in ligature[1:]
+    ]
+    after = np.array([place for place, _ in others])
+    codes = np.insert(codes, after, [letter for _, letter in others]).astype(np.int32)
+    boxes = np.insert(characters.boxes, after, characters.boxes[after - 1], axis=0)
+    return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, after, numbers[after - 1])
+
+
+def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
+    """Return whether a sign or capital inside words is as wide as letters, and not as wide as elsewhere on the page."""
+    sides = characters.boxes[:, 2:] - characters.boxes[:, :2]
+    ratios = sides[:, 0] * characters.width / np.maximum(sides[:, 1] * characters.height, 1e-3)
+    inside: defaultdict[str, list[int]] = defaultdict(list)
+    for match in _PLACE.finditer(text):
+        for place in range(*match.span()):
+            inside[text[place]].append(place)
+    for sign, places in inside.items():
+        usual, around = float(np.median(ratios[places])), {text[place - 3 : place + 4] for place in places}
+        if len(around) >= _LEAST_WORDS and (usual < _NARROW if sign.isalpha() else usual > _WIDE):
+            others = np.setdiff1d(np.flatnonzero(characters.codes == ord(sign)), places)
+            is_same = np.abs(ratios[others, None] - ratios[places]) < _SAME_WIDTH * ratios[places]
+            if is_same.any(axis=0).mean() < _SAME_SHARE:
+                return True
+    return False
+
+
+def _find_spellings(words: set[str], known: frozenset[str]) -> dict[str, str]:
+    """Return the ligature of each sign that makes known words of most words that contain it."""
+    of_sign: defaultdict[str, list[str]] = defaultdict(list)
+    for word in words:
+        signs = set("".join(_PLACE.findall(word)))
+        if len(signs) == 1 and len(word) >= _SHORTEST:
+            of_sign[signs.pop()].append(word)
+    spelled = {}
+    for sign, examples in of_sign.items():
+        counts = {one: sum(_spell(word, {sign: one}).lower() in known for word in examples) for one in _LIGATURES}
+        best = max(counts, key=counts.__getitem__)
+        others = max(count for one, count in counts.items() if one != best)
+        if counts[best] >= max(_LEAST_WORDS, _KNOWN_SHARE * len(examples)) and others < counts[best]:
+            spelled[sign] = best
+    return spelled
+
+
+def _spell(word: str, spelled: dict[str, str]) -> str:
+    return _PLACE.sub(lambda match: "".join(spelled.get(sign, sign) for sign in match[0]), word)

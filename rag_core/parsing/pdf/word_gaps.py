@@ -1,0 +1,127 @@
+"""Correct the blanks between characters where gaps mislead pdfium.
+
+The letters of letterspaced words, as in "N O T I C E", and of forms with a box for each letter are far apart, and
+cells that overflow into their neighbour touch it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from rag_core.parsing.pdf.page import PdfPage
+from rag_core.parsing.pdf.text_page import Characters
+from rag_core.types.arrays import BoolArray, FloatArray, IntArray
+
+_LEAST_LETTERS = 4
+_SPACED = re.compile(rf"(?<!\S)\w(?: \w){{{_LEAST_LETTERS - 1},}}(?!\S)")
+_VOWEL = re.compile("[aeiouyäöüáéíóúàèåæø]", re.IGNORECASE)
+# Widest gap in a letterspaced word as a share of the height of the letters; gaps between its words are larger than the
+# usual gap by this factor.
+_WIDEST, _BETWEEN_WORDS = 0.75, 1.5
+# Gaps and distances inside a word differ by less than this share.
+_EVEN = 0.25
+# Boxes of letters: their largest width and height and the least length of their sides, as shares of the height of the
+# letters, and the least share of letters at equal distances.
+_WIDEST_BOX, _HIGHEST_BOX, _RULE, _BOXED_SHARE = 1.7, 2.5, 0.3, 0.6
+# A character that begins further left than the end of the character before it, by this share of its width, is in
+# another cell; less may be kerning.
+_OVERLAP = 0.05
+
+
+def join_spaced_letters(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
+    """Remove the blanks inside letterspaced words and inside the values of forms with a box for each letter.
+
+    ``numbers`` contains the number of each character in the text layer; both are returned without the blanks.
+    """
+    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    blanks: list[int] = []
+    for match in _SPACED.finditer(text):
+        boxes = characters.boxes[match.start() : match.end() : 2] * np.array(
+            [characters.width, characters.height] * 2, np.float32
+        )
+        if np.isnan(boxes).any() or np.ptp(boxes[:, 3]) > 0.5 * (boxes[:, 3] - boxes[:, 1]).max():
+            continue
+        joined = _find_letterspacing(match[0][::2], boxes)
+        if not joined.any():
+            joined = _find_boxed_letters(reader, match[0][::2], boxes)
+        blanks += (match.start() + 1 + 2 * np.flatnonzero(joined)).tolist()
+    if not blanks:
+        return characters, numbers
+    codes, places = np.delete(characters.codes, blanks), np.delete(characters.boxes, blanks, axis=0)
+    return Characters(codes, places, characters.width, characters.height), np.delete(numbers, blanks)
+
+
+def _find_letterspacing(letters: str, boxes: FloatArray) -> BoolArray:
+    """Return which gaps between letters are inside a word; none unless the letters form words."""
+    gaps = boxes[1:, 0] - boxes[:-1, 2]
+    usual = float(np.median(gaps))
+    inside: BoolArray = np.abs(gaps) < _BETWEEN_WORDS * usual
+    words = "".join(letter + ("" if joined else " ") for letter, joined in zip(letters, [*inside, True], strict=True))
+    is_even = usual > 0 and np.ptp(gaps[inside]) < 2 * _EVEN * usual
+    is_near = usual < _WIDEST * float((boxes[:, 3] - boxes[:, 1]).max())
+    if letters.isalpha() and is_even and is_near and all(map(_is_word, words.split())):
+        return inside
+    return np.zeros(len(gaps), np.bool_)
+
+
+def _is_word(word: str) -> bool:
+    """Return whether letters may be a word, unlike the names of points or answers, as in "A B C D"."""
+    if len(word) == 1:
+        return True
+    is_cased = word.isupper() or word[1:].islower()
+    return (
+        is_cased
+        and not _is_series(word)
+        and len(set(word)) > 1
+        and (len(word) < _LEAST_LETTERS or bool(_VOWEL.search(word)))
+    )
+
+
+def _is_series(letters: str) -> bool:
+    return all(ord(after) == ord(before) + 1 for before, after in pairwise(letters))
+
+
+def _find_boxed_letters(reader: PdfPage, letters: str, boxes: FloatArray) -> BoolArray:
+    """Return which gaps are between letters of one value: at equal distances in a form field, or in boxes side by side.
+
+    Narrow columns of a table have long rules, or the numbers of columns.
+    """
+    middles = (boxes[:, 0] + boxes[:, 2]) / 2
+    steps = np.diff(middles)
+    usual, height = float(np.median(steps)), float((boxes[:, 3] - boxes[:, 1]).max())
+    joined: BoolArray = np.abs(steps - usual) < _EVEN * usual
+    top, bottom = boxes[:, 1].min(), boxes[:, 3].max()
+    sides = np.array([reader.width, reader.height] * 2, np.float32)
+    x0, y0, x1, y1 = (reader.form_fields()[0] * sides).T
+    if ((x0 < middles[0]) & (x1 > middles[-1]) & (y0 < (top + bottom) / 2) & (y1 > (top + bottom) / 2)).any():
+        return joined
+    if joined.mean() < _BOXED_SHARE or not 0 < usual < _WIDEST_BOX * height or _is_series(letters):
+        return np.zeros(len(steps), np.bool_)
+    x0, y0, x1, y1 = (reader.rules() * sides).T
+    rules = (x1 - x0 < _RULE * height) & (y1 - y0 > _RULE * height) & (y1 - y0 < _HIGHEST_BOX * height)
+    places = ((x0 + x1) / 2)[rules & (y0 < bottom) & (y1 > top)]
+    return joined & (np.searchsorted(np.sort(places), middles[1:]) > np.searchsorted(np.sort(places), middles[:-1]))
+
+
+def part_overlapping_cells(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
+    """Insert a blank before each figure that is drawn over the end of the text in the cell before it."""
+    codes, boxes = characters.codes, characters.boxes
+    figures = (codes >= 0x30) & (codes <= 0x39)
+    letters = figures | ((codes | 0x20 >= 0x61) & (codes | 0x20 <= 0x7A))
+    widths = (boxes[1:, 2] - boxes[1:, 0]) * -_OVERLAP
+    shifts = boxes[1:, 0] - boxes[:-1, 2]
+    near = (shifts < widths) & (boxes[1:, 0] > boxes[:-1, 0]) & figures[1:] & letters[:-1]
+    # Of all pairs of figures, only two ones are often kerned.
+    near &= ~((codes[1:] == 0x31) & (codes[:-1] == 0x31)) & (np.abs(boxes[1:, 3] - boxes[:-1, 3]) < 1e-4)
+    places = [
+        place + 1
+        for place in np.flatnonzero(near).tolist()
+        if len(set(reader.text_objects(numbers[place : place + 2].tolist()))) > 1
+    ]
+    if not places:
+        return characters, numbers
+    codes, boxes = np.insert(codes, places, 0x20), np.insert(boxes, places, np.nan, axis=0)
+    return Characters(codes, boxes, characters.width, characters.height), np.insert(numbers, places, numbers[places])

@@ -1,0 +1,113 @@
+"""The order of texts that are not written line by line from the top: cards, labels, columns, vertical text, strips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.parsing.pdf.document import PdfiumDocument
+from tests.support.drawn_pdfs import lines, make, read
+
+Drawing = Callable[[Canvas], None]
+
+
+def texts(*places: tuple[float, float, float, str]) -> Drawing:
+    """Draw texts, each with left end, baseline and size, in this order."""
+
+    def draw(canvas: Canvas) -> None:
+        for left, baseline, size, text in places:
+            lines(text, left=left, top=baseline, size=size)(canvas)
+
+    return draw
+
+
+def words_from_the_end(*rows: str) -> Drawing:
+    """Draw the words of each line from right to left."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 12)
+        for number, row in enumerate(rows):
+            for word in reversed(list(enumerate(row.split()))):
+                before = " ".join([*row.split()[: word[0]], ""])
+                canvas.drawString(72 + canvas.stringWidth(before, "Helvetica", 12), 750 - 16 * number, word[1])
+
+    return draw
+
+
+def upright(*columns: str) -> Drawing:
+    """Draw columns of characters from the top down, from the right."""
+
+    def draw(canvas: Canvas) -> None:
+        pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+        canvas.setFont("HeiseiMin-W3", 14)
+        for number, column in enumerate(columns):
+            for place, char in enumerate(column):
+                canvas.drawString(300 - 24 * number, 750 - 14 * place, char)
+
+    return draw
+
+
+def blocks(*corners: tuple[float, float, str]) -> Drawing:
+    prose = ("is a long story about the sea,", "which was told in the evening", "and ended before the sun rose.")
+    return texts(
+        *(
+            (left, top - 14 * number, 11, line)
+            for left, top, title in corners
+            for number, line in enumerate((f"{title} of the old book", *prose))
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawing", "parts"),
+    [
+        (
+            words_from_the_end("Press the lower button", "and wait for a beep"),
+            ("Press the lower button\nand wait for a beep",),
+        ),
+        (upright("昔々ある所に", "爺と婆が居た"), ("昔々ある所に爺と婆が居た",)),
+        (
+            texts(
+                *((72, 750, 11, "Date:"), (72, 735, 11, "Paid by:"), (72, 720, 11, "Interest:")),
+                *((200, 750, 11, "3 May 2026"), (200, 735, 11, "Bank transfer"), (200, 720, 11, "none at all")),
+            ),
+            ("Date: 3 May 2026", "Paid by: Bank transfer", "Interest: none at all"),
+        ),
+        (
+            blocks((72, 750, "Part one"), (320, 750, "Part three"), (320, 680, "Part four"), (72, 680, "Part two")),
+            ("Part one", "Part two", "Part three", "Part four"),
+        ),
+        (
+            texts(
+                (72, 700, 24, "41 km                96,300"),
+                *((72, 680, 10, "of track, most of it"), (72, 668, 10, "in tunnels")),
+                *((255, 680, 10, "passengers on"), (255, 668, 10, "a working day")),
+            ),
+            ("41 km", "of track, most of it\nin tunnels", "96,300", "passengers on\na working day"),
+        ),
+    ],
+)
+def test_reading_order(tmp_path: Path, drawing: Drawing, parts: tuple[str, ...]) -> None:
+    text = read(make(tmp_path / "a.pdf", drawing)).page.text
+    places = [text.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_strips_of_one_picture_count_as_one(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for number in range(3):
+            canvas.drawImage(ImageReader(Image.new("RGB", (300, 40), "white")), 72, 500 + 40 * number, 300, 40)
+        canvas.drawImage(ImageReader(Image.new("RGB", (30, 30), "white")), 72, 300, 30, 30)
+
+    with closing(PdfiumDocument(make(tmp_path / "a.pdf", draw))) as document, document.open_page(0) as page:
+        heights = (page.pictures()[:, 3] - page.pictures()[:, 1]) * page.height
+    assert sorted(heights.round().tolist()) == [30, 120]
