@@ -32,18 +32,12 @@ class QuestionBert:
     ----------
     folder : Path
         Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
-
-    Attributes
-    ----------
-    dimension : int
-        Number of components of a hidden state.
     """
 
     def __init__(self, folder: Path) -> None:
         import openvino
 
         graph = _last_states(_Weights(folder))
-        self.dimension = int(graph.output(0).partial_shape[2].get_length())
         core = openvino.Core()
         # The model for questions uses all cores, and is a separate model so that a question does not wait for texts
         # that are being indexed. It uses fp32, because a rounding error in the vectors of the question affects the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
@@ -68,7 +69,7 @@ class BundledEmbedder(TransformerEmbedder):
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
         super().__init__(tokenizer, int(window), Projection.bundled())
-        self._model = QuestionBert(path)
+        self._path = path
         self._runtimes = runtime if isinstance(runtime, RuntimeChoice) else RuntimeChoice(None)
         self._encoder = load_encoder(runtime if isinstance(runtime, Runtime) else self._runtimes.current, path)
         # There are twice as many threads as parallel calls of the model, so that a thread can prepare or unpack a batch
@@ -79,7 +80,7 @@ class BundledEmbedder(TransformerEmbedder):
         self._priority_executor = ThreadPoolExecutor(
             self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
         )
-        dimension = self._model.dimension
+        dimension = int(json.loads((path / "config.json").read_text(encoding="utf-8"))["hidden_size"])
         self._identity = EmbedderIdentity(
             name=BUNDLED_EMBEDDER,
             weights=WEIGHTS,
@@ -91,6 +92,11 @@ class BundledEmbedder(TransformerEmbedder):
     @property
     def identity(self) -> EmbedderIdentity:
         return self._identity
+
+    @cached_property
+    def _model(self) -> QuestionBert:
+        # Compiling it takes half a second of processor time, which programs that only index do not need.
+        return QuestionBert(self._path)
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
         # Only texts of equal padded length share a batch. In bf16, additional padding slightly changes the vectors, so
