@@ -132,7 +132,11 @@ def is_same_value(said: Value, source: Value, scales: frozenset[int] = frozenset
         # "1,151,000" may be 1,151 in a table of thousands.
         is_whole = not said.number.power and all(one and not one % _THOUSAND for one in said.number.values)
         number = replace(said.number, power=3) if is_whole else said.number
-        return numbers_equal(number, source.number, scales, rounded=True)
+        if numbers_equal(number, source.number, scales, rounded=True):
+            return True
+        # "180,100" may be 180.1 in a table of thousands, but is no rounded form of it.
+        has_thousands = all(one >= _THOUSAND and one == one.to_integral_value() for one in said.number.values)
+        return has_thousands and numbers_equal(replace(said.number, power=3), source.number, scales)
     if said.dates and source.dates:
         return any(_is_same_date(one, other) for one, other in product(said.dates, source.dates))
     if source.dates and said.number:

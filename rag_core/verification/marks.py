@@ -127,13 +127,19 @@ def _find_wrong_value(
             lacking = lacking or value
         if is_row and value.kind != "identifier":
             continue
-        if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
-            return found
-        if foreign:
-            continue
-        if found := _find_other_sentence(value, claim, ranked, is_stated):
-            return found
-        if found := _find_closer_sentence(value, claim, scored):
+        found = find_other_cell(value, claim, ranked, sources) if is_stated else None
+        if found is None and not foreign:
+            found = _find_other_sentence(value, claim, ranked, is_stated)
+            found = found or _find_closer_sentence(value, claim, scored)
+        # A value may stand somewhere else and follow from others all the same.
+        if (
+            found
+            and is_stated
+            and not is_count(value)
+            and (calculation := find_calculation(value, claim, near, sources))
+        ):
+            calculations.append(f"{calculation} = {write_value(claim, value)}")
+        elif found:
             return found
     if is_row:
         return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
@@ -161,11 +167,15 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
     texts = [question.text, *(text for source in sources for text in (source.title.text, source.reading.text))]
     folded = [normalize(question.text), *(source.folded for source in sources)]
     initials = {"".join(_INITIAL.findall(run)) for text in texts for run in _CAPITALIZED.findall(text)}
+    # The long form of "AGM" may be written without capitals.
+    letters = [" " + "".join(word[0] for word in re.findall(r"\w+", text.casefold())) for text in texts]
     for word in claim.names:
         stem = normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)]
         if claim.begins_sentence(word) or not word.text.isalpha() or any(stem in one for one in folded):
             continue
-        is_abbreviation = word.text.isupper() and any(word.text in one for one in initials)
+        is_abbreviation = word.text.isupper() and (
+            any(word.text in one for one in initials) or any(word.text.casefold() in one for one in letters)
+        )
         runs = [run for run in _CAPITALIZED.findall(claim.text) if word.text in run]
         is_spelled_out = any(
             re.search(rf"\b{''.join(_INITIAL.findall(run))}\b", text) for run in runs for text in texts

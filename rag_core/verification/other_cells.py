@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from rag_core.text.annotated import AnnotatedText
@@ -88,7 +89,9 @@ def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell:
         return None
     number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
     is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
-    if number is None or cell.number is None or numbers_equal(number, cell.number, scales, rounded=not is_exact):
+    if number is None or cell.number is None:
+        return None
+    if numbers_equal(number, cell.number, scales) or (not is_exact and is_same_value(value, cell, scales)):
         return None
     return ValueMark(write_value(claim, value), row, write_value(row.reading, cell))
 
@@ -118,15 +121,16 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
     """
     if count < 2:
         return []
-    own = [years for one in row.reading.values if (years := _find_years(one))]
+    own = [years for _, years in _list_years(row.reading.text, row.reading.values)]
     if own:
         return own if len(own) == count else []
     for line in _list_lines_above(row):
-        dated = [one for one in find_values(line) if _find_years(one)]
+        found = _list_years(line, find_values(line))
+        dated, heads = [one for one, _ in found], [years for _, years in found]
         versus = {
             place for place in range(1, len(dated)) if _VERSUS.fullmatch(line, dated[place - 1].end, dated[place].start)
         }
-        heads = [_find_years(one) for one in dated[: min(versus) - 1]] if versus else list(map(_find_years, dated))
+        heads = heads[: min(versus) - 1] if versus else heads
         if len(heads) >= count:
             return heads[:count]
         if len(heads) > 1 and (
@@ -165,6 +169,19 @@ def _list_lines_above(row: SourceSentence) -> Iterator[str]:
         yield from reversed(sentence.reading.text.splitlines())
 
 
+def _list_years(text: str, values: Sequence[Value]) -> list[tuple[Value, frozenset[str]]]:
+    """Return the values with a year and their years; "2025/26" is one value, whose year is no other one."""
+    found: list[tuple[Value, frozenset[str]]] = []
+    for value in values:
+        if years := _find_years(value):
+            if found and found[-1][0].end + 1 == value.start and text[value.start - 1] == "/":
+                first, begun = found[-1]
+                found[-1] = replace(first, end=value.end), frozenset(["/".join((*begun, *years))])
+            else:
+                found.append((value, years))
+    return found
+
+
 def _find_years(value: Value) -> frozenset[str]:
     if value.dates:
         ends = (list_fiscal_years(one.year, one.month) for one in value.dates if one.year)
@@ -175,7 +192,6 @@ def _find_years(value: Value) -> frozenset[str]:
 def _find_nearest_years(claim: AnnotatedText, value: Value) -> frozenset[str]:
     dated = [
         (max(one.start - value.end, value.start - one.end), years)
-        for one in claim.values
-        if (years := _find_years(one))
+        for one, years in _list_years(claim.text, claim.values)
     ]
     return min(dated, key=lambda one: one[0])[1] if dated else frozenset()
