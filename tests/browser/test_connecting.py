@@ -58,6 +58,8 @@ def test_link_of_a_new_chat_leads_to_the_form_and_models_are_connected(page: Pag
     page.get_by_role("link", name="Connect a model").click()
     expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()
     expect(page.get_by_text("leave this machine for api.openai.com")).to_be_visible()
+    # A list that is opened while the page is written closes again.
+    quiet(page)
     play = at(v1__models=listing("large", "small"), v1__chat__completions=slow)
     with ScriptedEndpoint(guarded(KEY, play)) as endpoint:
         choose_kind(page, "Any OpenAI-compatible endpoint")
