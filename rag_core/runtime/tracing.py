@@ -14,7 +14,7 @@ from contextvars import copy_context
 from importlib import metadata
 from typing import Any, Literal
 
-from rag_core.errors import PackageNotInstalled
+from rag_core.errors import PackageNotInstalled, SettingsError
 from rag_core.types.answers import Answer, AskEvent, Stage
 from rag_core.types.retrieval import Timer
 
@@ -36,22 +36,32 @@ def start_tracing() -> None:
     ------
     PackageNotInstalled
         The environment names an exporter that is not installed.
+    SettingsError
+        Another of its variables has a value that OpenTelemetry does not accept.
     """
     global _provider
     names = _list_exporters()
     if not names or _provider is not None:
         return
-    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
     exporters = [_load_exporter(name) for name in names]
-    # The environment may give another name to the service.
-    resource = Resource.create({"service.name": "footnote"}).merge(OTELResourceDetector().detect())
-    # Not the provider of the whole process, by which libraries could add spans with texts.
-    _provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    for exporter in exporters:
-        _provider.add_span_processor(BatchSpanProcessor(exporter()))
+    try:
+        from opentelemetry import propagate  # noqa: F401 - reads OTEL_PROPAGATORS
+        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        # The environment may give another name to the service.
+        resource = Resource.create({"service.name": "footnote"}).merge(OTELResourceDetector().detect())
+        # Not set as the provider of the process, or libraries would add spans with texts.
+        provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        for exporter in exporters:
+            provider.add_span_processor(BatchSpanProcessor(exporter()))
+    except (ValueError, TypeError, KeyError) as error:
+        raise SettingsError(
+            f"A variable of OpenTelemetry (OTEL_…) has a value that is not accepted: {error}. Correct it, or set "
+            "OTEL_SDK_DISABLED to true."
+        ) from error
+    _provider = provider
     Timer.open_span = _open_stage
 
 

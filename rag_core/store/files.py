@@ -213,6 +213,9 @@ def open_url(url: str) -> tuple[Any, str]:
     import fsspec
 
     scheme = url.partition("://")[0]
+    # The URL is stored, and shown to all users.
+    if scheme in ("imap", "imaps", "sitemap+http", "sitemap+https") and ":" in url.split("/")[2].rpartition("@")[0]:
+        raise SettingsError("A password in the address would be shown to all users. Put it in the netrc file.")
     if scheme in ("imap", "imaps"):
         from rag_core.store.mailbox import Mailboxes
 

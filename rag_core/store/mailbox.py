@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from rag_core.text.mails import read_mail_field
 from rag_core.types.access import is_loopback
 
 _TIMEOUT_S = 30.0
@@ -27,8 +28,8 @@ class Mailboxes:
     """The messages of mailboxes at URLs such as ``imaps://anna@mail.example.org/INBOX``, opened read-only.
 
     The password is that of the host in the user's netrc file, which also gives the login if the URL has none. With
-    ``imap:``, the connection is encrypted by STARTTLS, which only servers on this machine may lack. The methods are
-    those of fsspec's file systems.
+    ``imap:``, the connection is encrypted by STARTTLS, and only servers on this machine may do without it. The methods
+    are those of fsspec's file systems.
     """
 
     def __init__(self) -> None:
@@ -56,12 +57,20 @@ class Mailboxes:
             fields = "(UID RFC822.SIZE BODY.PEEK[HEADER.FIELDS (SUBJECT)])"
             answers = _check(server.fetch("1:*", fields)) if count else []
         messages = {}
-        for head, header in (answer for answer in answers if isinstance(answer, tuple)):
-            if found := _FETCHED.search(head):
+        for place, answer in enumerate(answers):
+            if not isinstance(answer, tuple):
+                continue
+            head, header = answer
+            # A server may send the number after the header.
+            rest = next((one for one in answers[place + 1 : place + 2] if isinstance(one, bytes)), b"")
+            if found := _FETCHED.search(head) or _FETCHED.search(head + b" " + rest):
                 uid, size = (found[1], found[2]) if found[1] else (found[4], found[3])
                 stamp = f"{validity.decode()}-{int(uid)}"
                 name = f"{path}/{int(uid)} {_find_subject(header)}.eml"
                 messages[name] = {"size": int(size), "type": "file", "etag": stamp}
+        # An incomplete list would remove the missing messages from the library.
+        if len(messages) < count:
+            raise OSError("the server's list of messages cannot be read")
         return messages
 
     def cat_file(self, path: str) -> bytes:
@@ -133,8 +142,10 @@ def _log_in(scheme: str, host: str, port: int | None, login: str | None) -> imap
 def _find_credentials(host: str, login: str) -> tuple[str, str]:
     try:
         found = netrc.netrc().authenticators(host)
-    except (FileNotFoundError, netrc.NetrcParseError) as error:
-        raise PermissionError(f"the netrc file with the password of {host} cannot be read: {error}") from None
+    except FileNotFoundError as error:
+        raise PermissionError(f"there is no netrc file {error.filename} with the password of {host}") from None
+    except netrc.NetrcParseError as error:  # its message may contain a part of the password
+        raise PermissionError(f"line {error.lineno} of the netrc file {error.filename} cannot be read") from None
     if found is None or (login and found[0] and found[0] != login):
         raise PermissionError(f"the netrc file has no password for {login + ' at ' if login else ''}{host}")
     return login or found[0], found[2] or ""
@@ -150,7 +161,7 @@ def _check(answer: tuple[str, Any]) -> list[Any]:
 
 def _find_subject(header: bytes) -> str:
     """Return the decoded subject as part of a file name."""
-    subject = str(email.message_from_bytes(header, policy=email.policy.default).get("Subject", ""))
+    subject = read_mail_field(email.message_from_bytes(header, policy=email.policy.default), "Subject")
     return " ".join(_NOT_IN_NAMES.sub(" ", subject).split())[:_MAX_SUBJECT].strip(". ") or "message"
 
 

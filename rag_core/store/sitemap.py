@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import time
 import zlib
 from datetime import UTC, datetime
 from typing import Any
@@ -15,8 +16,11 @@ _PREFIX = "sitemap+"
 _TIMEOUT_S = 30.0
 _MAX_BYTES = 50 * 2**20
 _MAX_REDIRECTS = 5
-_MAX_SITEMAPS = 200
-_HEADERS = {"User-Agent": "Footnote (reads the pages of a sitemap)"}
+_MAX_SITEMAPS, _MAX_PAGES = 200, 50_000
+# Most seconds in which a page is sent.
+_DEADLINE_S = 120.0
+_PORTS = {"http": 80, "https": 443}
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "Footnote (reads the pages of a sitemap)"}
 _XML = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
 
@@ -59,18 +63,21 @@ class Sitemaps:
                     continue
                 seen.add(url)
                 for tag, location, changed in _list_entries(_read(client, url), url):
-                    if not _has_same_host(location, url):
-                        continue
                     if tag == "sitemap":
                         waiting.append(location)
                         continue
                     name = f"{path}/{_build_name(location)}"
                     self._addresses[name] = location
                     pages[name] = {"size": 0, "type": "file", "etag": changed or today}
+        # An incomplete list would remove the missing pages from the library.
+        if waiting or len(pages) > _MAX_PAGES:
+            raise OSError(f"it lists more than {_MAX_SITEMAPS} sitemaps or {_MAX_PAGES} pages")
         return pages
 
     def cat_file(self, path: str) -> bytes:
         """Return a page that `find` found."""
+        if path not in self._addresses:
+            raise FileNotFoundError(f"{path} is not in the sitemap")
         with _open_client() as client:
             return _read(client, self._addresses[path])
 
@@ -80,57 +87,92 @@ def _open_client() -> httpx.Client:
 
 
 def _read(client: httpx.Client, url: str) -> bytes:
-    """Return the content at a URL; follow redirects only on the same host."""
+    """Return the content at a URL; follow redirects only on the same host.
+
+    Raises
+    ------
+    OSError
+        The server does not send the content, or it is too large.
+    """
+    deadline = time.monotonic() + _DEADLINE_S
     for _redirect in range(_MAX_REDIRECTS):
         try:
             with client.stream("GET", url) as response:
-                if response.is_redirect:
+                if response.has_redirect_location:
                     target = urljoin(url, response.headers["Location"])
                     if not _has_same_host(target, url):
                         raise PermissionError(f"it leads to another host, {urlsplit(target).hostname}")
                     url = target
                     continue
-                if response.is_error:
+                if response.status_code != httpx.codes.OK:
                     raise OSError(f"the server answered {response.status_code} {response.reason_phrase}".strip())
                 data = bytearray()
-                for part in response.iter_bytes():
+                # httpx would unpack a part without a limit.
+                for part in response.iter_raw():
                     data += part
-                    if len(data) > _MAX_BYTES:
-                        raise OSError(f"it is larger than {_MAX_BYTES // 2**20} MB")
-                return bytes(data)
-        except httpx.HTTPError as error:
+                    if len(data) > _MAX_BYTES or time.monotonic() > deadline:
+                        raise OSError(f"it is larger than {_MAX_BYTES // 2**20} MB, or sent too slowly")
+                return _unpack(bytes(data)) if response.headers.get("Content-Encoding") == "gzip" else bytes(data)
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise OSError(str(error) or type(error).__name__) from error
     raise OSError("it redirects too often")
 
 
-def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
-    """Return ``sitemap`` or ``url``, the address and the time of the last change of each entry."""
+def _unpack(data: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
     try:
-        if data[:2] == b"\x1f\x8b":
-            unpacker = zlib.decompressobj(wbits=31)
-            data = unpacker.decompress(data, _MAX_BYTES)
-        root = etree.fromstring(data, etree.XMLParser(**_XML))
-    except (etree.XMLSyntaxError, zlib.error) as error:
+        unpacked = unpacker.decompress(data, _MAX_BYTES)
+    except zlib.error as error:
+        raise OSError(f"it cannot be unpacked: {error}") from None
+    if unpacker.unconsumed_tail:
+        raise OSError(f"it is larger than {_MAX_BYTES // 2**20} MB")
+    return unpacked
+
+
+def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
+    """Return ``sitemap`` or ``url``, the address and the time of the last change of each entry on the same host.
+
+    Raises
+    ------
+    OSError
+        The content is no sitemap, or all of its entries are on other hosts.
+    """
+    try:
+        root = etree.fromstring(_unpack(data) if data[:2] == b"\x1f\x8b" else data, etree.XMLParser(**_XML))
+    except etree.XMLSyntaxError as error:
         raise OSError(f"{url} is no sitemap: {error}") from None
+    # A notice of the server in place of the sitemap lists no pages, which are still there.
+    if etree.QName(root).localname not in ("urlset", "sitemapindex"):
+        raise OSError(f"{url} is no sitemap, but a page of the kind {etree.QName(root).localname}")
     entries = []
     for entry in root:
         values = {etree.QName(one).localname: (one.text or "").strip() for one in entry if isinstance(one.tag, str)}
         if isinstance(entry.tag, str) and values.get("loc"):
-            entries.append((etree.QName(entry).localname, urljoin(url, values["loc"]), values.get("lastmod", "")))
-    return entries
+            entries.append((etree.QName(entry).localname, values["loc"], values.get("lastmod", "")))
+    own = [(kind, loc, changed) for kind, loc, changed in entries if _has_same_host(loc, url)]
+    if entries and not own:
+        raise OSError(f"all pages that {url} lists are on other hosts")
+    return own
 
 
 def _has_same_host(one: str, other: str) -> bool:
     """Return whether the first URL is on the host and port of the second, and is encrypted if the second is."""
-    first, second = urlsplit(one), urlsplit(other)
+    try:
+        first, second = urlsplit(one), urlsplit(other)
+        is_same = (first.hostname, first.port or _PORTS.get(first.scheme)) == (
+            second.hostname,
+            second.port or _PORTS.get(second.scheme),
+        )
+    except ValueError:
+        return False
     is_web = first.scheme == "https" or (first.scheme == "http" and second.scheme == "http")
-    return is_web and (first.hostname, first.port) == (second.hostname, second.port)
+    return is_web and is_same
 
 
 def _build_name(url: str) -> str:
     """Return the path of a page as a file name with folders; pages without the ending of a file get ``.html``."""
     parts = urlsplit(url)
-    path = unquote(parts.path).strip("/") or "index"
+    path = "/".join(part for part in unquote(parts.path).split("/") if part not in ("", ".", "..")) or "index"
     name = f"{path}?{unquote(parts.query)}".replace("/", "_") if parts.query else path
     kind = mimetypes.guess_type(path)[0]
     return name if kind and not parts.query else f"{name}.html"

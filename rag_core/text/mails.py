@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from email.errors import MessageError
+from email.message import Message
 from functools import lru_cache
 from itertools import pairwise
 
@@ -149,3 +151,11 @@ def _shorten(line: str) -> str:
     bare = _ADDRESS.sub("", line)
     line = " ".join((bare if bare.strip(" :") else line).split())
     return line if len(line) <= _LONGEST_HEADING else line[: _LONGEST_HEADING - 1].rstrip() + "…"
+
+
+def read_mail_field(message: Message, name: str) -> str:
+    """Return the decoded value of a field of a mail; empty if it is missing or cannot be decoded."""
+    try:
+        return str(message.get(name, "")).encode("utf-8", "replace").decode()
+    except (ValueError, LookupError, AttributeError, TypeError, MessageError):
+        return ""  # the parser of fields fails in many ways on invalid ones

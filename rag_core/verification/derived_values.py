@@ -90,7 +90,14 @@ def find_calculation(
                 for result, text in _convert_period(one):
                     if _is_close(wanted, result):
                         return text
-    if found := _calculate_from(wanted, own, is_own=True) or _calculate_total(wanted, own):
+    if found := _calculate_from(wanted, own, is_own=True):
+        return found
+    stated_own = [
+        one.number
+        for one in claim.values
+        if one.number and one is not value and any(source.states(one) for source in sources)
+    ]
+    if found := _calculate_total(wanted, stated_own):
         return found
     named = [one for source in sources for one in source.sentences if _is_named(one, claim, value)]
     rows = [stated for one in near if one.is_row for stated in one.reading.values]
@@ -101,7 +108,7 @@ def find_calculation(
     groups += [*apart, *(zip(*apart, strict=False) if 1 < len(apart) <= _MAX_NAMED else ())]
     for group in groups:
         stated = [one.number for one in group if one.number and _is_operand(one.number)]
-        if found := _calculate_from(wanted, [*own, *stated]) or _multiply_price(wanted, own, stated):
+        if found := _calculate_from(wanted, [*own, *stated]):
             return found
     if _count_digits(wanted) < _DISTINCTIVE_DIGITS:
         return ""
@@ -166,28 +173,15 @@ def _calculate_from(wanted: Number, numbers: Sequence[Number], *, is_own: bool =
     return ""
 
 
-def _calculate_total(wanted: Number, own: Sequence[Number]) -> str:
-    """Return the sum of the claim's amounts in a currency, or an amount with a percentage added."""
-    amounts = [one for one in own if one.currency and one.currency == wanted.currency]
+def _calculate_total(wanted: Number, stated: Sequence[Number]) -> str:
+    """Return the sum of amounts in a currency, or an amount with a percentage added."""
+    amounts = [one for one in stated if one.currency and one.currency == wanted.currency]
     if len(amounts) > 2 and _is_close(wanted, sum((max(one.values) for one in amounts), Decimal(0))):
         return " + ".join(one.text.strip() for one in amounts)
-    for share in (one for one in own if one.kind == "percent"):
+    for share in (one for one in stated if one.kind == "percent"):
         for one in amounts:
             if _is_close(wanted, max(one.values) * (1 + max(share.values) / 100)):
                 return f"{one.text.strip()} + {share.text.strip()}"
-    return ""
-
-
-def _multiply_price(wanted: Number, own: Sequence[Number], stated: Sequence[Number]) -> str:
-    """Return the product of a count of the claim and an amount that a source states, for an amount of money."""
-    if not wanted.currency or _count_digits(wanted) < _DISTINCTIVE_DIGITS:
-        return ""
-    counts = [one for one in own if not (one.kind or one.currency or one.power or is_year(one.text))]
-    for count in counts:
-        for one in stated:
-            is_price = not one.kind and one.currency in ("", wanted.currency)
-            if is_price and max(count.values) * max(one.values) in wanted.values:
-                return f"{count.text.strip()} × {one.text.strip()}"
     return ""
 
 

@@ -49,6 +49,7 @@ _MIN_OTHERS = 2
 _CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
+_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
 # The sentences from whose values a calculation may be made.
 _CALCULATED_FROM = 6
 # Values of which one is larger by more than this factor are of different things.
@@ -112,7 +113,11 @@ def _find_wrong_value(
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
             continue
-        is_stated = any(source.states(value) for source in sources) or (is_row and is_in_row(value, sources))
+        is_stated = (
+            any(source.states(value) for source in sources)
+            or (is_row and is_in_row(value, sources))
+            or _is_time_of_day(value, claim, sources)
+        )
         if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
             return found
         near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
@@ -127,20 +132,18 @@ def _find_wrong_value(
             lacking = lacking or value
         if is_row and value.kind != "identifier":
             continue
-        found = find_other_cell(value, claim, ranked, sources) if is_stated else None
-        if found is None and not foreign:
-            found = _find_other_sentence(value, claim, ranked, is_stated)
-            found = found or _find_closer_sentence(value, claim, scored)
-        # A value may stand somewhere else and follow from others all the same.
-        if (
-            found
-            and is_stated
-            and not is_count(value)
-            and (calculation := find_calculation(value, claim, near, sources))
-        ):
-            calculations.append(f"{calculation} = {write_value(claim, value)}")
-        elif found:
+        if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
             return found
+        if foreign:
+            continue
+        found = _find_other_sentence(value, claim, ranked, is_stated) or _find_closer_sentence(value, claim, scored)
+        # A value that stands elsewhere may still be a calculated one.
+        if found and is_stated and not is_count(value):
+            calculation = find_calculation(value, claim, near, sources)
+        if found and not calculation:
+            return found
+        if found:
+            calculations.append(f"{calculation} = {write_value(claim, value)}")
     if is_row:
         return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
     if not foreign and (found := _find_other_row(claim, question, sources)):
@@ -148,6 +151,16 @@ def _find_wrong_value(
     if lacking is None and not foreign:
         lacking = _find_unknown_name(claim, question, sources)
     return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
+
+
+def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a number with a point and without unit is a time that a source writes with a colon."""
+    time = _TIME.fullmatch(value.text)
+    # The word "in" after a time is read as a unit.
+    if time is None or find_unit_after(claim.text, value.end) not in ("", "length-inch"):
+        return False
+    written = re.compile(rf"(?<!\d)0?{int(time[1])}:{time[2]}(?!\d)")
+    return any(written.search(source.reading.text) for source in sources)
 
 
 def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
@@ -167,15 +180,11 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
     texts = [question.text, *(text for source in sources for text in (source.title.text, source.reading.text))]
     folded = [normalize(question.text), *(source.folded for source in sources)]
     initials = {"".join(_INITIAL.findall(run)) for text in texts for run in _CAPITALIZED.findall(text)}
-    # The long form of "AGM" may be written without capitals.
-    letters = [" " + "".join(word[0] for word in re.findall(r"\w+", text.casefold())) for text in texts]
     for word in claim.names:
         stem = normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)]
         if claim.begins_sentence(word) or not word.text.isalpha() or any(stem in one for one in folded):
             continue
-        is_abbreviation = word.text.isupper() and (
-            any(word.text in one for one in initials) or any(word.text.casefold() in one for one in letters)
-        )
+        is_abbreviation = word.text.isupper() and any(word.text in one for one in initials)
         runs = [run for run in _CAPITALIZED.findall(claim.text) if word.text in run]
         is_spelled_out = any(
             re.search(rf"\b{''.join(_INITIAL.findall(run))}\b", text) for run in runs for text in texts

@@ -38,7 +38,6 @@ _QUESTION_SHARE = 0.2
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\)?\s*\Z")
-_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
 # The sentences before and after one that belong to its context.
 _NEAR = 2
 # A table whose unit is stated elsewhere may be in thousands or millions.
@@ -174,11 +173,6 @@ class SplitPassage:
             return True
         # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
         if value.kind == "time" and "".join(value.text.split()) in "".join(self.reading.text.split()):
-            return True
-        # "11.30" may be a time of day.
-        if (time := _TIME.fullmatch(value.text)) and re.search(
-            rf"(?<!\d)0?{int(time[1])}:{time[2]}(?!\d)", self.reading.text
-        ):
             return True
         return any(one.states(value) for one in self.sentences)
 

@@ -17,6 +17,7 @@ from rag_core.verification.value_marks import ValueMark, write_value
 _MIN_LABEL = 0.5
 # The head of a column in a cell, as in "2024: 71.9" and "71.9 (Q3 2024)".
 _HEAD, _BRACKETS = re.compile(r"[^|]*:(?=\s)"), re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
+_HEAD_WORD, _MAX_HEAD_WORDS = re.compile(r"[^\W\d_]{2,}"), 2
 _CELL = re.compile(r"[^|]+")
 
 
@@ -64,6 +65,9 @@ def list_headed_cells(row: str, header: str) -> Iterator[tuple[AnnotatedText, in
     label, *cells = (one.strip() for one in row.strip(" |").split("|"))
     heads = [one.strip() for one in header.strip(" ").strip("|").split("|")][1:]
     for head, cell in zip(heads, cells, strict=False):
+        # A head of more words may only mention a year.
+        if len(_HEAD_WORD.findall(head)) > _MAX_HEAD_WORDS:
+            continue
         before = f"{label}, {head}: "
         yield AnnotatedText(before + cell), len(find_values(before))
 

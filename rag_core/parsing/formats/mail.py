@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from rag_core.parsing.flow.content import AttachedFile, Content
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.text.mails import read_mail_field
 
 _HEAD = 16_384
 _FIELD = re.compile(rb"^(from|to|date|subject|message-id|received|return-path|mime-version)[ \t]*:", re.I | re.M)
@@ -41,7 +42,7 @@ class MailFormat(FlowFormat):
             raise UnreadableError("it has no header")
         texts = {kind: _read_body(message, kind) for kind in ("plain", "html")}
         subject, sender, to, copies, date = (
-            str(message.get(name, "")) for name in ("Subject", "From", "To", "Cc", "Date")
+            read_mail_field(message, name) for name in ("Subject", "From", "To", "Cc", "Date")
         )
         attachments = list(_iter_attachments(message))
         return write_mail(Mail(subject, sender, to, copies, date, texts["plain"], texts["html"], attachments))

@@ -220,6 +220,38 @@ def test_a_page_that_leads_to_another_host_is_not_read(engine: Engine) -> None:
         assert (list(texts(engine)), other.read) == (["old.html"], [])
 
 
+def test_a_notice_in_place_of_the_sitemap_removes_no_pages(engine: Engine) -> None:
+    with serve_site(Site()) as site:
+        url = f"sitemap+{site.address}/sitemap.xml"
+        site.pages["/pier"] = PAGE.format(title="Pier", text="The pier is closed.")
+        site.list_pages("/pier", "http://[bad/x")
+        assert len(sync(engine, url).added) == 1
+        for notice in (
+            PAGE.format(title="Maintenance", text="Back soon."),
+            "<urlset><url><loc>http://a.b/c</loc></url></urlset>",
+        ):
+            site.pages["/sitemap.xml"] = notice
+            result = sync(engine, url)
+            assert (result.removed, bool(result.problem)) == ((), True)
+        assert "pier.html" in texts(engine)
+
+
+def test_a_mail_with_an_invalid_subject_is_read(engine: Engine) -> None:
+    with serve_mail(Mailbox()) as mailbox:
+        mailbox.put(3, "=?utf-7?q?+2AA-?=", "The buoy is lit.")
+        assert len(sync(engine, f"imap://127.0.0.1:{mailbox.port}/INBOX").added) == 1
+        assert "The buoy is lit" in texts(engine)["3 message.eml"]
+
+
+@pytest.mark.parametrize(
+    "url", ["imaps://ida:gannet@mail.example/INBOX", "sitemap+https://ida:gannet@web.example/s.xml"]
+)
+def test_a_password_in_the_address_is_refused(engine: Engine, url: str) -> None:
+    with pytest.raises(SettingsError, match="Put it in the netrc file") as raised:
+        engine.watches.find(url)
+    assert "gannet" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     "content",
     ["no XML", '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]><urlset><url><loc>&e;</loc></url>'],

@@ -18,7 +18,7 @@ MILLS = (
     "The yearly rent of the granary is 197,100 crowns. Penalties may reach 8 % of the yearly rent.",
     "The mill race is 1,127 metres long. Grinding costs 0.32 euros for each kilogram.\n"
     "In May the millers sold the old weir. So ended 2031.",
-    "The mill opens from 6:30 to 11:30. The annual general meeting is in April.\n"
+    "The mill opens from 6:30 to 11:30.\n"
     "A sack of flour costs 38.50 euros. In 2031 the shop had 214,380 customers, against 203,915 in 2030.",
     "Charges by sack\nYear 2031/32 2030/31 2029/30\nBran 52.00 49.90 48.10\nGerm 66.00 64.40 61.90",
 )
@@ -41,7 +41,6 @@ def comparison(embedder: BundledEmbedder) -> SourceComparison:
         ("Penalties may reach 15,768 crowns of the yearly rent.", "8 % × 197,100 = 15,768 crowns"),
         ("The mill race is about 1.1 kilometres long.", "1,127 × 0.001 = 1.1 kilometres"),
         ("Grinding costs 32 cents for each kilogram.", "0.32 euros × 100 = 32 cents"),
-        ("Six sacks of flour cost 231 euros.", "Six × 38.50 euros = 231 euros"),
         ("The shop had about 10,500 more customers in 2031.", "214,380 - 203,915 = 10,500"),
     ],
 )
@@ -67,8 +66,7 @@ def test_calculated_value_is_not_marked_and_its_calculation_is_given(
         ("Northmill sold 62,300 tonnes of flour in 2030.", ""),
         ("The mill opens at 6.30 in the morning.", ""),
         ("The mill opens at 7.30 in the morning.", "not found in the sources: 7.30"),
-        ("The AGM is held in April.", ""),
-        ("The SPQ is held in April.", "not found in the sources: SPQ"),
+        ("The mill opens at 6.30 metres.", "not found in the sources: 6.30 metres"),
     ],
 )
 def test_rows_and_wrong_results_are_compared(comparison: SourceComparison, written: str, mark: str) -> None:
