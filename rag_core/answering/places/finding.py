@@ -133,7 +133,7 @@ class PlaceFinder:
             return (query, _ask_for_document(str(request.cells[0]), documents)) if request.is_marked else None
         sheets = list_sheets(documents, self._stores)
         named = select_sheets(request, sheets)
-        is_named = bool(files or named) or request.is_marked or len(documents) == 1
+        is_named = bool(files or named) or request.is_marked
         if not sheets or not asks_for_value(request, sheets, is_named=is_named):
             return None
         chosen = named if named or request.is_marked else sheets

@@ -37,15 +37,16 @@ def join_spaced_letters(reader: PdfPage, characters: Characters, numbers: IntArr
     ``numbers`` contains the number of each character in the text layer; both are returned without the blanks.
     """
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    scale = np.array([characters.width, characters.height] * 2, np.float32)
+    found = [(match, characters.boxes[match.start() : match.end() : 2] * scale) for match in _SPACED.finditer(text)]
     blanks: list[int] = []
-    for match in _SPACED.finditer(text):
-        boxes = characters.boxes[match.start() : match.end() : 2] * np.array(
-            [characters.width, characters.height] * 2, np.float32
-        )
+    for match, boxes in found:
         if np.isnan(boxes).any() or np.ptp(boxes[:, 3]) > 0.5 * (boxes[:, 3] - boxes[:, 1]).max():
             continue
         joined = _find_letterspacing(match[0][::2], boxes)
-        if not joined.any():
+        if joined.any():
+            joined &= _stands_apart(text, match.span(), characters.boxes * scale)
+        elif not any(other is not boxes and _is_next_row(boxes, other) for _, other in found):
             joined = _find_boxed_letters(reader, match[0][::2], boxes)
         blanks += (match.start() + 1 + 2 * np.flatnonzero(joined)).tolist()
     if not blanks:
@@ -65,6 +66,23 @@ def _find_letterspacing(letters: str, boxes: FloatArray) -> BoolArray:
     if letters.isalpha() and is_even and is_near and all(map(_is_word, words.split())):
         return inside
     return np.zeros(len(gaps), np.bool_)
+
+
+def _stands_apart(text: str, span: tuple[int, int], boxes: FloatArray) -> bool:
+    """Return whether the gaps beside spaced letters are larger than those between them, unlike in a sentence."""
+    start, end = span
+    usual = float(np.median(boxes[start + 2 : end : 2, 0] - boxes[start : end - 2 : 2, 2]))
+    before = boxes[start, 0] - boxes[start - 2, 2] if start > 1 and text[start - 1] == " " else np.inf
+    after = boxes[end + 1, 0] - boxes[end - 1, 2] if end + 1 < len(text) and text[end] == " " else np.inf
+    return bool(min(before, after) >= _BETWEEN_WORDS * usual)
+
+
+def _is_next_row(boxes: FloatArray, other: FloatArray) -> bool:
+    """Return whether other single letters are right above or below in the same columns, as in a table."""
+    height = float((boxes[:, 3] - boxes[:, 1]).max())
+    middles, others = (boxes[:, 0] + boxes[:, 2]) / 2, (other[:, 0] + other[:, 2]) / 2
+    is_near = 0.5 * height < abs(float(boxes[0, 3] - other[0, 3])) < _HIGHEST_BOX * height
+    return is_near and len(boxes) == len(other) and bool(np.abs(middles - others).max() < 0.5 * height)
 
 
 def _is_word(word: str) -> bool:
@@ -87,7 +105,7 @@ def _is_series(letters: str) -> bool:
 def _find_boxed_letters(reader: PdfPage, letters: str, boxes: FloatArray) -> BoolArray:
     """Return which gaps are between letters of one value: at equal distances in a form field, or in boxes side by side.
 
-    Narrow columns of a table have long rules, or the numbers of columns.
+    Narrow columns of a table are told apart by longer rules, or by the numbers 1, 2, 3 and so on.
     """
     middles = (boxes[:, 0] + boxes[:, 2]) / 2
     steps = np.diff(middles)
