@@ -40,6 +40,29 @@ def boxed(value: str, pitch: float = 16, height: float = 18) -> Drawing:
     return draw
 
 
+def tabulated(*rows: str) -> Drawing:
+    """Draw a table with one character in each cell, all with borders."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        for row, letters in enumerate(rows):
+            for number, letter in enumerate(letters):
+                canvas.rect(180 + 16 * number, 744 - 18 * row, 16, 18)
+                canvas.drawCentredString(188 + 16 * number, 750 - 18 * row, letter)
+
+    return draw
+
+
+def written(sentence: str) -> Drawing:
+    """Draw a sentence."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(72, 750, sentence)
+
+    return draw
+
+
 def overflowing(first: str, second: str) -> Drawing:
     """Draw two cells of which the first one touches the second one."""
 
@@ -73,6 +96,8 @@ def tall_page(text: bytes, entries: bytes, font: bytes, *more: bytes) -> bytes:
     ("drawing", "text"),
     [
         (spaced("NOTICE"), "NOTICE"),
+        (tabulated("43544", "32415"), "3 2 4 1 5"),
+        (written("The guitar is tuned E A D G B E from below."), "The guitar is tuned E A D G B E from below."),
         (spaced("WINTER", "TIMETABLE"), "WINTER TIMETABLE"),
         (spaced("slowly", gap=3), "slowly"),
         (spaced("ABCDE"), "A B C D E"),
