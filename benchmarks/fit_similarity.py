@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,6 +22,8 @@ from benchmarks.quality import index_pdfs, read_questions
 from rag_core.engine import Engine
 from rag_core.reading.similarity import PageSimilarity
 from rag_core.settings import BUNDLED_EMBEDDER, load_settings
+from rag_core.types.documents import PageKey
+from rag_core.types.tables import Span
 
 QUESTIONS = 50
 
@@ -36,8 +39,8 @@ def collect_similarities(data: Path, embedder: str) -> list[float]:
         index_pdfs(engine, data)
         compare = PageSimilarity.compute_mean_cosine
 
-        def record(self: PageSimilarity, *place: object) -> float | None:
-            value = compare(self, *place)  # type: ignore[arg-type]
+        def record(self: PageSimilarity, page: PageKey, spans: Sequence[Span]) -> float | None:
+            value = compare(self, page, spans)
             found.extend([] if value is None else [value])
             return value
 

@@ -176,7 +176,7 @@ def split_content(content: str) -> list[str]:
     return re.findall(r"\s*\S+", content)
 
 
-def annotate(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
+def list_annotations(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
     """Return the place of each marker in the content, with the link to the page that it cites."""
     cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
     return [
@@ -198,7 +198,7 @@ def _complete(call: Call) -> dict[str, Any] | Response:
     answer = read_conversation_answer(call)
     content = write_content(call, answer)
     message = {"role": "assistant", "content": content, "refusal": None}
-    choice = {"index": 0, "message": message | {"annotations": _annotate(call, answer, content)}}
+    choice = {"index": 0, "message": message | {"annotations": _list_nested_annotations(call, answer, content)}}
     head = _write_head("chat.completion", call.body.model)
     return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count(answer)}
 
@@ -215,7 +215,7 @@ def _stream(call: Call) -> EventStream:
         content = write_content(call, answer)
         for piece in split_content(content):
             yield write({"content": piece})
-        yield write({"annotations": _annotate(call, answer, content)}, "stop")
+        yield write({"annotations": _list_nested_annotations(call, answer, content)}, "stop")
         if usage:
             yield encode_event("", {**head, "choices": [], "usage": _count(answer)})
         yield DONE
@@ -234,8 +234,8 @@ def _wants_usage(call: Call) -> bool:
     return options is not None and options.include_usage
 
 
-def _annotate(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
-    return [{"type": "url_citation", "url_citation": one} for one in annotate(call, answer, content)]
+def _list_nested_annotations(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
+    return [{"type": "url_citation", "url_citation": one} for one in list_annotations(call, answer, content)]
 
 
 def _write_head(kind: str, model: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from rag_core.api.calls import Call, Endpoint, encode_event
 from rag_core.api.completions import (
     ChatMessage,
     Conversation,
-    annotate,
     check_conversation,
+    list_annotations,
     read_conversation_answer,
     split_content,
     stream_conversation_answer,
@@ -37,7 +37,7 @@ class InputMessage(ChatMessage):
     """A message of a conversation."""
 
     type: Literal["message"] = "message"
-    content: str | list[InputPart] = ""  # type: ignore[assignment]
+    content: str | list[InputPart] = ""  # type: ignore[assignment] # other parts than those of chat completions
 
 
 class NewResponse(Conversation):
@@ -50,9 +50,9 @@ class NewResponse(Conversation):
 
     @property
     def turns(self) -> Sequence[ChatMessage]:
-        told = [ChatMessage(role="system", content=self.instructions)] if self.instructions else []
-        asked = self.input if isinstance(self.input, list) else [ChatMessage(role="user", content=self.input)]
-        return [*told, *asked]
+        system = [ChatMessage(role="system", content=self.instructions)] if self.instructions else []
+        messages = self.input if isinstance(self.input, list) else [ChatMessage(role="user", content=self.input)]
+        return [*system, *messages]
 
 
 def _respond(call: Call) -> dict[str, Any] | Response:
@@ -64,21 +64,21 @@ def _respond(call: Call) -> dict[str, Any] | Response:
             "messages in “input”.",
         )
     check_conversation(call)
-    reply = _Reply(call)
+    writer = _ResponseWriter(call)
     if not body.stream:
-        return reply.complete(read_conversation_answer(call))
-    first = [reply.encode_state("created"), reply.encode_state("in_progress")]
-    return stream_conversation_answer(call, first, reply.write_answer, reply.encode_problem)
+        return writer.complete(read_conversation_answer(call))
+    first = [writer.encode_state("created"), writer.encode_state("in_progress")]
+    return stream_conversation_answer(call, first, writer.write_answer, writer.encode_problem)
 
 
-class _Reply:
+class _ResponseWriter:
     """The response to a request, whole or as events, which are numbered."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
         self._message_id = f"msg_{uuid4().hex}"
         self._events = 0
-        self._response: dict[str, Any] = {
+        self._row: dict[str, Any] = {
             "id": f"resp_{uuid4().hex}",
             "object": "response",
             "created_at": int(time.time()),
@@ -101,7 +101,7 @@ class _Reply:
     def complete(self, answer: Answer) -> dict[str, Any]:
         """Return the response with the answer."""
         text = write_content(self._call, answer)
-        annotations = [{"type": "url_citation", **one} for one in annotate(self._call, answer, text)]
+        annotations = [{"type": "url_citation", **one} for one in list_annotations(self._call, answer, text)]
         message = self._write_message("completed", [_write_part(text, annotations)])
         used = answer.usage
         usage = {
@@ -111,8 +111,8 @@ class _Reply:
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": used.input_tokens + used.output_tokens,
         }
-        self._response |= {"status": "completed", "output": [message], "usage": usage}
-        return self._response
+        self._row |= {"status": "completed", "output": [message], "usage": usage}
+        return self._row
 
     def write_answer(self, answer: Answer) -> Iterator[bytes]:
         """Yield the events of an answer."""
@@ -133,13 +133,13 @@ class _Reply:
 
     def encode_problem(self, error: Exception) -> bytes:
         """Return the last event of a stream without an answer."""
-        told = {"code": "server_error", "message": build_problem(error)["detail"]}
-        self._response |= {"status": "failed", "error": told}
+        problem = {"code": "server_error", "message": build_problem(error)["detail"]}
+        self._row |= {"status": "failed", "error": problem}
         return self.encode_state("failed")
 
     def encode_state(self, name: str) -> bytes:
         """Return an event with the whole response."""
-        return self._encode(name, response=self._response)
+        return self._encode(name, response=self._row)
 
     def _encode(self, name: str, **values: Any) -> bytes:
         self._events += 1

@@ -11,8 +11,6 @@ from rag_core.errors import StoreUnavailable
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.store.files import build_url_error, find_files, open_url
 
-# Least number of seconds between two regular checks of a URL by its scheme; other folders are checked more often.
-_CHECK_INTERVALS_S = {"imap": 300.0, "imaps": 300.0, "sitemap+http": 3600.0, "sitemap+https": 3600.0}
 # Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
 _ESCAPED = "./"
 
@@ -85,8 +83,3 @@ def resolve_url(url: str) -> str:
     """Return a local path or fsspec URL in the form of `FolderListing.url`; raise `SettingsError` if it is invalid."""
     fs, root = open_url(url)
     return str(fs.unstrip_protocol(root))
-
-
-def find_check_interval(url: str) -> float:
-    """Return the least number of seconds between two regular checks of a watched folder or URL."""
-    return _CHECK_INTERVALS_S.get(url.partition("://")[0], 0.0)

@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 
 from rag_core.errors import RagError, SettingsError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.documents import Documents
-from rag_core.indexing.folders import FolderListing, find_check_interval, list_folder, resolve_url
+from rag_core.indexing.folders import FolderListing, list_folder, resolve_url
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, clean_folder, clean_name
+from rag_core.store.remote_folders import find_check_interval
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
 from rag_core.types.jobs import Job, SyncResult, WatchedFolder
 
@@ -248,7 +249,7 @@ class Watches:
 
 
 def is_due(watch: WatchedFolder) -> bool:
-    """Return whether a regular check must not wait: mail and web servers are asked less often than folders."""
+    """Return whether the time between two regular checks of this kind of folder has passed."""
     if watch.checked_at is None:
         return True
     return (datetime.now(UTC) - watch.checked_at).total_seconds() >= find_check_interval(watch.url)

@@ -105,7 +105,7 @@ def open_span(
 ) -> Iterator[dict[str, Any]]:
     """Open a span in the current one, or in the one that the headers of a request name.
 
-    It provides a dictionary for further attributes, and gets the type of an error, not its message.
+    Yield a dictionary for further attributes. After an error, the span has its type, not its message.
     """
     added: dict[str, Any] = dict(attributes)
     if _provider is None:
@@ -146,7 +146,7 @@ def trace_question(events: Generator[AskEvent, None, None]) -> Generator[AskEven
     if _provider is None:
         yield from events
         return
-    # A generator has no context of its own, so the spans of the stages would also become those of the consumer.
+    # A generator runs in the context of its consumer, whose spans would otherwise become children of these.
     context, steps = copy_context(), _trace_steps(events)
     try:
         while (event := context.run(next, steps, None)) is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.errors import DataFolderUnwritable, ServerUnavailable, SettingsError, StoreUnavailable
+from rag_core.store.remote_folders import open_remote_folder
 
 _ADDRESS = "[0-9a-f]{64}"
 _PARTIAL_SUFFIX = ".part"
@@ -208,23 +209,13 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
 def open_url(url: str) -> tuple[Any, str]:
     """Return the file system and the path of a URL; raise `SettingsError` if fsspec cannot open the URL.
 
-    Mailboxes and sitemaps have file systems of their own.
+    A mailbox and a sitemap are a `RemoteFolder`.
     """
     import fsspec
 
-    scheme = url.partition("://")[0]
-    # The URL is stored, and shown to all users.
-    if scheme in ("imap", "imaps", "sitemap+http", "sitemap+https") and ":" in url.split("/")[2].rpartition("@")[0]:
-        raise SettingsError("A password in the address would be shown to all users. Put it in the netrc file.")
-    if scheme in ("imap", "imaps"):
-        from rag_core.store.mailbox import Mailboxes
-
-        return Mailboxes(), url.rstrip("/")
-    if scheme in ("sitemap+http", "sitemap+https"):
-        from rag_core.store.sitemap import Sitemaps
-
-        return Sitemaps(), url
     try:
+        if (folder := open_remote_folder(url)) is not None:
+            return folder, folder.normalize_url(url)
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
         str(fs.unstrip_protocol(root)).encode()  # fails if the URL is not UTF-8, which the database needs
     except (ImportError, ValueError, OSError) as error:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from rag_core.store.remote_folders import RemoteFolder
 from rag_core.text.mails import read_mail_field
 from rag_core.types.access import is_loopback
 
@@ -24,25 +25,21 @@ _FETCHED = re.compile(rb"UID (\d+).*?RFC822\.SIZE (\d+)|RFC822\.SIZE (\d+).*?UID
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 
 
-class Mailboxes:
+class Mailboxes(RemoteFolder):
     """The messages of mailboxes at URLs such as ``imaps://anna@mail.example.org/INBOX``, opened read-only.
 
     The password is that of the host in the user's netrc file, which also gives the login if the URL has none. With
-    ``imap:``, the connection is encrypted by STARTTLS, and only servers on this machine may do without it. The methods
-    are those of fsspec's file systems.
+    ``imap:``, the connection is encrypted by STARTTLS, and only servers on this machine may do without it.
     """
+
+    check_interval_s = 300.0
 
     def __init__(self) -> None:
         self._servers: dict[str, imaplib.IMAP4] = {}
         weakref.finalize(self, _log_out, self._servers)
 
-    def isdir(self, path: str) -> bool:
-        """Return true; `find` raises an error if there is no mailbox."""
-        return True
-
-    def unstrip_protocol(self, path: str) -> str:
-        """Return the URL, which the path is already."""
-        return path
+    def normalize_url(self, url: str) -> str:
+        return url.rstrip("/")
 
     def find(self, path: str, detail: bool = True) -> dict[str, dict[str, Any]]:
         """Return the details of the messages in a mailbox by path.
@@ -63,7 +60,7 @@ class Mailboxes:
             head, header = answer
             # A server may send the number after the header.
             rest = next((one for one in answers[place + 1 : place + 2] if isinstance(one, bytes)), b"")
-            if found := _FETCHED.search(head) or _FETCHED.search(head + b" " + rest):
+            if found := _FETCHED.search(head + b" " + rest):
                 uid, size = (found[1], found[2]) if found[1] else (found[4], found[3])
                 stamp = f"{validity.decode()}-{int(uid)}"
                 name = f"{path}/{int(uid)} {_find_subject(header)}.eml"

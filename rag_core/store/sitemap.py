@@ -12,6 +12,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 import httpx
 from lxml import etree
 
+from rag_core.store.remote_folders import RemoteFolder
+
 _PREFIX = "sitemap+"
 _TIMEOUT_S = 30.0
 _MAX_BYTES = 50 * 2**20
@@ -24,24 +26,17 @@ _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "Footnote (reads the pa
 _XML = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
 
-class Sitemaps:
+class Sitemaps(RemoteFolder):
     """The pages of sitemaps at URLs such as ``sitemap+https://example.org/sitemap.xml``.
 
     Only pages on the host of the sitemap are read: the operator allows a host when watching its sitemap. Redirects to
-    other hosts are refused. The format of sitemaps is described at https://www.sitemaps.org/protocol.html. The methods
-    are those of fsspec's file systems.
+    other hosts are refused. The format of sitemaps is described at https://www.sitemaps.org/protocol.html.
     """
+
+    check_interval_s = 3600.0
 
     def __init__(self) -> None:
         self._addresses: dict[str, str] = {}
-
-    def isdir(self, path: str) -> bool:
-        """Return true; `find` raises an error if there is no sitemap."""
-        return True
-
-    def unstrip_protocol(self, path: str) -> str:
-        """Return the URL, which the path is already."""
-        return path
 
     def find(self, path: str, detail: bool = True) -> dict[str, dict[str, Any]]:
         """Return the details of the pages of a sitemap, and of the sitemaps that it lists, by path.

@@ -92,13 +92,10 @@ def find_calculation(
                         return text
     if found := _calculate_from(wanted, own, is_own=True):
         return found
-    stated_own = [
-        one.number
-        for one in claim.values
-        if one.number and one is not value and any(source.states(one) for source in sources)
-    ]
-    if found := _calculate_total(wanted, stated_own):
-        return found
+    if wanted.currency:
+        others = [one for one in claim.values if one is not value and any(source.states(one) for source in sources)]
+        if found := _calculate_total(wanted, [one.number for one in others if one.number]):
+            return found
     named = [one for source in sources for one in source.sentences if _is_named(one, claim, value)]
     rows = [stated for one in near if one.is_row for stated in one.reading.values]
     following = [one for sentence in near[:1] for one in _list_neighbours(sentence)]

@@ -170,13 +170,13 @@ def _list_lines_above(row: SourceSentence) -> Iterator[str]:
 
 
 def _list_years(text: str, values: Sequence[Value]) -> list[tuple[Value, frozenset[str]]]:
-    """Return the values with a year and their years; "2025/26" is one value, whose year is no other one."""
+    """Return the values with a year and their years; "2025/26" counts as one year of its own."""
     found: list[tuple[Value, frozenset[str]]] = []
     for value in values:
         if years := _find_years(value):
             if found and found[-1][0].end + 1 == value.start and text[value.start - 1] == "/":
-                first, begun = found[-1]
-                found[-1] = replace(first, end=value.end), frozenset(["/".join((*begun, *years))])
+                first, first_years = found[-1]
+                found[-1] = replace(first, end=value.end), frozenset(["/".join((*first_years, *years))])
             else:
                 found.append((value, years))
     return found

@@ -1,4 +1,4 @@
-"""Find large figures side by side, each above its own label, as in the key figures of a report.
+"""Find large numbers side by side, each above its own label, as in the key figures of a report.
 
 PDF producers write such a row of figures as one line, but each figure is read together with the label below it.
 """

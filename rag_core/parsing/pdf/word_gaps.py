@@ -38,21 +38,22 @@ def join_spaced_letters(reader: PdfPage, characters: Characters, numbers: IntArr
     """
     text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
     scale = np.array([characters.width, characters.height] * 2, np.float32)
-    found = [(match, characters.boxes[match.start() : match.end() : 2] * scale) for match in _SPACED.finditer(text)]
+    places = characters.boxes * scale
+    found = [(match, places[match.start() : match.end() : 2]) for match in _SPACED.finditer(text)]
     blanks: list[int] = []
     for match, boxes in found:
         if np.isnan(boxes).any() or np.ptp(boxes[:, 3]) > 0.5 * (boxes[:, 3] - boxes[:, 1]).max():
             continue
         joined = _find_letterspacing(match[0][::2], boxes)
         if joined.any():
-            joined &= _stands_apart(text, match.span(), characters.boxes * scale)
+            joined &= _stands_apart(text, match.span(), places)
         elif not any(other is not boxes and _is_next_row(boxes, other) for _, other in found):
             joined = _find_boxed_letters(reader, match[0][::2], boxes)
         blanks += (match.start() + 1 + 2 * np.flatnonzero(joined)).tolist()
     if not blanks:
         return characters, numbers
-    codes, places = np.delete(characters.codes, blanks), np.delete(characters.boxes, blanks, axis=0)
-    return Characters(codes, places, characters.width, characters.height), np.delete(numbers, blanks)
+    codes, boxes = np.delete(characters.codes, blanks), np.delete(characters.boxes, blanks, axis=0)
+    return Characters(codes, boxes, characters.width, characters.height), np.delete(numbers, blanks)
 
 
 def _find_letterspacing(letters: str, boxes: FloatArray) -> BoolArray:
