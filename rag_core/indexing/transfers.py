@@ -292,7 +292,7 @@ def _name_part(digest: str) -> str:
 def _read_manifest(archive: Archive) -> _Export:
     if MANIFEST not in archive and BACKUP_MANIFEST in archive:
         raise UnreadableError(
-            "it is a backup, which is restored as a separate library: python -m rag_core --data-dir NEW-FOLDER restore FILE"
+            "it is a backup of a separate library; run python -m rag_core --data-dir NEW-FOLDER restore FILE"
         )
     data = archive.read(MANIFEST, _MAX_MANIFEST_BYTES)
     try:
