@@ -12,8 +12,10 @@ import gc
 gc.disable()
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import streamlit as st
 from streamlit import delta_generator
@@ -40,6 +42,9 @@ async def serve_engine(_app: st.App) -> AsyncIterator[None]:
     await asyncio.to_thread(close_backend)
 
 
+# Streamlit puts the folder of the main script into the module path for each run of a page, and then removes it. A
+# module that another thread imports meanwhile may not be found, so let the folder stay.
+sys.path.append(str(Path(__file__).parent / "pages"))
 # Streamlit lists the scripts in a folder "pages" beside the main script as pages; this one is inside of the folder.
 routes = build_routes(Served(open_engine, find_host, find_base_path))
 app = st.App("pages/main.py", lifespan=serve_engine, routes=routes)
