@@ -13,6 +13,7 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span, Table, TableRow
 
 _WORD = re.compile(r"\w")
+# Most lines of a caption above a table.
 _MAX_CAPTION_LINES = 2
 
 
@@ -23,8 +24,8 @@ def write_tables(
 ) -> list[Passage]:
     """Return copies of passages in which tables with headers are written in Markdown.
 
-    A row that is only partly in a passage is written in full, below the headers of its columns and the unit of the
-    table. The offsets of the copies do not fit their texts, so the copies serve for prompts only.
+    Rows follow the headers of their columns and the unit of the table. A row that is only partly in a passage is
+    written in full. Use the copies only in prompts: their offsets do not fit their texts.
 
     Parameters
     ----------
@@ -85,12 +86,12 @@ def _spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
 
 
 def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
-    """Return rows in Markdown, below those lines of the caption, and that unit, which a text lacks."""
+    """Return rows in Markdown, with those lines of the caption and the unit above that ``text`` does not contain."""
     above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit_above))
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]
     sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]
-    # A cell alone is recognized as an instruction more reliably than in a line with other cells.
+    # Check cells one by one: an instruction is recognized less reliably in a line with other cells.
     checked = replace(table, rows=tuple(_check_cells(row) for row in table.rows))
     return "\n".join([*missing, checked.to_markdown([_check_cells(row) for row in (*sections, *rows)])])
 
