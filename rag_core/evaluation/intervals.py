@@ -1,7 +1,7 @@
 """Bootstrap confidence intervals of metrics, and tests of their differences.
 
-The intervals are percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993), for which the
-questions are resampled. The seed is fixed, so that the same outcomes always give the same interval.
+Questions are resampled, and the intervals are percentile intervals (Efron and Tibshirani, "An Introduction to the
+Bootstrap", 1993). The seed is fixed, so that the same outcomes always give the same interval.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rag_core.types.evaluation import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-# Maximum number of values that are drawn at a time, so that memory does not grow with the number of questions.
+# Most values that are drawn at a time. The limit keeps the memory independent of the number of questions.
 _BLOCK = 2_000_000
 
 Values = npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ def compute_auroc_interval(positive: Sequence[float], negative: Sequence[float])
     rows, columns = wins.shape
     areas = []
     for size in _blocks(rows + columns):
-        # Only the number of times that each value is drawn is needed, so one matrix product gives all areas.
+        # The areas depend only on how often each value is drawn, so one matrix product gives all of them.
         drawn_rows = random.multinomial(rows, np.full(rows, 1 / rows), size)
         drawn_columns = random.multinomial(columns, np.full(columns, 1 / columns), size)
         areas.append(((drawn_rows @ wins) * drawn_columns).sum(axis=1) / wins.size)
@@ -68,8 +68,7 @@ def compute_paired_difference(first: Sequence[float], second: Sequence[float]) -
     differences = np.asarray(second, float) - np.asarray(first, float)
     mean = float(differences.mean())
     means = _means(differences)
-    # The measured sample counts as one more resample, so that no p-value is 0. The small margin allows for rounding
-    # errors.
+    # Count the measured sample as one more resample, so that no p-value is 0. The margin allows for rounding errors.
     extreme = int((np.abs(means - mean) >= abs(mean) - 1e-12).sum())
     return Interval(mean, *_percentiles(means)), (extreme + 1) / (RESAMPLES + 1)
 
@@ -95,6 +94,6 @@ def _percentiles(values: Values) -> tuple[float, float]:
 
 def _wins(positive: Sequence[float], negative: Sequence[float]) -> Values:
     rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
-    # The scores are compared, not subtracted: two scores of minus infinity are a tie, but have no difference.
+    # Compare the scores instead of subtracting them: two scores of minus infinity are a tie, but have no difference.
     won: Values = (rows > columns) + 0.5 * (rows == columns)
     return won

@@ -81,7 +81,7 @@ class Labels:
         pages: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
             if label.question.split() == words:
-                # The document of the label may have been deleted. Only an evaluation reports this as an error.
+                # The document of the label may have been deleted, which only an evaluation reports.
                 with suppress(LabelError):
                     pages.update(*finder.find_all([label], current=current))
         return pages
@@ -95,10 +95,10 @@ class Labels:
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier rating.
 
-        A good rating of an answer creates a label with the question and the cited pages; of excerpts, only the page of
-        the first one, since excerpts come from different places and make no claim. A good rating of a refusal creates
-        a label which says that the documents do not answer the question. A bad rating removes the label that was
-        created from the answer.
+        - A good rating of an answer labels the question with the cited pages.
+        - A good rating of excerpts labels it with the page of the first one, because excerpts come from several places.
+        - A good rating of a refusal labels it as a question that the documents do not answer.
+        - A bad rating removes the label that was created from the answer.
 
         Raises
         ------
@@ -137,9 +137,10 @@ class Labels:
         self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in passage.page_indices])
 
     def label_answer(self, message_id: str, pages: Sequence[LabelledPage]) -> None:
-        """Label the question of an answer with the pages that answer it; without pages, as not answered.
+        """Label the question of an answer with the pages that answer it.
 
-        The label replaces the one that was created from the message before.
+        Without pages, label it as a question that the documents do not answer. The new label replaces one that was
+        created from the message before.
 
         Raises
         ------

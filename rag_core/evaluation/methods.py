@@ -16,11 +16,7 @@ from rag_core.types.strategies import StrategyDescription
 
 
 def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:
-    """Return the configurations to choose from.
-
-    These are the one of the chat, each score, each other strategy that ranks passages, those with and without the query
-    adapter, and the baselines.
-    """
+    """Return the configurations that can be measured; ``k`` and ``b`` are the parameters of the BM25 baseline."""
     return [
         ConfigurationChoice("as-set", RetrievalConfig(), "As in the chat"),
         *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in RANKINGS),
@@ -45,16 +41,16 @@ def list_methods(
     k: float,
     b: float,
 ) -> list[RetrievalConfig | Baseline]:
-    """Return the methods to compare, from the simplest one to all stages; a method per row of the table.
+    """Return the methods to compare, from the simplest one to all stages. Each is a row of the table.
 
     Parameters
     ----------
     default : str
         The score by which the settings order passages.
     retrievers : sequence of Retriever
-        The retrievers of the index. If one is optional, the table also has rows without it, which show what it adds.
+        The retrievers of the index. If one is optional, further rows without it show what it adds.
     has_adapter : bool
-        Whether a query adapter was trained. Then one row is the default with it, and the other rows are without it.
+        Whether a query adapter was trained. If so, a further row shows the default with the adapter.
     has_cross_encoder : bool
     k, b : float
         Parameters of the BM25 baseline.

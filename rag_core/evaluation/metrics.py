@@ -28,8 +28,8 @@ METRICS = (
 def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     """Return the metrics that apply to the outcomes, in the order of `METRICS`, then AUROC.
 
-    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions. ``auroc KIND``
-    considers only unanswerable questions of one kind.
+    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and ``auroc KIND``
+    how well it separates them from unanswerable questions of one kind.
     """
     metrics = []
     for metric in METRICS:
@@ -54,7 +54,7 @@ def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float,
 
 
 def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
-    """Return the risk and coverage at each threshold, over all questions that were answered or refused."""
+    """Return the risk and the coverage at each threshold, over the questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
     return compute_risk_points([_score(one) for one in judged], [one.wrong for one in judged])
 
@@ -88,7 +88,7 @@ def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> l
 
 
 def _was_judged(outcome: QuestionResult) -> bool:
-    """Return whether the question was answered or refused; if only rankings are measured, it is neither."""
+    """Return whether the question was answered or refused; false if only rankings were measured."""
     return "answered" in outcome.values or "refused" in outcome.values
 
 

@@ -1,4 +1,4 @@
-"""Find the pages in the library that labels refer to."""
+"""Find the labelled pages in the library."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rag_core.store.documents import DocumentStore
 from rag_core.types.documents import Page, PageKey
 from rag_core.types.evaluation import Label, LabelledPage
 
-# Number of problems that an error message lists.
+# Most problems that an error message lists.
 MAX_PROBLEMS = 5
 
 
 class PageFinder:
-    """Finds the pages that labels refer to; reads the pages of each document once.
+    """Finds the pages to which labels refer. The pages of each document are read once.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class PageFinder:
     def find_all(self, labels: Sequence[Label], *, current: bool = True) -> list[dict[PageKey, str]]:
         """Return, for each label, a mapping of its pages to their names, such as ``report.pdf, page 12``.
 
-        A printed page number or a quote can match several pages of the document. If ``current`` is false, the pages
-        that are stale or inadmissible are returned instead of those that answer the question.
+        A printed page number or a quote can match several pages of the document. If ``current`` is false, return the
+        stale and inadmissible pages instead of those that answer the question.
 
         Raises
         ------

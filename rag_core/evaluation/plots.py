@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT = 520, 260
 
 
 def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
-    """Return a mapping of chart name to Vega-Lite specification, for the charts that the evaluations have data for.
+    """Return Vega-Lite specifications by the name of the chart. Charts without data are left out.
 
     ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
     ``risk-coverage`` shows the share of wrong answers at each threshold. ``scores`` shows the gate's scores of
@@ -33,7 +33,7 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
 
 
 def distinguish_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the evaluations; if there are two of one configuration, add "(first)" and "(second)" to its names."""
+    """Return the evaluations; if two have the same configuration, add "(first)" and "(second)" to its name."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -74,7 +74,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    # The step is the height of one mark. A label on the axis needs 16 pixels: those of one mark, or of two of 9 pixels.
+    # The step is the height of a mark in pixels. A label on the axis needs 16 pixels, for one mark or for several.
     height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
@@ -127,7 +127,7 @@ def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
 
 
 def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
-    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of their numbers."""
+    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of the counts."""
     return {
         "data": {"values": rows},
         "mark": "bar",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rag_core.types.evaluation import Comparison, ReleaseCheck
 
-# Metrics of whether answers keep to the documents: the share of citations on a page with the answer, the share of
-# questions without an answer that are refused, and the shares of statements that the verifier and a judge support.
+# Metrics of faithfulness: the share of citations on a page with the answer, the share of unanswerable questions that
+# are refused, and the shares of statements that the verifier and a judge find supported.
 FAITHFULNESS = ("cited_page", "refused", "source_support", "judge_faithfulness")
 RECALL = ("recall@1", "recall@5", "recall@10")
 

@@ -94,12 +94,11 @@ class EvaluationRunner:
             raise LabelError(
                 "There are no labelled questions. Choose a file of labelled questions, or rate answers in the chat."
             )
-        if isinstance(configuration, RetrievalConfig):
-            self._strategies.check(configuration)
         started = time.perf_counter()
         threshold = self._preferences.threshold
         if isinstance(configuration, RetrievalConfig):
-            # The settings may change later, so the stored configuration contains their current values.
+            self._strategies.check(configuration)
+            # Store the present values of the settings, which may change later.
             configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
             if configuration.adapter is None and self._preferences.adapters.select(None):
                 configuration = replace(configuration, adapter=True)
@@ -119,7 +118,7 @@ class EvaluationRunner:
             found = ask(label.question, pages)
             if with_context and found.outcome is not None:
                 values[label.label_id] |= measure_context(label, pages, found.outcome, self._selector)
-            # The outcomes of all questions would need much memory.
+            # Drop the outcome: those of all questions would need much memory.
             asked.append(replace(found, outcome=None))
             if judge_config is not None and found.answer is not None:
                 judgement = self._judge_answer(label, found.answer, threshold, judge_config)
@@ -195,7 +194,7 @@ class EvaluationRunner:
         return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check_questions(self, labels: Sequence[Label]) -> None:
-        """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
+        """Raise `LabelError` for an invalid question, so that no evaluation is interrupted and lost."""
         for label in labels:
             try:
                 self._searcher.normalize_question(label.question)
@@ -203,7 +202,7 @@ class EvaluationRunner:
                 raise LabelError(f"{label.where}: {error}") from None
 
     def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
-        """Judge an answer as it is given at the threshold, with the first expected answer."""
+        """Judge an answer; it is a refusal if its score is below the threshold."""
         if not is_given(answer, threshold):
             answer = replace(answer, state=AnswerState.ABSTAINED)
         return self._judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")

@@ -14,13 +14,14 @@ from rag_core.types.access import RIGHTS, AccessToken, Caller, Right
 
 # The beginning of each token, by which scanners for secrets recognize it.
 PREFIX = "footnote_"
+# Most characters of the name of a token.
 LONGEST_NAME = 80
 
 
 class AccessTokens:
-    """The tokens of the data folder. Only the digest of a token is stored, so its text is shown once.
+    """The tokens of the data folder. Only the digest of a token is stored, so its text is shown only once.
 
-    A token has 256 random bits, so an unsalted SHA-256 cannot be reversed by trying.
+    The digest needs no salt, because a token has 256 random bits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Index generations. A generation is an index with the settings it was built with; a re-index builds a new one."""
+"""Index generations: an index and the settings with which it was built. A re-index builds a new generation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from rag_core.types.protocols import TermEncoder
 class IndexGeneration:
     """A generation of the index, with its fingerprint and its models.
 
-    ``encoders`` maps the names of retrievers with an encoder of their own, if the index has them, to a function that
-    returns the encoder, or raises `SparseEncoderMissing` or `IndexMismatch`.
+    ``encoders`` maps the name of each retriever that has an encoder of its own to a function that returns the encoder.
+    The function raises `SparseEncoderMissing` or `IndexMismatch`.
     """
 
     generation_id: int
@@ -36,7 +36,7 @@ class IndexGeneration:
 
     @property
     def space(self) -> str:
-        """Name of the vector space. Stored embeddings are reused only for chunks in the same vector space."""
+        """Name of the vector space. Chunks of other generations with the same name share stored embeddings."""
         identity = self.embedder.identity
         return f"{identity.weights[:16]}-{identity.projection}"[:32]
 
@@ -64,7 +64,7 @@ class IndexGenerations:
         SparseEncoderMissing
             There is no generation yet, and the sparse encoder of the settings cannot be loaded.
         IndexMismatch
-            The embedder now has other weights or another projection than when the index was built.
+            The embedder has other weights or another projection than when the index was built.
         """
         with self._starting:
             rows = self._stores.documents.generations("active")
@@ -88,7 +88,7 @@ class IndexGenerations:
         Parameters
         ----------
         **changes
-            Values of ``embedder`` or ``chunk_tokens`` that replace the values of the settings; ``None`` is ignored.
+            Values for ``embedder`` and ``chunk_tokens`` instead of those of the settings; ``None`` is ignored.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))

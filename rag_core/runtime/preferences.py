@@ -15,7 +15,7 @@ _OFFER_HIDDEN = "model_offer_hidden"
 
 
 class Preferences:
-    """The values that are set on the Settings page, or else the values of the settings.
+    """The values that were changed on the Settings page, or else those of the settings.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class Preferences:
 
     @property
     def gate(self) -> str:
-        """The name of the score of the gate. If a language model is in use, ``on_topic`` replaces ``answerable``."""
+        """The name of the gate's score. If a language model is in use, ``on_topic`` replaces ``answerable``."""
         return self.find_gate(None)[0]
 
     def find_gate(self, model: str | None) -> tuple[str, float]:
-        """Return the name of the gate's score and its threshold; ``model`` is as in `LanguageModels.find_name`."""
+        """Return the name of the gate's score and its threshold; see `LanguageModels.find_name` for ``model``."""
         if not self._models.find_name(model):
             return self.quotes_gate, self.quotes_threshold
         name = ON_TOPIC if self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
@@ -72,13 +72,13 @@ class Preferences:
 
     @property
     def top_k(self) -> int:
-        """The number of passages that are shown and used for the answer."""
+        """The number of passages to show and to use for the answer."""
         stored = self._stores.preferences.get("top_k")
         return int(self._settings.top_k if stored is None else stored)
 
     @property
     def context_budget(self) -> int:
-        """Most tokens of pages in the prompt of a capable model."""
+        """Limit on the tokens of pages in the prompt of a capable model."""
         return read_context_budget(self._settings, self._stores.preferences)
 
     @property
@@ -87,7 +87,7 @@ class Preferences:
         return str(self._stores.preferences.get("instructions") or "")
 
     def add_instructions(self, text: str) -> str:
-        """Return `instructions`, and after them those for one conversation; raise `SettingsError` if it is too long."""
+        """Return `instructions` followed by ``text``, those for one conversation; raise `SettingsError` if too long."""
         return "\n".join(filter(None, (self.instructions, check_instructions(text))))
 
     def set_instructions(self, text: str) -> None:
@@ -100,7 +100,7 @@ class Preferences:
         return not self._models.endpoint and not self._stores.preferences.get(_OFFER_HIDDEN)
 
     def hide_model_offer(self) -> None:
-        """Never point to the form in the chat again, for all users."""
+        """Set `is_model_offered` to false for all users."""
         self._stores.preferences.set(_OFFER_HIDDEN, True)
 
     def set_threshold(self, value: float | None) -> None:

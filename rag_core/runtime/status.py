@@ -1,4 +1,4 @@
-"""Check the health of the installation: the availability and the sizes of the stores, and the problems found."""
+"""Check the health of the installation: the availability and the sizes of the stores, and their problems."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def check_health(
 ) -> Status:
     """Check all stores and settings, and return a `Status`.
 
-    A store that does not answer raises no error; it is reported as a problem. ``unfinished`` returns the names of the
-    documents whose removal was interrupted, and ``queue_problem`` says why the indexing queue has given up.
+    A store that does not answer is reported as a problem. ``unfinished`` returns the names of the documents whose
+    removal was interrupted. ``queue_problem`` says why the indexing queue has given up.
     """
     problems: list[str] = [queue_problem] if queue_problem else []
     reachable: dict[str, bool] = {}
@@ -80,7 +80,7 @@ def check_health(
             f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
             "still stored, but no search finds them. It continues automatically."
         )
-    # The numbers of chunks can be compared only if all stores answered and no store is being changed.
+    # Compare the numbers of chunks only if all stores have answered and none is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
     if settled and {sizes[one.store] for one in retrievers} != {sizes["database"]}:
@@ -139,7 +139,7 @@ def _describe_differences(built: Fingerprint | None, configured: Fingerprint | N
     """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
     if built is None or configured is None:
         return []
-    # Documents that another version of the parser has read have a notice of their own.
+    # The version of the parser has a notice of its own.
     differing = sorted(built.differences(configured).keys() - {"extractor"})
     if not differing:
         return []
@@ -166,7 +166,7 @@ def _is_busy(stores: Stores) -> bool:
 
 
 def _count_indexed(stores: Stores, retriever: Retriever) -> int:
-    # Read lazily, because a retriever with one index for all generations answers even if the database does not.
+    # A generator: a retriever with one index for all generations does not need the database, which may not answer.
     generations = (one for state in ("active", "building") for one, _ in stores.documents.generations(state))
     return sum(index.count() for index in retriever.open_all(generations))
 
