@@ -15,7 +15,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class MappedExample:
-    """A question and its candidates, as the fit of a matrix needs them.
+    """A question and its candidates, for the fit of one matrix.
 
     The score of candidate ``c`` is the sum of the inner products of the mapped rows of ``vectors`` with the rows of
     ``targets[c]``. For dense vectors, ``vectors`` has one row, and the targets are the vectors of the candidates. For
@@ -42,7 +42,7 @@ def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float
     The loss is ``-log sum_z p(z|x) p(y|x,z)``, where ``p(z|x)`` is the softmax of the scores over the candidates (Lewis
     et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020). The probabilities of the
     answer are constants, so the gradient passes through the retrieval distribution only. The gradient of a score is
-    ``p(z|x) - p(z|x,y)``: a candidate gains as much as it helped.
+    ``p(z|x) - p(z|x,y)``: the score rises if the candidate explains the answer better than average.
 
     If ``log_likelihood`` is 0 for one candidate and minus infinity for the others, this is the loss of Karpukhin et
     al., "Dense passage retrieval for open-domain question answering", EMNLP 2020 (InfoNCE).
@@ -76,7 +76,7 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     matrix : float64, shape (dimension, dimension)
         The matrix of the residual map; see `QueryAdapter`.
     temperature : float
-        Scores are divided by it before the softmax.
+        Divisor of the scores before the softmax.
     decay : float
     """
     gradient = np.zeros_like(matrix)

@@ -30,13 +30,17 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.evaluation import Label, LabelKind
 from rag_core.types.learning import HeldOutFigure, Training, TrainingConfig, TrainingEvent, TrainingProgress
 
-# The fewest questions, and documents of these questions, with which an adapter can be trained and measured.
+# Fewest questions, and fewest documents of these questions, with which an adapter can be trained and measured.
 MIN_QUESTIONS, MIN_DOCUMENTS = 10, 3
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """What a training uses: the examples, and the questions on which it is measured."""
+    """The examples of a training, and the questions on which the adapter is measured.
+
+    ``unused`` is the number of questions without an example. ``on_pseudo`` says whether the measured questions are
+    pseudo-questions.
+    """
 
     examples: list[Example]
     measured: list[TrainingQuestion]
@@ -124,7 +128,7 @@ class Trainer:
     def _find_questions(
         self, labels: Sequence[Label], builder: ExampleBuilder
     ) -> Generator[TrainingEvent, None, list[TrainingQuestion]]:
-        """Return the answerable questions with their pages; labels without pages get those of guided passages."""
+        """Return the answerable questions with their pages, or with guided pages if the label names none."""
         answerable = [one for one in labels if one.kind is LabelKind.ANSWERABLE]
         questions = []
         pages_by_label = PageFinder(self._stores.documents).find_all(answerable)
@@ -162,7 +166,7 @@ class Trainer:
 
 
 def _collect(examples: Iterator[Example | None], total: int) -> Generator[TrainingEvent, None, list[Example]]:
-    """Return the examples without ``None``."""
+    """Return the examples that are not ``None``; yield progress."""
     collected = []
     for done, example in enumerate(examples):
         yield TrainingProgress("Preparing the examples", done, total)
@@ -172,7 +176,7 @@ def _collect(examples: Iterator[Example | None], total: int) -> Generator[Traini
 
 
 def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
-    """Raise an error if there are too few questions or documents."""
+    """Raise `LabelError` if there are too few questions or documents."""
     documents = len({one.document_id for one in training_set.measured})
     count = min(len(training_set.examples), len(training_set.measured))
     if count >= MIN_QUESTIONS and documents >= MIN_DOCUMENTS:

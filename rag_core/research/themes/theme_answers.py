@@ -1,7 +1,8 @@
-"""Answer questions about whole collections from their themes: map over the themes, and reduce what they contribute.
+"""Answer questions about whole collections from their themes.
 
-The method follows Edge et al., "From local to global: A graph RAG approach to query-focused summarization", 2024.
-Without a language model, each theme contributes sentences that are about the question.
+The method follows Edge et al., "From local to global: A graph RAG approach to query-focused summarization", 2024: each
+theme contributes statements about the question (map), from which the answer is made (reduce). Without a language model,
+the statements are sentences of the documents.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from rag_core.verification.verified_answer import REFUSED
 
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
-# The most chunks that a word search adds, statements that are compared with the question, and passages that a model
-# reads.
+# Most chunks that a word search adds, most statements that are compared with the question, and most passages that a
+# model reads.
 _MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
 # The title of statements that belong to no theme.
 _NO_THEME = "Further statements"
-# Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
+# Weights in the score of a statement: of its centrality among all candidates, and of topics in its heading.
 _CENTRALITY, _HEADING = 0.1, 0.1
 
 
@@ -83,9 +84,10 @@ class ThemeAnswerer:
         self._reader = SentenceReader(stores, generations)
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
-        """Yield the events of an answer from all themes; return false if the question asks about single entities.
+        """Yield the events of an answer from all themes, and return true.
 
-        The caller then searches around the entities (`NeighbourhoodSearch`), as it does if no themes were built.
+        Return false without an answer if the question names an entity or no themes were built; `NeighbourhoodSearch` is
+        for these questions.
         """
         state = self._graphs.state()
         if state.built_at is None:
@@ -114,13 +116,13 @@ class ThemeAnswerer:
     def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[ThemeStatement]:
         """Return the statements of the themes that are about the question, best first.
 
-        If the question has no topic, as in "What are the main themes?", these are the statements of the summaries.
+        If the question has no topic, as in "What are the main themes?", return the statements of the summaries.
         """
         sources = self._collect_sources(question, themes) if topics else {}
         if not topics:
             sources = {one: number for number, theme in enumerate(themes) for one in theme.statements[: theme.cited]}
         rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
-        # A word of a topic begins with its stem, unless the stem replaces letters.
+        # A quick test before `find_stems`: a word begins with its stem, except for the last letter of some stems.
         begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
         headings = {prefix: topics & find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
         in_heading = {row.id: headings[row.prefix] for row in rows.values()}
@@ -132,7 +134,7 @@ class ThemeAnswerer:
             if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
                 matched[source] = len(found) / len(topics) if topics else 1.0
         best = max(matched.values(), default=0.0)
-        # The sort keeps the order of the sources, in which the first statements of each theme come first.
+        # The sort is stable: of equal statements, those that come first in the sources come first here.
         kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
         kept = kept[:_MAX_COMPARED]
         read = self._reader.read_spans(load_spans(kept, rows))
@@ -155,11 +157,11 @@ class ThemeAnswerer:
         return sorted(candidates, key=lambda one: -one.score)
 
     def _collect_sources(self, question: str, themes: Sequence[StoredTheme]) -> dict[StatementSource, int]:
-        """Return the number of its theme for each statement that may be about the question.
+        """Return the statements that may be about the question, each with the number of its theme.
 
-        These are the statements in the chunks that a word search finds for the topics of the question, best first, and
-        then the statements that stand for each theme. A statement belongs to the theme that contains most of its
-        entities. If none does, the number is that of no theme, ``len(themes)``.
+        First come the statements in the chunks that a word search finds for the topics of the question, best first, and
+        then the statements that represent each theme. A statement belongs to the theme that contains most of its
+        entities; a statement that belongs to no theme has the number ``len(themes)``.
         """
         graph = self._graphs.load()
         versions = sorted({one.version_id for theme in themes for one in theme.statements})
@@ -204,7 +206,7 @@ class ThemeAnswerer:
 
 
 def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
-    """Return the passages of the best statements, those of the same theme together."""
+    """Return the passages of the best statements, ordered by theme."""
     rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
     best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
     ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))

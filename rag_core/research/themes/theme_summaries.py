@@ -23,9 +23,9 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.themes import StatementSource, StoredTheme, SummarySentence, ThemeEntity
 from rag_core.verification.support import create_text_encoder
 
-# Words of an extractive summary, and most statements of one document in it if there are more documents.
+# Most words of an extractive summary, and most statements of one document if the theme has more than two documents.
 _SUMMARY_WORDS, _MOST_OF_DOCUMENT = 90, 2
-# The statements that a language model reads for a summary.
+# Most statements that a language model reads for a summary.
 _MOST_READ = 12
 _REQUEST = "What do the passages say about: {}?"
 
@@ -51,7 +51,7 @@ class ThemeSummarizer:
         sources: Sequence[StatementSource],
         model: LanguageModel | None,
     ) -> StoredTheme:
-        """Return a theme with its summary: by a language model, or sentences of the sources if ``model`` is ``None``.
+        """Return a theme with a summary by a language model or, without ``model``, from sentences of the sources.
 
         May raise `GeneratorError`.
         """
@@ -78,7 +78,7 @@ class ThemeSummarizer:
         return [found.get(one) for one in sources]
 
     def _select(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
-        """Return the positions of the sentences of the summary, in their order."""
+        """Return the positions of the sentences of the summary, in ascending order."""
         whole = [place for place, one in enumerate(sentences) if is_complete_sentence(one.text)]
         whole = [place for place in whole if not is_cross_reference(sentences[place].text)] or whole
         among = whole or list(range(len(sentences)))
