@@ -53,7 +53,7 @@ class MethodResult:
     outcome: SearchOutcome | None = None
 
 
-# A function of a question and the pages that answer it. It needs these pages because near duplicates on them count as
+# Asks a question. The second argument is the pages that answer the question: a near duplicate on such a page counts as
 # found.
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 

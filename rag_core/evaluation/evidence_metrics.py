@@ -74,9 +74,9 @@ def weigh_evidence(
         return None
     weighted = weight_passages(scored, WeightingConfig(k=len(scored), freshness_weight=freshness))
     weights = {one.candidate.chunk_id: one.weight for one in weighted}
-    good = [one.chunk_id for one in passages if not _pages(one, relevant).isdisjoint(relevant)]
+    good = [one.chunk_id for one in passages if not _find_pages(one, relevant).isdisjoint(relevant)]
     others = [one for one in passages if one.chunk_id not in good]
-    outdated = {one.chunk_id: stale[page] for one in others for page in _pages(one, stale) & set(stale)}
+    outdated = {one.chunk_id: stale[page] for one in others for page in _find_pages(one, stale) & set(stale)}
     answer_probability = None
     if label.answers:
         answer_probability = sum(
@@ -132,7 +132,7 @@ def add_evidence(
     return replace(result, values={**result.values, **values}, problem=problem)
 
 
-def _pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
+def _find_pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
     """Return the pages of a passage, and those of its near duplicates that are ``wanted``."""
     return {
         (document_id, page)

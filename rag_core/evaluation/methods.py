@@ -72,10 +72,10 @@ def list_methods(
 
 def tabulate(evaluations: Sequence[Evaluation], reference: Evaluation) -> tuple[MethodRow, ...]:
     """Return one row per evaluation, in the given order, with its differences from the reference."""
-    return tuple(_row(one, reference) for one in evaluations)
+    return tuple(_build_row(one, reference) for one in evaluations)
 
 
-def _row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
+def _build_row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
     is_reference = evaluation.evaluation_id == reference.evaluation_id
     differences = () if is_reference else compare(reference.outcomes, evaluation.outcomes, TABLE_METRICS)
     times = [one.search_ms for one in evaluation.outcomes if one.search_ms is not None]

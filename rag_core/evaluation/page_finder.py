@@ -44,7 +44,7 @@ class PageFinder:
                         key: words
                         for one in label.evidence
                         if (one.state == "current") is current
-                        for key, words in self._find(one).items()
+                        for key, words in self._find_pages(one).items()
                     }
                 )
             except LabelError as error:
@@ -54,10 +54,10 @@ class PageFinder:
             raise LabelError(" ".join(problems[:MAX_PROBLEMS]) + more)
         return pages
 
-    def _find(self, evidence: LabelledPage) -> dict[PageKey, str]:
+    def _find_pages(self, evidence: LabelledPage) -> dict[PageKey, str]:
         matching = {
             (document_id, page.page_index): f"{evidence.document}, page {page.page_label}"
-            for document_id, pages in self._of(evidence.document).items()
+            for document_id, pages in self._read_documents(evidence.document).items()
             for page in pages
             if _matches(page, evidence)
         }
@@ -68,7 +68,7 @@ class PageFinder:
             )
         return matching
 
-    def _of(self, name: str) -> dict[str, list[Page]]:
+    def _read_documents(self, name: str) -> dict[str, list[Page]]:
         """Return a mapping of document id to pages, for the documents with this name or id."""
         if name not in self._pages:
             try:

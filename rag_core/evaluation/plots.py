@@ -24,10 +24,10 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     """
     evaluations = distinguish_equal_names(evaluations)
     drawn = {
-        "figures": _figures(evaluations),
-        "precision-recall": _precision_recall(evaluations),
-        "risk-coverage": _risk_coverage(evaluations),
-        "scores": _scores(evaluations[0]),
+        "figures": _draw_figures(evaluations),
+        "precision-recall": _draw_precision_recall(evaluations),
+        "risk-coverage": _draw_risk_coverage(evaluations),
+        "scores": _draw_scores(evaluations[0]),
     }
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
@@ -49,7 +49,7 @@ def render_svg(spec: Spec) -> str:
     return str(vl_convert.vegalite_to_svg({**spec, "background": "white"}))
 
 
-def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {
             "metric": one.metric,
@@ -66,7 +66,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     encoding = {
         "y": {"field": "metric", "type": "nominal", "sort": None, "title": None, "axis": {"labelOverlap": False}},
         "yOffset": {"field": "configuration"},
-        "color": _by_configuration(),
+        "color": _color_by_configuration(),
     }
     interval = {
         "x": {"field": "low", "type": "quantitative", "scale": _SHARE, "title": "value, 95 % interval"},
@@ -79,17 +79,17 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
 
-def _precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {"recall": level, "precision": precision, "configuration": evaluation.configuration}
         for evaluation in evaluations
         for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=False)
     ]
     names = [one.configuration for one in evaluations]
-    return _lines(rows, "recall", "precision", "linear", names if len(names) > 2 else ())
+    return _draw_lines(rows, "recall", "precision", "linear", names if len(names) > 2 else ())
 
 
-def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {
             "share answered": point.coverage,
@@ -100,10 +100,10 @@ def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
         for evaluation in evaluations
         for point in evaluation.risk_coverage
     ]
-    return _lines(rows, "share answered", "share of answers that are wrong", "step-before")
+    return _draw_lines(rows, "share answered", "share of answers that are wrong", "step-before")
 
 
-def _scores(evaluation: Evaluation) -> Spec | None:
+def _draw_scores(evaluation: Evaluation) -> Spec | None:
     rows = [
         {
             "score": one.gate_score,
@@ -114,19 +114,21 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     ]
     if not rows:
         return None
-    bars = _bars(rows, {"maxbins": 40}, stack=None)
+    bars = _draw_histogram(rows, {"maxbins": 40}, stack=None)
     bars["mark"] = {"type": "bar", "opacity": 0.6}
-    bars["encoding"]["color"] = {**_by_configuration(), "field": "questions"}
-    return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
+    bars["encoding"]["color"] = {**_color_by_configuration(), "field": "questions"}
+    return {"layer": [bars, _draw_threshold(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
 
 
 def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
     """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
-    bars = _bars([{"score": score} for score in scores], {"step": 0.05, "extent": [0, 1]}, axis={"tickMinStep": 1})
-    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
+    bars = _draw_histogram(
+        [{"score": score} for score in scores], {"step": 0.05, "extent": [0, 1]}, axis={"tickMinStep": 1}
+    )
+    return {"layer": [bars, _draw_threshold(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
 
 
-def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
+def _draw_histogram(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
     """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of the counts."""
     return {
         "data": {"values": rows},
@@ -138,7 +140,7 @@ def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) ->
     }
 
 
-def _rule(threshold: float) -> Spec:
+def _draw_threshold(threshold: float) -> Spec:
     return {
         "data": {"values": [{"threshold": threshold}]},
         # Vega's default colour is black, which is invisible on a dark page.
@@ -147,13 +149,13 @@ def _rule(threshold: float) -> Spec:
     }
 
 
-def _lines(
+def _draw_lines(
     rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str, names: Sequence[str] = ()
 ) -> Spec | None:
     """Return lines by configuration; ``names`` lists the configurations in order if there are more than two."""
     if not rows:
         return None
-    colour = _by_configuration()
+    colour = _color_by_configuration()
     if names:  # the theme has only two colours, and a legend in one line is too wide
         legend = {"orient": "bottom", "columns": 2, "labelLimit": 200, "symbolType": "stroke"}
         colour = {**colour, "scale": {"domain": list(names), "scheme": "tableau20"}, "legend": legend}
@@ -178,5 +180,5 @@ def _lines(
     }
 
 
-def _by_configuration() -> Spec:
+def _color_by_configuration() -> Spec:
     return {"field": "configuration", "type": "nominal", "title": None, "legend": {"orient": "top"}}

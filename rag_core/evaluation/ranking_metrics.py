@@ -64,9 +64,9 @@ def compute_ranking_metrics(
     metrics |= {IPrec @ level: name_interpolated_precision(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
     # Leave out questions with an empty ranking, whose values stay 0: ir_measures would divide by zero.
-    qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
+    qrels = {one: {_name_page(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
     # Use the reciprocal rank as score: only the order of scores matters.
-    run = {one: {_name(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
+    run = {one: {_name_page(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
     for value in ir_measures.iter_calc(list(metrics), qrels, run):
         values[value.query_id][metrics[value.measure]] = float(value.value)
     return values
@@ -77,5 +77,5 @@ def name_interpolated_precision(level: float) -> str:
     return f"precision at recall {level:.1f}"
 
 
-def _name(page: PageKey) -> str:
+def _name_page(page: PageKey) -> str:
     return f"{page[0]} {page[1]}"

@@ -71,14 +71,14 @@ def advise_threshold(
         return None
     allowed = math.floor(most * len(unanswerable) + EPSILON)
     falling = sorted(unanswerable, reverse=True)
-    threshold = _lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
-    if threshold > 1 or not _share(answerable, threshold):
+    threshold = _find_lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
+    if threshold > 1 or not _compute_share(answerable, threshold):
         return None
     return ThresholdAdvice(
         threshold=threshold,
         most=most,
-        unanswerable_answered=_share(unanswerable, threshold),
-        answerable_answered=_share(answerable, threshold),
+        unanswerable_answered=_compute_share(unanswerable, threshold),
+        answerable_answered=_compute_share(answerable, threshold),
         unanswerable=len(unanswerable),
         unanswerable_possible=compute_upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
         unanswerable_needed=count_questions_needed(most),
@@ -103,22 +103,22 @@ def compute_upper_bound(answered: int, asked: int) -> float:
     # 40 bisections give far more digits than are displayed.
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if _binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
+        low, high = (low, middle) if _compute_binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
     return high
 
 
 def count_questions_needed(most: float) -> int | None:
-    """Return how many questions are needed to confirm that at most the share ``most`` of similar questions is answered.
+    """Return the number of unanswerable questions that, if all are refused, confirm the share ``most``.
 
-    The confidence is 95 %, provided that all these questions are refused. Return ``None`` if the share is 0 or too
-    small to be measured.
+    They confirm with 95 % confidence that at most this share of such questions is answered. Return ``None`` if the
+    share is 0 or too small to be measured.
     """
     if most < EPSILON:
         return None
     return 1 if most >= CONFIDENCE else math.ceil(math.log(1 - CONFIDENCE) / math.log1p(-most))
 
 
-def _binomial_cdf(successes: int, trials: int, share: float) -> float:
+def _compute_binomial_cdf(successes: int, trials: int, share: float) -> float:
     """Return the binomial probability of at most ``successes`` successes, computed with logarithms against overflow."""
     return sum(
         math.exp(
@@ -132,7 +132,7 @@ def _binomial_cdf(successes: int, trials: int, share: float) -> float:
     )
 
 
-def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
+def _find_lowest_above(refused: float, answerable: Sequence[float]) -> float:
     """Return the lowest threshold above the score ``refused``.
 
     The threshold has as few decimals as possible without refusing further answerable questions.
@@ -149,5 +149,5 @@ def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
     return threshold
 
 
-def _share(scores: Sequence[float], threshold: float) -> float:
+def _compute_share(scores: Sequence[float], threshold: float) -> float:
     return sum(score >= threshold for score in scores) / len(scores)

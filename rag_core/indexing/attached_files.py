@@ -62,8 +62,8 @@ class AttachedFiles:
 
         - no format recognizes it,
         - the total size would exceed the limit,
-        - it is nested too deeply, or
-        - it has no bytes, because it is empty or the parser left it out for its size or number.
+        - the file is nested too deeply, or
+        - the file has no bytes, because it is empty or the parser left it out for its size or number.
         """
         has_format = find_format(BytesIO(file.data), file.name) is not None
         if not has_format or len(file.data) > self._bytes_left or self._is_too_deep:

@@ -158,7 +158,7 @@ class Documents:
         return self._submission.retry(document_id, password, ocr)
 
     def delete(self, document_ids: Sequence[str], *, collections: Sequence[str] = ()) -> Sequence[DeleteReceipt]:
-        """Remove documents from every store, and return receipts that say what the stores still contain of them.
+        """Remove documents from every store, and return receipts with the amount of data that each store still has.
 
         Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
         a store fails, searches no longer find the document, and its removal continues in the background or when the
@@ -224,9 +224,9 @@ class Documents:
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
         """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.
 
-        The first version is the one that searches find, or the latest one if they find none.
+        The first version is the active one, or the latest one if no version is active.
         """
-        current = self._version_id(document_id)
+        current = self._find_version_id(document_id)
         rows = self._library.find_versions(versions.c.document_id == document_id)
         in_snapshots = self._snapshots.find_snapshot_only_versions()
         names = self._snapshots.find_names(document_id)
@@ -257,8 +257,11 @@ class Documents:
         return row
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page; empty if the name of the file contains it. Raise `UnknownDocument`."""
-        first = self._library.page(self._version_id(document_id), 0)
+        """Return the title on the first page; raise `UnknownDocument` if the document does not exist.
+
+        The title is empty if the file name contains it.
+        """
+        first = self._library.page(self._find_version_id(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
 
     def pages(self, document_id: str, *, with_layout: bool = False) -> Sequence[Page]:
@@ -266,18 +269,18 @@ class Documents:
 
         The word boxes and tables of the pages are empty unless ``with_layout`` is true.
         """
-        return self._library.pages(self._version_id(document_id), with_layout=with_layout)
+        return self._library.pages(self._find_version_id(document_id), with_layout=with_layout)
 
     def outline(self, document_id: str) -> Sequence[OutlineEntry]:
         """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
-        return build_outline(self._library.page_headings(self._version_id(document_id)))
+        return build_outline(self._library.page_headings(self._find_version_id(document_id)))
 
     def page(self, document_id: str, page_index: int, *, version_id: str | None = None) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist.
 
         See `get` for ``version_id``.
         """
-        return self._page(self.get(document_id, version_id=version_id).version_id, page_index)
+        return self._get_page(self.get(document_id, version_id=version_id).version_id, page_index)
 
     def find_text(
         self, document_id: str, text: str, *, version_id: str | None = None
@@ -299,7 +302,7 @@ class Documents:
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
         """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""
-        return [chunk_from_row(row) for row in self._library.chunk_rows(self._version_id(document_id), page_index)]
+        return [chunk_from_row(row) for row in self._library.chunk_rows(self._find_version_id(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
         """Return the chunks before and after a chunk; ``None`` in place of a chunk that does not exist.
@@ -316,9 +319,11 @@ class Documents:
 
     def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
         """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
-        current = self._version_id(document_id)
+        current = self._find_version_id(document_id)
         is_current = version_id in (None, current)
-        return self._files.get(self._digest(current) if is_current else self._find_replaced(str(version_id)).sha256)
+        return self._files.get(
+            self._find_digest(current) if is_current else self._find_replaced(str(version_id)).sha256
+        )
 
     def render_page(
         self,
@@ -349,14 +354,14 @@ class Documents:
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
+        page = self._get_page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
         # The spans in `page.skip` are running headers and footers.
         spans = [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)] if same else []
         rects = np.concatenate(
             [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
         )
-        with self._files.local(self._digest(document.version_id)) as path:
+        with self._files.local(self._find_digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
 
     def render_figure(
@@ -370,7 +375,7 @@ class Documents:
             See `render_page`.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
+        page = self._get_page(document.version_id, page_index)
         captions = [
             (kind, place, rects)
             for kind, place in find_captions(page.text)
@@ -380,7 +385,7 @@ class Documents:
         if document.version_id != version_id or not wanted:
             return None
         others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
-        with self._files.local(self._digest(document.version_id)) as path:
+        with self._files.local(self._find_digest(document.version_id)) as path:
             return render_figure(
                 path,
                 page_index,
@@ -391,16 +396,16 @@ class Documents:
                 scale=scale,
             )
 
-    def _version_id(self, document_id: str) -> str:
+    def _find_version_id(self, document_id: str) -> str:
         return self._library.document(document_id).version_id
 
-    def _page(self, version_id: str, page_index: int) -> Page:
+    def _get_page(self, version_id: str, page_index: int) -> Page:
         page = self._library.page(version_id, page_index)
         if page is None:
             raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
         return page
 
-    def _digest(self, version_id: str) -> str:
+    def _find_digest(self, version_id: str) -> str:
         return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
 
 

@@ -42,8 +42,8 @@ class EmbeddingStage:
         self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
-        # The documents of the batches that wait while shorter documents are embedded.
-        self._documents: set[str] = set()
+        # Ids of the documents in batches that wait while shorter documents are embedded.
+        self._waiting_documents: set[str] = set()
 
     def start(self) -> None:
         self._thread.start()
@@ -81,15 +81,15 @@ class EmbeddingStage:
 
     def _process_shorter(self, batch: _Batch, remaining: int) -> None:
         """Process waiting tasks that are much shorter than the remaining chunks of a batch."""
-        others = {*self._documents, *(task.task.document_id for task in batch.tasks)}
+        others = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
         first = self._pipeline.chunked.get(wait=False, max_chunks=remaining // SHORTER_BY, others=others)
         if first is None or self._stopping:
             return
-        before, self._documents = self._documents, others
+        before, self._waiting_documents = self._waiting_documents, others
         try:
             self._process_by_space(self._take_tasks(first, remaining // SHORTER_BY, others))
         finally:
-            self._documents = before
+            self._waiting_documents = before
             batch.restart_clock()
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:

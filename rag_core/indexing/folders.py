@@ -11,7 +11,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.store.files import build_url_error, find_files, open_url
 
-# Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
+# Prefix of escaped paths. Other paths are relative to the folder and never begin with this prefix.
 _ESCAPED = "./"
 
 

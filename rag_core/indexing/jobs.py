@@ -33,7 +33,7 @@ class Jobs:
 
     @property
     def problem(self) -> str:
-        """A message that says why the queue cannot go on, such as a full disk, and what to do; empty while it can."""
+        """Why the queue cannot go on, such as a full disk, and what to do; empty if it works."""
         return self._indexer.problem
 
     def list(self, active: bool = False, limit: int = 50) -> list[Job]:

@@ -164,7 +164,7 @@ def _is_of_file(one: DocumentName, name: str, folder: str | None) -> bool:
 
 
 def _qualify(name: str, folder: str, others: Collection[str]) -> str:
-    """Return a file name with as many of its last folders as distinguish the file from those in the folders ``others``.
+    """Return a file name after the fewest last folders that distinguish it from the same name in other folders.
 
     >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
     '2021/statement.pdf'

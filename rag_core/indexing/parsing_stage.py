@@ -50,7 +50,7 @@ from rag_core.types.documents import DocumentStatus, Page, VersionRow
 log = logging.getLogger(__name__)
 # Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
-# Seconds of reading after which the pages read so far become searchable. The next time is twice as late, and so on.
+# Seconds of reading after which the pages read so far first become searchable. Each further time is twice as late.
 FIRST_PAGES_AFTER_S = 3.0
 
 

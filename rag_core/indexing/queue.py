@@ -141,8 +141,8 @@ class IndexingQueue:
             try:
                 self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, reason)
             except StoreError:
-                # The job is marked as running, but no thread runs it. With these entries, the queue ends the job when
-                # the store works again.
+                # The job is marked as running, but no thread runs it. These two entries make the queue end the job as
+                # soon as the store works again.
                 self._pipeline.cancelled.add(job_id)
                 self._attempts[job_id] = 0
                 raise

@@ -139,7 +139,7 @@ class Reindexer:
                 "Single documents cannot be re-indexed with other settings than the other documents "
                 f"({', '.join(sorted(differing))} differ). Re-index all documents."
             )
-        rows = self._active_rows()
+        rows = self._find_active_rows()
         superseded = self._stores.snapshots.find_superseded_contents()
         if for_snapshots:
             searchable = self._stores.snapshots.find_snapshot_only_versions()
@@ -220,7 +220,7 @@ class Reindexer:
 
     # selection of documents
 
-    def _active_rows(self) -> list[VersionRow]:
+    def _find_active_rows(self) -> list[VersionRow]:
         return self._stores.documents.find_versions(documents.c.active_version == versions.c.id)
 
     def _choose_versions(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
@@ -239,12 +239,12 @@ class Reindexer:
         rows = self._stores.documents.find_versions(versions.c.generation_id == generation.generation_id)
         done = {Content(row.document_id, row.sha256) for row in rows}
         done |= {self._contents[result.task.version_id] for result in self._ended}
-        wanted = [*self._active_rows(), *self._stores.snapshots.find_superseded_contents()]
+        wanted = [*self._find_active_rows(), *self._stores.snapshots.find_superseded_contents()]
         return [row for row in wanted if Content(row.document_id, row.sha256) not in done]
 
     def _drop_outdated(self, generation: IndexGeneration) -> None:
         """Remove versions from the new generation if their document was replaced by a new file meanwhile."""
-        content = {row.document_id: row.sha256 for row in self._active_rows()}
+        content = {row.document_id: row.sha256 for row in self._find_active_rows()}
         superseded = {Content(row.document_id, row.sha256) for row in self._stores.snapshots.find_superseded_contents()}
         current = set()
         for row in self._stores.documents.find_versions(versions.c.generation_id == generation.generation_id):

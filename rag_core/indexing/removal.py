@@ -36,7 +36,8 @@ class Removal:
     def remove_document(self, document_id: str) -> list[DeleteReceipt]:
         """Remove a document and the documents that are attached to it, and return their receipts in this order.
 
-        An attached document that has other names stays under them. Raise `UnknownDocument` if there is no document.
+        An attached document that has other names is not removed and keeps these. Raise `UnknownDocument` if the
+        document does not exist.
         """
         attached = self._naming.find_attached(document_id)
         return [self._remove_one(document_id), *self.remove_attached(attached)]
@@ -207,8 +208,8 @@ class Removal:
 
         - If no version of the document is active, the row and the file stay, so that users see the reason. Other ended
           versions of the document are removed.
-        - If another version is active, the row and the file are removed too, unless ``keep`` is true. In that case,
-          other ended versions with the same content are removed instead.
+        - If another version is active, the row and the file are removed too. If ``keep`` is true, they stay, and other
+          ended versions with the same content are removed.
         """
         row = self._stores.documents.version(version_id)
         if row is None:

@@ -23,8 +23,8 @@ class ResultStage:
         self._stores = pipeline.stores
         # Reasons of failure by job id, for the messages of jobs that are given up.
         self.problems: dict[str, str] = {}
-        # Results of re-index tasks that a store failed to store; `retry` tries again.
-        self._unended: list[TaskResult] = []
+        # Results of re-index tasks that are not stored yet, because a store failed. `retry` stores them.
+        self._unstored: list[TaskResult] = []
         self._thread = threading.Thread(target=self._run, name="results", daemon=True)
 
     def start(self) -> None:
@@ -36,28 +36,28 @@ class ResultStage:
         self._thread.join()
 
     def retry(self) -> None:
-        """Store the results that a store failed to store; call this method only while no task is running."""
-        while self._unended:
-            self._end(self._unended[0])
-            del self._unended[0]
+        """Store the results that are not stored yet; call this method only while no task is running."""
+        while self._unstored:
+            self._end_task(self._unstored[0])
+            del self._unstored[0]
 
     def _run(self) -> None:
         while (result := self._pipeline.results.get()) is not None:
             try:
-                self._pipeline.outages.run([result.task.job_id], partial(self._end, result))
+                self._pipeline.outages.run([result.task.job_id], partial(self._end_task, result))
             except Exception as error:  # the queue retries the job when no other task is running
                 unexpected = None if isinstance(error, StoreError) else error
                 log.warning("the result of %s is not stored yet: %s", result.task.name, error, exc_info=unexpected)
                 if result.task.is_reindex:
-                    self._unended.append(result)
+                    self._unstored.append(result)
             if result.task.is_reindex:
                 self._pipeline.reindexed.put(result)
             elif result.status is DocumentStatus.FAILED:
                 self.problems[result.task.job_id] = result.reason
             self._pipeline.running.remove()
-            _trace(result)
+            _trace_task(result)
 
-    def _end(self, result: TaskResult) -> None:
+    def _end_task(self, result: TaskResult) -> None:
         task = result.task
         self._pipeline.passwords.pop(task.job_id, None)
         if result.needs_password:
@@ -72,7 +72,7 @@ class ResultStage:
             self._stores.jobs.finish(task.job_id, get_job_state(result.status), result.status, result.reason)
 
 
-def _trace(result: TaskResult) -> None:
+def _trace_task(result: TaskResult) -> None:
     ids = {"footnote.job_id": result.task.job_id, "footnote.document_id": result.task.document_id}
     counts = {"footnote.chunks": result.chunks, "footnote.embeddings": result.computed}
     add_span("index file", result.task.started_ns, **ids, **counts, **{"footnote.status": result.status.value})

@@ -42,7 +42,7 @@ class Snapshots:
     def create(
         self, name: str, *, collection: str = "", as_of: date | None = None, zone: tzinfo | None = None
     ) -> tuple[Snapshot, Job | None]:
-        """Create a snapshot; return it, and the job that indexes its content if the index does not contain all of it.
+        """Create a snapshot; return the snapshot, and the job that indexes content that the index lacks, if any.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ class Submission:
         With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
         stores, name, digest = self._stores, clean_name(name), compute_sha256(data)
-        # Documents that earlier releases added have no folder; an upload in the browser has an empty one.
+        # An upload in the browser has an empty folder; only documents that earlier releases added have none.
         folder = clean_folder(folder or "")
         with stores.file_lock:
             if document_id is not None and stores.documents.documents([document_id]):
@@ -72,7 +72,7 @@ class Submission:
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
-            # If the replaced document has other names, it keeps its content under them.
+            # A replaced document that has other names keeps its content under these names.
             if is_shared and replaced is not None:
                 self._naming.release(replaced)
             elif replaced is not None:
@@ -91,7 +91,7 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            # Attached files become separate documents: the former job, which said whether they are, may be deleted.
+            # Attached files become separate documents, because the former job may be deleted, which had this option.
             details = {"reread": True, "separate": True, **({"ocr": ocr} if ocr else {})}
             job_row = build_job_row("index", row.name, details=details)
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)

@@ -168,10 +168,10 @@ class Transfers:
         )
 
         def list_parts() -> Iterator[tuple[str, bytes]]:
-            yield MANIFEST, _dump(manifest)
+            yield MANIFEST, _serialize_manifest(manifest)
             for digest in dict.fromkeys(one.sha256 for one in found):
                 try:
-                    yield _name_part(digest), stores.files.get(digest)
+                    yield _build_part_name(digest), stores.files.get(digest)
                 except StoreUnavailable:
                     # If the document was deleted meanwhile, leave its file out; the import says that it is missing.
                     if digest in stores.documents.searchable_digests():
@@ -208,7 +208,10 @@ class Transfers:
         known = {one.document_id: new.document_id for one, new in zip(manifest.documents, added, strict=True)}
         return Import(
             added,
-            sum(self._add_conversation(one, known) for one in manifest.conversations),
+            sum(
+                self._stores.conversations.import_conversation(_replace_ids(one.model_dump(), known))
+                for one in manifest.conversations
+            ),
             tuple(self._set_missing(manifest.settings)),
         )
 
@@ -216,17 +219,17 @@ class Transfers:
         shown = one.names[0].name
         for name in one.names:
             clean_collection(name.collection)
-        if _name_part(one.sha256) not in archive:
+        if _build_part_name(one.sha256) not in archive:
             if not self._find_versions(one.sha256):
                 raise UnreadableError(f"it lacks the file of {shown}")
-        elif compute_sha256(archive.read(_name_part(one.sha256), self._max_file_bytes + 1)) != one.sha256:
+        elif compute_sha256(archive.read(_build_part_name(one.sha256), self._max_file_bytes + 1)) != one.sha256:
             raise UnreadableError(f"the file of {shown} is damaged or has more bytes than RAG_MAX_FILE_MB allows")
 
     def _find_versions(self, digest: str) -> Sequence[VersionRow]:
         return self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.state != "removing")
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
-        part, known = _name_part(one.sha256), self._stores.documents.find_content(one.sha256)
+        part, known = _build_part_name(one.sha256), self._stores.documents.find_content(one.sha256)
         names = self._list_missing(one, known[0]) if known else one.names
         jobs: list[Job] = []
         if names and (known or part in archive):
@@ -252,10 +255,6 @@ class Transfers:
         has |= {(PurePosixPath(name.name).name, name.collection, name.folder or "") for name in stored}
         return [name for name in one.names if (name.file, name.collection, name.folder) not in has]
 
-    def _add_conversation(self, one: _Conversation, known: Mapping[str, str]) -> bool:
-        values = _replace_ids(one.model_dump(), known)
-        return self._stores.conversations.import_conversation(values)
-
     def _set_missing(self, settings: _Settings) -> Iterator[str]:
         for name, value in settings.model_dump(exclude_none=True).items():
             if self._stores.preferences.get(name) is None:
@@ -276,18 +275,18 @@ def split_export(file: BinaryIO) -> Iterator[bytes]:
         manifest = _read_manifest(archive)
         for one in manifest.documents:
             alone = manifest.model_copy(update={"documents": [one], "conversations": [], "settings": _Settings()})
-            if (part := _name_part(one.sha256)) in archive:
-                yield b"".join(stream_zip([(MANIFEST, _dump(alone)), (part, archive.read(part))]))
-        yield b"".join(stream_zip([(MANIFEST, _dump(manifest))]))
+            if (part := _build_part_name(one.sha256)) in archive:
+                yield b"".join(stream_zip([(MANIFEST, _serialize_manifest(alone)), (part, archive.read(part))]))
+        yield b"".join(stream_zip([(MANIFEST, _serialize_manifest(manifest))]))
     except (UnreadableError, UnpackedSizeError) as error:
         raise BackupError(f"The file cannot be imported: {error}.") from None
 
 
-def _dump(manifest: _Export) -> bytes:
+def _serialize_manifest(manifest: _Export) -> bytes:
     return manifest.model_dump_json().encode("utf-8", "replace")
 
 
-def _name_part(digest: str) -> str:
+def _build_part_name(digest: str) -> str:
     return f"files/{digest}"
 
 

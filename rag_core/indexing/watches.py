@@ -111,11 +111,11 @@ class Watches:
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.record_check(watch.watch_id, str(error))
                 return SyncResult(watch.watch_id, (), (), (), str(error))
-            result = self._compare(watch, listing)
+            result = self._update_documents(watch, listing)
             self._stores.watches.record_check(watch.watch_id, result.problem)
             return result
 
-    def _compare(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
+    def _update_documents(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
         # Documents that were added from this folder. They are removed when the folder contains none of their files.
@@ -131,7 +131,7 @@ class Watches:
         for path in [path for path in listing.stamps if path not in current]:
             former = known[path].document_id if path in known else None
             try:
-                folder, data = _folder_of(watch, path), listing.read(path)
+                folder, data = _find_folder(watch, path), listing.read(path)
                 job = self._submit_file(watch, listing.name(path), folder, data, former, owned, current)
             except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
@@ -148,7 +148,7 @@ class Watches:
         for document_id in unused:
             former_paths = [path for path, row in known.items() if row.document_id == document_id]
             is_kept = [
-                self._release_name(document_id, listing.name(path), _folder_of(watch, path)) for path in former_paths
+                self._release_name(document_id, listing.name(path), _find_folder(watch, path)) for path in former_paths
             ]
             if all(is_kept):
                 self._stores.watches.transfer_ownership(document_id, watch.watch_id)
@@ -158,10 +158,10 @@ class Watches:
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.remove_file(watch.watch_id, path)
-            self._release_name(known[path].document_id, listing.name(path), _folder_of(watch, path))
+            self._release_name(known[path].document_id, listing.name(path), _find_folder(watch, path))
         for path, job in jobs.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
-                name, folder = clean_name(listing.name(path)), clean_folder(_folder_of(watch, path))
+                name, folder = clean_name(listing.name(path)), clean_folder(_find_folder(watch, path))
                 self._naming.add_alias(str(job.document_id), name, watch.collection, folder)
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         return SyncResult(
@@ -237,11 +237,11 @@ class Watches:
             try:
                 for watch in self.list():
                     if is_due(watch):
-                        self._check(watch)
+                        self._check_folder(watch)
             except Exception:  # for example, the database failed; the next check may succeed
                 log.exception("the watched folders could not be checked")
 
-    def _check(self, watch: WatchedFolder) -> None:
+    def _check_folder(self, watch: WatchedFolder) -> None:
         try:
             self._sync(watch)
         except RagError as error:
@@ -260,5 +260,5 @@ def is_due(watch: WatchedFolder) -> bool:
     return (datetime.now(UTC) - watch.checked_at).total_seconds() >= find_check_interval(watch.url)
 
 
-def _folder_of(watch: WatchedFolder, path: str) -> str:
+def _find_folder(watch: WatchedFolder, path: str) -> str:
     return str(PurePosixPath(f"{watch.url}/{path}").parent)

@@ -116,11 +116,11 @@ def find_base_url(address: str, key: str = "") -> str:
     """
     urls = build_base_urls(address)
     for url in urls:
-        status, body = _request("GET", f"{url}/models", key, _TIMEOUT_S)
+        status, body = _send_request("GET", f"{url}/models", key, _TIMEOUT_S)
         if status in (401, 403, 429) or (status == 200 and _parse_names(body) is not None):
             return url
     for url in urls:
-        status, _ = _request("POST", f"{url}/chat/completions", key, _TIMEOUT_S)
+        status, _ = _send_request("POST", f"{url}/chat/completions", key, _TIMEOUT_S)
         if status in (400, 401, 403, 415, 422, 429):
             return url
     raise GeneratorUnavailable(
@@ -207,14 +207,14 @@ def is_sendable(key: str) -> bool:
 def _find_local_server(preset: ModelPreset) -> LocalServer | None:
     parts = urlsplit(preset.base_url)
     try:
-        status, body = _request("GET", f"{parts.scheme}://{parts.netloc}{preset.list_path}", "", _LOCAL_TIMEOUT_S)
+        status, body = _send_request("GET", f"{parts.scheme}://{parts.netloc}{preset.list_path}", "", _LOCAL_TIMEOUT_S)
     except GeneratorUnavailable:
         return None
     names = _parse_names(body)
     return None if status != 200 or names is None else LocalServer(preset.id, preset.base_url, tuple(sorted(names)))
 
 
-def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
+def _send_request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
     """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON."""
     import httpx
 

@@ -121,7 +121,7 @@ def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
     thread = threading.Thread(target=read, name="reply", daemon=True)
     thread.start()
     try:
-        while not isinstance(item := _wait(arrived), _End):
+        while not isinstance(item := _receive(arrived), _End):
             if isinstance(item, BaseException):
                 raise item
             yield item
@@ -136,7 +136,7 @@ class _End:
     """The end of a stream."""
 
 
-def _wait(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:
+def _receive(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:
     try:
         return arrived.get(timeout=PAUSE_S)
     except queue.Empty:

@@ -15,7 +15,7 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestReport
+from rag_core.llm.request import ModelRequest, RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types.formatting import format_count
@@ -85,7 +85,7 @@ class ConnectionTest:
         settings, reply = self.settings, self._request_text()
         if reply.failure is not None and not reply.moments:
             name = KEY if isinstance(reply.failure, GeneratorAuthError) else MODEL
-            other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
+            other = f" The endpoint lists {_list_first(listed)}." if name == MODEL and listed else ""
             yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
             return
         if not settings.gguf:
@@ -123,7 +123,7 @@ class ConnectionTest:
         report, text, moments, thought, failure = RequestReport(), "", list[float](), False, None
         started = time.perf_counter()
         try:
-            with closing(convert(self.endpoint.stream(messages, report))) as pieces:
+            with closing(convert(self.endpoint.stream(ModelRequest(messages), report))) as pieces:
                 for piece in pieces:
                     if piece is None:
                         thought = True
@@ -184,10 +184,12 @@ class ConnectionTest:
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
         return ModelCheck(MODEL, True, f"{model} answers.")
-    return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {_shorten(listed)}.")
+    return ModelCheck(
+        MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {_list_first(listed)}."
+    )
 
 
-def _shorten(listed: list[str]) -> str:
+def _list_first(listed: list[str]) -> str:
     return ", ".join(listed[:_MAX_LISTED]) + (", …" if len(listed) > _MAX_LISTED else "")
 
 

@@ -46,7 +46,7 @@ class FittedContext:
     Attributes
     ----------
     passages : tuple[Passage, ...]
-        In order of rank. If the first passage is shortened, ``text`` and ``end`` are those of the rest.
+        In order of rank. Only the first passage can be shortened.
     history : tuple[Message, ...]
         The newest turns, oldest first.
     left_out : tuple[int, ...]

@@ -78,7 +78,7 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
 
 
 def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
-    """Return what an endpoint reports about the context of a model; nothing if it does not answer.
+    """Ask an endpoint for the context of a model, and return the reply; an empty one if the endpoint does not answer.
 
     No text of a document is sent.
 
@@ -94,7 +94,9 @@ def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float 
     largest, is_final = 0, True
     try:
         with open_client(base_url, key, timeout_s) as client:
-            for source in _ask(client, base_url.rstrip("/"), model, local=is_private_host(parse_host(base_url))):
+            for source in _ask_sources(
+                client, base_url.rstrip("/"), model, local=is_private_host(parse_host(base_url))
+            ):
                 largest, is_final = largest or source.largest, is_final and source.is_final
                 if source.tokens:
                     return replace(source, largest=source.largest or largest)
@@ -105,33 +107,33 @@ def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float 
     return ReportedContext(largest=largest, is_final=is_final)
 
 
-def _ask(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[ReportedContext]:
-    """Yield what each source of an endpoint reports; raise `httpx.HTTPError` if the endpoint does not answer.
+def _ask_sources(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[ReportedContext]:
+    """Yield the report of each API of an endpoint; raise `httpx.HTTPError` if the endpoint does not answer.
 
-    The servers' own APIs are asked only on this machine or in its network, because services on the internet have none,
-    and only if OpenAI's API is at the usual path of these servers.
+    The APIs of llama.cpp, LM Studio and Ollama are asked only on this machine and in its network, and only if OpenAI's
+    API is at the usual path of these servers.
     """
-    listed = _request(client, "GET", f"{base_url}/models", must_answer=True)
+    listed = _fetch_json(client, "GET", f"{base_url}/models", must_answer=True)
     yield _read_entry(_find_entry(listed.get("data"), "id", model))
     parts = urlsplit(base_url)
     if not local or parts.path not in ("", "/v1"):
         return
     root = f"{parts.scheme}://{parts.netloc}"
     # llama.cpp: the context of one of the server's slots.
-    generation = _request(client, "GET", f"{root}/props").get("default_generation_settings")
+    generation = _fetch_json(client, "GET", f"{root}/props").get("default_generation_settings")
     yield ReportedContext(_read_number(generation, "n_ctx"), is_final=True)
     # LM Studio: an unloaded model has no loaded context.
-    shown = _request(client, "GET", f"{root}/api/v0/models/{quote(model)}")
+    shown = _fetch_json(client, "GET", f"{root}/api/v0/models/{quote(model)}")
     in_use, largest = (_read_number(shown, f"{name}_context_length") for name in ("loaded", "max"))
     yield ReportedContext(in_use, largest, is_final=bool(in_use) or not largest)
-    loaded = _request(client, "GET", f"{root}/api/ps").get("models")
+    loaded = _fetch_json(client, "GET", f"{root}/api/ps").get("models")
     if isinstance(loaded, list):
         yield _ask_ollama(client, root, model, loaded)
 
 
 def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> ReportedContext:
     running = _find_entry(loaded, "name", model) or _find_entry(loaded, "name", f"{model}:latest")
-    shown = _request(client, "POST", f"{root}/api/show", {"model": model})
+    shown = _fetch_json(client, "POST", f"{root}/api/show", {"model": model})
     parameters, details = shown.get("parameters"), shown.get("model_info")
     named = _OLLAMA_NUM_CTX.search(parameters) if isinstance(parameters, str) else None
     names = [name for name in details if name.endswith(".context_length")] if isinstance(details, dict) else []
@@ -144,7 +146,9 @@ def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> Report
     return ReportedContext(in_use, largest, is_ollama=True, is_final=named is not None)
 
 
-def _request(client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False) -> dict[str, Any]:
+def _fetch_json(
+    client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False
+) -> dict[str, Any]:
     """Return the JSON object of a reply; an empty one if there is none. With ``must_answer``, raise if nothing came."""
     import httpx
 

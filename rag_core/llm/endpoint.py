@@ -25,6 +25,7 @@ from rag_core.llm.request import (
     DEFAULT_BASE_URL,
     REASONING_FACTOR,
     STATUS_BY_ERROR_CODE,
+    ModelRequest,
     RequestReport,
     drop_rejected_option,
     extract_error_details,
@@ -32,7 +33,6 @@ from rag_core.llm.request import (
     parse_retry_after_s,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
-from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 from rag_core.types.access import is_loopback
 
@@ -88,29 +88,10 @@ class Endpoint:
         # Rejected options for tools and schemas, which only some requests have.
         self._rejected: set[str] = set()
 
-    def stream(
-        self,
-        messages: Sequence[dict[str, Any]],
-        report: RequestReport,
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Pieces:
+    def stream(self, request: ModelRequest, report: RequestReport) -> Pieces:
         """Yield the pieces of the reply's text, ``None`` for each piece of reasoning, and fill ``report``.
 
         Closing the iterator closes the connection; servers then stop generating.
-
-        Parameters
-        ----------
-        messages : sequence of dict
-        report : RequestReport
-        tools : sequence of Tool
-            Tools that the model can call.
-        schema : dict, optional
-            JSON schema of the reply. Not every endpoint enforces it.
-        must_call : bool
-            Whether the model has to call a tool. Not every endpoint enforces this.
 
         Raises
         ------
@@ -121,7 +102,7 @@ class Endpoint:
         connected = False
         failure: GeneratorError | None = None
         try:
-            with closing(self._open(messages, tools, schema, must_call=must_call)) as events:
+            with closing(self._open_stream(request)) as events:
                 connected = True
                 report.disconnect = lambda: _disconnect(events)
                 for event in map(self._api.parse_event, events):
@@ -138,8 +119,8 @@ class Endpoint:
                         yield event.text
                     elif event.is_reasoning:
                         yield None
-                    # Wait for the token counts: Chat Completions reports them after the end of the text, and some
-                    # servers report them in every event.
+                    # Chat Completions reports the token counts after the end of the text. Some servers report counts in
+                    # every event.
                     if report.finish and event.tokens:
                         return
         except (OpenAIError, ValueError) as error:
@@ -233,23 +214,17 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool],
-        schema: dict[str, Any] | None,
-        *,
-        must_call: bool,
-    ) -> Any:
+    def _open_stream(self, request: ModelRequest) -> Any:
+        """Send a request; repeat it without options that the endpoint rejects."""
         from openai import BadRequestError, UnprocessableEntityError
 
-        client = self._connect()
+        client, messages, tools = self._connect(), request.messages, request.tools
         self._options = self._options or self._api.build_options(self._profile.answer_tokens)
         if self._gguf_server:
             messages = drop_images(messages)
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
-        wanted = self._api.constrain_reply(schema) if schema and not tools else {}
-        if must_call:
+        wanted = self._api.constrain_reply(request.schema) if request.schema and not tools else {}
+        if request.must_call:
             wanted = {"tool_choice": "required"}
         suspected = frozenset[str]()
         while True:

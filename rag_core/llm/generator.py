@@ -21,7 +21,7 @@ from rag_core.llm.model_profile import ModelProfile
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestReport
+from rag_core.llm.request import ModelRequest, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.llm.tool_calls import (
     Tool,
@@ -201,7 +201,7 @@ class LanguageModel:
                 instructions=instructions,
                 hint=hint if hint and hint.rank in kept else None,
             )
-            yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
+            yield from self._stream_with_retries(stream, ModelRequest([*messages, *build_continuation(written)]))
 
         return AnswerStream(write)
 
@@ -216,11 +216,11 @@ class LanguageModel:
         def write(stream: AnswerStream) -> Pieces:
             if tools and not self._writes_calls:
                 try:
-                    yield from self._stream_with_retries(stream, messages, tools)
+                    yield from self._stream_with_retries(stream, ModelRequest(messages, tools))
                     return
                 except _ToolsRejected as rejected:
                     self._stop_calling(str(rejected))
-            yield from self._stream_with_retries(stream, messages)
+            yield from self._stream_with_retries(stream, ModelRequest(messages))
 
         return AnswerStream(write)
 
@@ -229,7 +229,7 @@ class LanguageModel:
 
         With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
         """
-        return self._read(messages, schema=schema)
+        return self._read_reply(ModelRequest(messages, schema=schema))
 
     def causal_model(self) -> GgufCausalModel:
         """Return the model as one that predicts single tokens.
@@ -267,7 +267,7 @@ class LanguageModel:
         usage = Usage()
         if not self._writes_calls:
             try:
-                reply = self._read(messages, tools, must_call=True)
+                reply = self._read_reply(ModelRequest(messages, tools, must_call=True))
             except _ToolsRejected as rejected:
                 self._stop_calling(str(rejected))
             else:
@@ -277,7 +277,7 @@ class LanguageModel:
                     return Completion(reply.text if reply.calls or not calls else "", reply.usage, calls)
                 usage = reply.usage
                 self._stop_calling("The model called none of the tools that were offered to it.")
-        reply = self._read(write_as_text(messages, tools), schema=build_call_schema(tools))
+        reply = self._read_reply(ModelRequest(write_as_text(messages, tools), schema=build_call_schema(tools)))
         calls = find_written_call(reply.text, tools)
         return Completion("" if calls else reply.text, usage + reply.usage, calls)
 
@@ -307,32 +307,15 @@ class LanguageModel:
         self._writes_calls = True
         self.tools_problem = f"{problem} So the model wrote its calls as text."
 
-    def _read(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Completion:
-        reply = AnswerStream(
-            lambda stream: self._stream_with_retries(stream, messages, tools, schema, must_call=must_call)
-        )
+    def _read_reply(self, request: ModelRequest) -> Completion:
+        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, request))
         return Completion(strip_unopened_reasoning("".join(reply)), reply.usage, reply.calls)
 
-    def _stream_with_retries(
-        self,
-        stream: AnswerStream,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Pieces:
+    def _stream_with_retries(self, stream: AnswerStream, request: ModelRequest) -> Pieces:
         attempt = 0
         while True:
             report, started, thought, failed = RequestReport(), False, False, None
-            pieces = self._endpoint.stream(messages, report, tools, schema, must_call=must_call)
+            pieces = self._endpoint.stream(request, report)
             if stream.reports_pauses:
                 pieces = read_in_background(pieces, report)
             try:
@@ -346,7 +329,7 @@ class LanguageModel:
             except GeneratorError as failure:
                 failed = failure
             finally:
-                self._record_usage(stream, messages, report)
+                self._record_usage(stream, request.messages, report)
             if failed is None:
                 stream.calls = join_pieces(report.calls)
                 if stream.calls:
@@ -357,9 +340,9 @@ class LanguageModel:
                     continue
                 self._finish(stream, report, started)
                 return
-            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
+            if request.tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
                 raise _ToolsRejected(str(failed))
-            if _is_about_images(failed) and any(count_images(one["content"]) for one in messages):
+            if _is_about_images(failed) and any(count_images(one["content"]) for one in request.messages):
                 self._rejects_images = True
                 raise ImagesRejected(str(failed))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:

@@ -105,7 +105,8 @@ class GgufServer:
     def _wait_until_ready(self, address: str) -> None:
         """Send a request that the server queues, and wait for the response.
 
-        llama.cpp reports that it is ready shortly before it processes its queue, and hangs if it is freed in between.
+        llama.cpp reports that it is ready shortly before it processes its queue. If the server is freed in between, it
+        hangs.
         """
         connection = HTTPConnection(address.removeprefix("http://"), timeout=self._settings.openai_timeout_s)
         connection.request("GET", "/lora-adapters", headers={"Authorization": f"Bearer {self._key}"})

@@ -83,9 +83,9 @@ class GgufCausalModel:
         options = {"n_predict": 1, "n_probs": LISTED, "temperature": 0, "cache_prompt": True}
         reply = self._request("POST", "/completion", {"prompt": [list(one) for one in contexts], **options})
         replies = reply if isinstance(reply, list) else [reply]
-        return [self._parse(one["completion_probabilities"][0]["top_logprobs"]) for one in replies]
+        return [self._parse_distribution(one["completion_probabilities"][0]["top_logprobs"]) for one in replies]
 
-    def _parse(self, listed: Sequence[dict[str, Any]]) -> TokenDistribution:
+    def _parse_distribution(self, listed: Sequence[dict[str, Any]]) -> TokenDistribution:
         tokens = np.array([one["id"] for one in listed], np.int32)
         values = np.array([one["logprob"] for one in listed], np.float64)
         unlisted = self.vocabulary_size - len(tokens)

@@ -62,7 +62,7 @@ def build_statement_messages(
     question: str, passages: Sequence[Passage], statements: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return chat messages that ask whether the passages support each statement of an answer, numbered from 1."""
-    items = _number("statements", statements)
+    items = _number_lines("statements", statements)
     return _build_messages(question, passages, items, _STATEMENTS, range(1, len(statements) + 1))
 
 
@@ -75,7 +75,7 @@ def build_expected_messages(
     question: str, passages: Sequence[Passage], sentences: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return chat messages that ask whether the passages state each sentence of the expected answer."""
-    items = _number("sentences", sentences)
+    items = _number_lines("sentences", sentences)
     return _build_messages(question, passages, items, _EXPECTED, range(1, len(sentences) + 1))
 
 
@@ -136,7 +136,7 @@ def _quote(tag: str, text: str) -> str:
     return f"<{tag}>\n{_quote_line(text)}\n</{tag}>"
 
 
-def _number(tag: str, texts: Sequence[str]) -> str:
+def _number_lines(tag: str, texts: Sequence[str]) -> str:
     lines = "\n".join(f"{number}. {_quote_line(text)}" for number, text in enumerate(texts, 1))
     return f"<{tag}>\n{lines}\n</{tag}>"
 

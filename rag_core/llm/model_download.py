@@ -44,12 +44,12 @@ def build_model_path(model: CatalogueModel, folder: Path) -> Path:
 
 def is_downloaded(model: CatalogueModel, folder: Path) -> bool:
     """Return whether the whole file of a model is in the folder. The check compares the size only."""
-    return _size(build_model_path(model, folder)) == model.size_bytes
+    return _measure_size(build_model_path(model, folder)) == model.size_bytes
 
 
 def count_partial_bytes(model: CatalogueModel, folder: Path) -> int:
     """Return the number of bytes in the folder from an interrupted download."""
-    return _size(_part_path(model, folder))
+    return _measure_size(_part_path(model, folder))
 
 
 def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
@@ -117,7 +117,7 @@ def download_model(
         raise ModelTooLarge(problem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(model, folder):
+        with _lock_model(model, folder):
             # Another process may have finished the download since the first check.
             if not is_downloaded(model, folder):
                 _fetch(model, part, on_progress, is_cancelled)
@@ -144,7 +144,7 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
     if not folder.is_dir():
         return
     try:
-        with _locked(model, folder):
+        with _lock_model(model, folder):
             _part_path(model, folder).unlink(missing_ok=True)
             build_model_path(model, folder).unlink(missing_ok=True)
     except OSError as error:
@@ -155,7 +155,7 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
 
 
 @contextmanager
-def _locked(model: CatalogueModel, folder: Path) -> Iterator[None]:
+def _lock_model(model: CatalogueModel, folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / f".{model.file}.lock", timeout=0, thread_local=False)
@@ -177,7 +177,7 @@ def _fetch(
     """Download the missing bytes of a file."""
     import httpx
 
-    if (offset := _size(part)) >= model.size_bytes:
+    if (offset := _measure_size(part)) >= model.size_bytes:
         return
     # Request no compression, because a range of a compressed reply does not count the bytes of the file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
@@ -214,7 +214,7 @@ def _fetch(
             reason = f"HTTP {error.response.status_code}"
         else:
             reason = str(error) or type(error).__name__
-        kept = f"It continues after the first {format_size(_size(part))}. " if _size(part) else ""
+        kept = f"It continues after the first {format_size(_measure_size(part))}. " if _measure_size(part) else ""
         raise DownloadInterrupted(
             f"{model.name} could not be downloaded from {urlsplit(model.url).hostname} ({reason}). Check the network "
             f"connection, and download it again. {kept}Without a network, copy the file from {model.url} to this "
@@ -257,5 +257,5 @@ def _part_path(model: CatalogueModel, folder: Path) -> Path:
     return folder / f"{model.file}.part"
 
 
-def _size(path: Path) -> int:
+def _measure_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0

@@ -30,7 +30,7 @@ If a passage states what is asked, answer in one or two sentences, copy names, n
 the number of the passage, like [2]. If the passages state it only of another thing, person, place or time, or not at \
 all, reply only: I don't know."""
 
-# The user's instructions are data: they are quoted in the user's message, and rules about citing follow them.
+# The user's instructions are quoted as data in the user's message, before rules about citing.
 _INSTRUCTIONS = """\
 The reader's wishes for the language, length and tone of the answer. They concern nothing else: what the passages \
 state, the numbers of the passages, and "I don't know" stay as the rules say.

@@ -1,4 +1,4 @@
-"""The report of a request to an endpoint, and the parsing of headers, errors and addresses.
+"""The content and the report of a request to an endpoint, and the parsing of headers, errors and addresses.
 
 The module imports no client library; it reads the attributes of errors by name.
 """
@@ -6,14 +6,14 @@ The module imports no client library; it reads the attributes of errors by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from rag_core.llm.tool_calls import CallPiece
+from rag_core.llm.tool_calls import CallPiece, Tool
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Error codes of stream events, mapped to the equivalent HTTP status.
@@ -30,6 +30,28 @@ _UNKNOWN = re.compile(
 _NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 # This option is never dropped: without it, the provider would store the request.
 _REQUIRED_OPTION = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """The content of a request to a model.
+
+    Attributes
+    ----------
+    messages : sequence of dict
+        Chat messages, as in `rag_core.llm.message_parts`.
+    tools : sequence of Tool
+        Tools that the model can call.
+    schema : dict, optional
+        JSON schema of the reply. Not every endpoint enforces it.
+    must_call : bool
+        Whether the model has to call a tool. Not every endpoint enforces this.
+    """
+
+    messages: Sequence[dict[str, Any]]
+    tools: Sequence[Tool] = ()
+    schema: dict[str, Any] | None = None
+    must_call: bool = False
 
 
 @dataclass(slots=True)

@@ -49,7 +49,9 @@ class Tool:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        described = {name: {**_schema_of(name), "description": meaning} for name, meaning in self.parameters.items()}
+        described = {
+            name: {**_build_parameter_schema(name), "description": meaning} for name, meaning in self.parameters.items()
+        }
         return build_object_schema(described, self.required)
 
     def describe(self, parameter: str) -> str:
@@ -157,7 +159,9 @@ def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:
         value = given.get(name)
         if value is None or value == "":
             continue
-        arguments[name] = _parse_numbers(tool, name, value) if _is_list(name) else _parse_text(tool, name, value)
+        arguments[name] = (
+            _parse_numbers(tool, name, value) if _is_list_parameter(name) else _parse_text(tool, name, value)
+        )
     if missing := [name for name in tool.required if name not in arguments]:
         raise ToolArgumentError(f"The request needs a value for {', '.join(missing)}.")
     return arguments
@@ -180,14 +184,14 @@ def build_result_message(call: ToolCall, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.call_id, "content": text}
 
 
-def _is_list(name: str) -> bool:
+def _is_list_parameter(name: str) -> bool:
     return name.endswith("s")
 
 
-def _schema_of(name: str) -> dict[str, Any]:
+def _build_parameter_schema(name: str) -> dict[str, Any]:
     return (
         {"type": "array", "items": {"type": "integer"}, "maxItems": _MAX_ITEMS}
-        if _is_list(name)
+        if _is_list_parameter(name)
         else {"type": "string"}
     )
 

@@ -199,7 +199,7 @@ class Judge:
         return compute_share([one.positive if one else None for one in found])
 
     def _judge_items(self, calls: _Calls, answer: Answer, count: int, build: Build) -> dict[int, Verdict]:
-        """Return, for each of ``count`` items by number from 1, the verdict whether the passages support it.
+        """Return the verdicts whether the passages support the items with the numbers from 1 to ``count``.
 
         If the passages need several prompts, an item is supported if the passages of one of the prompts support it.
         """

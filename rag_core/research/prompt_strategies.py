@@ -138,9 +138,9 @@ class LongContext(ModelStrategy):
 
 
 def _extract_from_passage(complete: Complete, question: str, passage: Passage) -> str:
-    """Return what a passage says about a question, as the model copies it; empty if the passage says nothing.
+    """Let the model copy what a passage says about a question; return an empty text if the passage says nothing.
 
-    The text is not longer than the passage, and as untrusted.
+    The text is not longer than the passage. It is untrusted, like the passage.
     """
     request = f"{format_passage(passage)}\n\nQuestion: {escape_markup(question).strip()}"
     reply = complete(build_chat(_EXTRACT, request)).strip()

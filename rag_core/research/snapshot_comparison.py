@@ -60,14 +60,14 @@ class SnapshotComparisons:
         answers = [
             self._answer(question, Scope.of(documents, collections, as_of), Writer(model)) for as_of in (first, second)
         ]
-        return SnapshotComparison(question, _find_own(*answers), _find_own(*reversed(answers)))
+        return SnapshotComparison(question, _find_differences(*answers), _find_differences(*reversed(answers)))
 
     def _answer(self, question: str, scope: Scope, writer: Writer) -> Answer:
         events = self._follow_ups.ask(question, scope, None, (), writer=writer)
         return next(event for event in events if isinstance(event, Answer))
 
 
-def _find_own(answer: Answer, other: Answer) -> SnapshotSide:
+def _find_differences(answer: Answer, other: Answer) -> SnapshotSide:
     """Return an answer with the passages and words that another one lacks."""
     others = {(one.document_id, one.text) for one in other.passages}
     own = [one for one in answer.passages if (one.document_id, one.text) not in others]

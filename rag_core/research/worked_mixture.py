@@ -61,7 +61,8 @@ def compute_worked_mixture(weighting: WeightingConfig) -> WorkedMixture:
     0 days, any other an infinite age.
     """
     candidates = [
-        ScoredPassage(key, _cosine(one.vector), 0.0 if one.is_fresh else math.inf) for key, one in _DOCUMENTS.items()
+        ScoredPassage(key, _compute_cosine(one.vector), 0.0 if one.is_fresh else math.inf)
+        for key, one in _DOCUMENTS.items()
     ]
     weighted = weight_passages(candidates, weighting)
     probabilities = {key: dict(zip(_ANSWERS, one.probabilities, strict=True)) for key, one in _DOCUMENTS.items()}
@@ -76,5 +77,5 @@ def compute_worked_mixture(weighting: WeightingConfig) -> WorkedMixture:
     )
 
 
-def _cosine(vector: tuple[float, float]) -> float:
+def _compute_cosine(vector: tuple[float, float]) -> float:
     return sum(one * other for one, other in zip(_QUERY, vector, strict=True)) / math.hypot(*vector)

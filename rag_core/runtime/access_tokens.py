@@ -55,7 +55,7 @@ class AccessTokens:
                 raise TokenError(
                     f"The token was not created, because one is named “{name}” already. Enter another name."
                 )
-            return secret, self._store.add(name, _digest(secret), caller)
+            return secret, self._store.add(name, _compute_digest(secret), caller)
 
     def list(self) -> Sequence[AccessToken]:
         """Return all tokens, oldest first."""
@@ -63,7 +63,7 @@ class AccessTokens:
 
     def find(self, secret: str) -> AccessToken | None:
         """Return the token with this text and record its use; ``None`` if it was revoked or never existed."""
-        return self._store.find(_digest(secret))
+        return self._store.find(_compute_digest(secret))
 
     def revoke(self, name: str) -> AccessToken:
         """Remove the token with this name or id; raise `TokenError` if there is none."""
@@ -74,5 +74,5 @@ class AccessTokens:
         return found
 
 
-def _digest(secret: str) -> str:
+def _compute_digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -42,7 +42,7 @@ class IndexGeneration:
 
     def chunker(self) -> Chunker:
         """Return a chunker with the parameters of this generation."""
-        return Chunker(_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
+        return Chunker(_build_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
 class IndexGenerations:
@@ -107,7 +107,7 @@ class IndexGenerations:
             sparse=sparse.name if sparse else "",
             sparse_weights=sparse.weights if sparse else "",
         )
-        _chunk_config(fingerprint, embedder)
+        _build_chunk_config(fingerprint, embedder)
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
@@ -121,7 +121,7 @@ class IndexGenerations:
         return built.differences(self.configured()) if built else {}
 
     def _open(self, generation_id: int, fingerprint: Fingerprint) -> IndexGeneration:
-        embedder = self._embedder(fingerprint.embedder)
+        embedder = self._load_embedder(fingerprint.embedder)
         identity = embedder.identity
         current = (identity.weights, identity.dimension, identity.projection)
         if current != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
@@ -149,7 +149,7 @@ class IndexGenerations:
             )
         return encoder
 
-    def _embedder(self, name: str) -> Embedder:
+    def _load_embedder(self, name: str) -> Embedder:
         """Return the embedder with which an index was built."""
         try:
             return self._models.embedder(name)
@@ -164,7 +164,7 @@ class IndexGenerations:
             ) from error
 
 
-def _chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
+def _build_chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
     return ChunkConfig(
         tokens=fingerprint.chunk_tokens,
         overlap=fingerprint.chunk_overlap,

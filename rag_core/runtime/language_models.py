@@ -98,15 +98,15 @@ class LanguageModels:
 
     def read_key_again(self) -> None:
         """Read the stored API key again, for example after the keyring was unlocked."""
-        # Do not close the replaced models, because questions may still use them. Their connections are closed when the
-        # last question releases them.
+        # Do not close the replaced models, which running questions may use. Their connections are closed when the last
+        # of these questions ends.
         with self._connecting:
             self._generators = {}
             self._connected = None
 
     def offers_environment_key(self, address: str) -> bool:
         """Return whether a key of the environment is used for an address in the form if no key is entered."""
-        return bool(self._environment_key(address))
+        return bool(self._find_environment_key(address))
 
     @property
     def choice(self) -> ModelChoice | None:
@@ -184,7 +184,7 @@ class LanguageModels:
         name. See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        with closing(LanguageModel(self._apply(found, secret), names=FORM_NAMES)) as model:
+        with closing(LanguageModel(self._apply_connection(found, secret), names=FORM_NAMES)) as model:
             try:
                 return found, model.models()
             except ModelListMissing:
@@ -196,7 +196,7 @@ class LanguageModels:
         See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        settings = apply_price(self._apply(found, secret), self._prices)
+        settings = apply_price(self._apply_connection(found, secret), self._prices)
         if not settings.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
@@ -227,7 +227,7 @@ class LanguageModels:
         if not found.gguf and not found.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         if not found.gguf:
-            require_accepted_key(self._apply(found, secret))
+            require_accepted_key(self._apply_connection(found, secret))
         found = self._adopt_context(found, secret)
         # Remove the old connection first. If a later step fails, the new key is then not sent to the old endpoint.
         self._stores.preferences.set(CONNECTION, None)
@@ -255,8 +255,7 @@ class LanguageModels:
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
 
-        ``name`` is a model of the endpoint; ``None`` stands for the model in use. Raise `SettingsError` if there is
-        none.
+        ``name`` is a model of the endpoint, by default the model in use. Raise `SettingsError` if no model is in use.
         """
         return (self.get(name) if name else self.require("A test of the connection")).test_connection()
 
@@ -279,7 +278,7 @@ class LanguageModels:
 
     def find_generator_name(self, model: str | None) -> str:
         """Return the name of a model in `Answer.generator`; see `find_name` for ``model``."""
-        return self._with(self.find_name(model)).generator_name
+        return self._apply_model(self.find_name(model)).generator_name
 
     def active(self, model: str | None = None) -> LanguageModel | None:
         """Return a model; ``None`` if answers are quotes. See `find_name` for ``model``."""
@@ -299,7 +298,7 @@ class LanguageModels:
         """Return a model by its name, without a check whether the endpoint has it."""
         with self._connecting:
             if model not in self._generators:
-                settings = self._with(model)
+                settings = self._apply_model(model)
                 self._generators[model] = LanguageModel(
                     settings,
                     names=self.names,
@@ -334,7 +333,7 @@ class LanguageModels:
         # Send a stored key only to the endpoint for which it was entered.
         known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
         secret = self._read_key() if known else (key or "").strip()
-        used = secret or self._environment_key(choice.base_url)
+        used = secret or self._find_environment_key(choice.base_url)
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
     def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
@@ -342,12 +341,12 @@ class LanguageModels:
         if choice.gguf or (choice.context_tokens and not choice.context_reported):
             return choice
         assumed = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
-        used = key or self._environment_key(choice.base_url)
+        used = key or self._find_environment_key(choice.base_url)
         found = ask_context_length(choice.base_url, choice.model, used).limit(assumed)
         tokens = None if found is None else min(found, max(assumed, MAX_REPORTED_TOKENS))
         return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
-    def _environment_key(self, address: str) -> str:
+    def _find_environment_key(self, address: str) -> str:
         """Return the key of the environment if an address is OpenAI's own; else it is empty."""
         key = self._from_environment.openai_api_key
         usable = key is not None and not self.is_from_environment and is_openai_address(address)
@@ -360,10 +359,10 @@ class LanguageModels:
         except StoreError as error:
             log.warning("the API key could not be read: %s", error)
             self._key_problem = str(error)
-        return self._apply(choice, key)
+        return self._apply_connection(choice, key)
 
-    def _apply(self, choice: ModelChoice, key: str) -> Settings:
-        key = key or self._environment_key(choice.base_url)
+    def _apply_connection(self, choice: ModelChoice, key: str) -> Settings:
+        key = key or self._find_environment_key(choice.base_url)
         return apply_choice(self._from_environment, choice, key)
 
     def _read_key(self) -> str:
@@ -377,7 +376,7 @@ class LanguageModels:
         self._stores.preferences.set(_MODEL, None)
         self.read_key_again()
 
-    def _with(self, model: str) -> Settings:
+    def _apply_model(self, model: str) -> Settings:
         settings = self.settings
         if settings.gguf:
             return settings

@@ -38,15 +38,15 @@ class LocalModels:
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
-        # The reasons why models could not be loaded, by a text that names the model.
+        # Why models could not be loaded: the reason by a message that names the model.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
     def close(self) -> None:
         """Release all models.
 
-        Otherwise they would stay in memory until the process ends, because the garbage collector ignores them; see
-        `freeze_garbage_collector`.
+        Without this call, the models would stay in memory until the process ends, because the garbage collector ignores
+        them; see `freeze_garbage_collector`.
         """
         with self._loading:
             self._runtime.close()
@@ -144,7 +144,7 @@ class LocalModels:
             return self._answerability
 
     def _load(self, load: Callable[[], Model], problem: str) -> Model:
-        """Call ``load`` and return the model. If it fails, `readiness` reports ``problem`` until it succeeds."""
+        """Call ``load`` and return the model. After a failure, `readiness` reports ``problem`` until one succeeds."""
         try:
             model = load()
         except RagError as error:

@@ -38,7 +38,7 @@ class Preferences:
     @property
     def threshold(self) -> float:
         """The threshold of the gate: ``model_threshold`` if a language model is in use, ``threshold`` otherwise."""
-        return self._threshold(self._threshold_name)
+        return self._read_threshold(self._threshold_name)
 
     @property
     def gate(self) -> str:
@@ -50,7 +50,7 @@ class Preferences:
         if not self._models.find_name(model):
             return self.quotes_gate, self.quotes_threshold
         name = ON_TOPIC if self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
-        return name, self._threshold("model_threshold")
+        return name, self._read_threshold("model_threshold")
 
     @property
     def quotes_gate(self) -> str:
@@ -63,7 +63,7 @@ class Preferences:
     @property
     def quotes_threshold(self) -> float:
         """The threshold that is compared with the score `quotes_gate`."""
-        return self._threshold("threshold")
+        return self._read_threshold("threshold")
 
     @property
     def default_threshold(self) -> float:
@@ -119,7 +119,7 @@ class Preferences:
     def _threshold_name(self) -> str:
         return "model_threshold" if self._models.current else "threshold"
 
-    def _threshold(self, name: str) -> float:
+    def _read_threshold(self, name: str) -> float:
         stored = self._stores.preferences.get(name)
         return float(getattr(self._settings, name) if stored is None else stored)
 

@@ -60,7 +60,7 @@ def check_health(
         if reachable[name]:
             sizes[name] = number
 
-    counts = try_call(lambda: _counts(stores), dict[str, int]())
+    counts = try_call(lambda: _count_contents(stores), dict[str, int]())
     count("database", stores.documents.count_chunks)
     built = try_call(generations.built_with, None)
     retrievers = stores.list_retrievers(built)
@@ -98,6 +98,7 @@ def check_health(
             "Searches still work, but those pages cannot be shown or indexed again: set RAG_FILES_URL to the folder of "
             "the files, restore them from a backup of the data folder, or add the same files again."
         )
+    outdated = len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))
     # Remove repetitions: if a store does not answer, several checks report the same problem.
     unique = list(dict.fromkeys(problems))
     return Status(
@@ -117,7 +118,7 @@ def check_health(
             *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
-            *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),
+            *([f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"] if outdated else []),
         ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
     )
@@ -149,13 +150,7 @@ def _describe_differences(built: Fingerprint | None, configured: Fingerprint | N
     ]
 
 
-def _describe_outdated(outdated: int) -> list[str]:
-    if not outdated:
-        return []
-    return [f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"]
-
-
-def _counts(stores: Stores) -> dict[str, int]:
+def _count_contents(stores: Stores) -> dict[str, int]:
     failed = sum(document.status is DocumentStatus.FAILED for document in stores.documents.documents())
     return {**stores.documents.counts(), "failed": failed, "conversations": stores.conversations.count()}
 

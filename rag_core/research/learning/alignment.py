@@ -31,13 +31,13 @@ def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray)
     runs = [similarities[:, first:last] for first, last in pairwise(sorted(set(starts)))]
     best = max(range(len(runs)), key=lambda run: float(weights @ runs[run].max(axis=1)))
     start = sorted(set(starts))[best]
-    whole = _gather(vectors, similarities.argmax(axis=1), weights)
-    sentence = _gather(vectors, start + runs[best].argmax(axis=1), weights)
+    whole = _compute_gradient(vectors, similarities.argmax(axis=1), weights)
+    sentence = _compute_gradient(vectors, start + runs[best].argmax(axis=1), weights)
     targets: FloatArray = ((whole + SENTENCE_WEIGHT * sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
     return targets
 
 
-def _gather(vectors: FloatArray, matches: Int64Array, weights: FloatArray) -> FloatArray:
+def _compute_gradient(vectors: FloatArray, matches: Int64Array, weights: FloatArray) -> FloatArray:
     """Return the gradient of the weighted sum of similarities for fixed matches.
 
     Token ``i`` of the question matches token ``matches[i]`` of the chunk.

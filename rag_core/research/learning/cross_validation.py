@@ -107,17 +107,8 @@ def compute_figures(
         for metric in METRICS:
             first, second = ([side[one][metric] for one in relevant] for side in sides)
             difference, p_value = compute_paired_difference(first, second)
-            figures.append(
-                HeldOutFigure(
-                    stage,
-                    metric,
-                    compute_mean_interval(first),
-                    compute_mean_interval(second),
-                    difference,
-                    p_value,
-                    len(questions),
-                )
-            )
+            means = compute_mean_interval(first), compute_mean_interval(second)
+            figures.append(HeldOutFigure(stage, metric, *means, difference, p_value, len(questions)))
     return tuple(figures)
 
 
@@ -132,14 +123,14 @@ def explain_rejection(figures: Sequence[HeldOutFigure]) -> str:
         return ""
     return " ".join(
         [
-            f"On {mrr.n:,} held-out questions, the ranking in use did not become better: {_describe(mrr)};",
-            f"{_describe(recall)}.",
+            f"On {mrr.n:,} held-out questions, the ranking in use did not become better: {_describe_figure(mrr)};",
+            f"{_describe_figure(recall)}.",
             "The adapter is used only if the interval of the difference in MRR is above 0 and recall@1 does not fall.",
         ]
     )
 
 
-def _describe(figure: HeldOutFigure) -> str:
+def _describe_figure(figure: HeldOutFigure) -> str:
     difference = figure.difference
     return (
         f"{figure.metric} {figure.before.value:.3f} before and {figure.after.value:.3f} after (difference "

@@ -43,7 +43,7 @@ class TrainingQuestion:
     Attributes
     ----------
     document_id : str
-        The document of the first relevant page. Questions are divided into folds by it.
+        The document of the first relevant page. Questions of a document belong to the same fold.
     relevant : frozenset of PageKey
     is_guided : bool
         Whether the label names no page, so that the relevant pages are those of passages that contain the answer.
@@ -135,7 +135,7 @@ class ExampleBuilder:
             ranked = self._rank(question.text)
             negatives = [*_find_hard_negatives(ranked), *(row for other in others for row in relevant[other])]
             negatives = [row for row in negatives if question.relevant.isdisjoint(list_page_keys(row))]
-            yield self._build(question.document_id, ranked, rows, negatives)
+            yield self._build_example(question.document_id, ranked, rows, negatives)
 
     def build_marginal(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
         """Yield an example for each question: its best passages, with the reader's probability of the answer in each.
@@ -154,7 +154,7 @@ class ExampleBuilder:
             if found is None or scores[found] == -math.inf:
                 yield None
                 continue
-            yield self._build(ranked.rows[found].document_id, ranked, rows, (), scores)
+            yield self._build_example(ranked.rows[found].document_id, ranked, rows, (), scores)
 
     def build_inverse_cloze(self, questions: Sequence[PseudoQuestion]) -> Iterator[Example | None]:
         """Yield an example for each pseudo-question: its passage without the sentence, and negatives.
@@ -175,7 +175,7 @@ class ExampleBuilder:
             (embedding,) = self._generation.embedder.embed([build_embedded_text(question.row.prefix, rest)])
             vectors = ChunkVectors(embedding.tokens, embedding.scales, np.zeros(1, np.int32))
             passage = question.row.id, embedding.dense, vectors
-            yield self._build(question.row.document_id, ranked, [question.row], negatives, replaced=passage)
+            yield self._build_example(question.row.document_id, ranked, [question.row], negatives, replaced=passage)
 
     def _rank(self, text: str) -> RankedChunks:
         return self._searcher.rank(self._searcher.build_query(text, Scope(), configuration=_RANKING), Timer())
@@ -196,7 +196,7 @@ class ExampleBuilder:
         with_answer = [row for row in rows.values() if find_answer_spans(row.text, question.answers)]
         return with_answer or list(rows.values())
 
-    def _build(
+    def _build_example(
         self,
         document_id: str,
         ranked: RankedChunks,

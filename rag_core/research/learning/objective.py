@@ -61,7 +61,7 @@ def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature:
     """Return the mean loss of the examples, without the weight decay of `compute_gradient`."""
     losses = []
     for one in examples:
-        unit, _ = _map(one, matrix)
+        unit, _ = _map_vectors(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
         losses.append(compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
     return float(np.mean(losses))
@@ -81,7 +81,7 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     """
     gradient = np.zeros_like(matrix)
     for one in examples:
-        unit, norms = _map(one, matrix)
+        unit, norms = _map_vectors(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
         _, by_score = compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))
         by_unit = np.tensordot(by_score, one.targets, 1) / temperature
@@ -90,7 +90,7 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     return gradient / len(examples) + 2 * decay * matrix
 
 
-def _map(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
+def _map_vectors(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
     """Return the mapped vectors of unit length, and their lengths before the division."""
     mapped = example.vectors + example.vectors @ matrix
     norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)

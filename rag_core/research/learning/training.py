@@ -69,7 +69,7 @@ class Trainer:
         """Yield progress, and at the end the stored training; see `Learning.train`."""
         started = time.perf_counter()
         generation = self._generations.active()
-        training_set = yield from self._gather(labels, config, generation)
+        training_set = yield from self._build_training_set(labels, config, generation)
         figures, folds = yield from self._cross_validate(training_set, generation)
         reason = explain_rejection(figures)
         yield TrainingProgress("Training", folds, folds)
@@ -100,7 +100,7 @@ class Trainer:
         documents = self._stores.documents
         return [row for version in documents.visible_versions() for row in documents.chunk_rows(version)]
 
-    def _gather(
+    def _build_training_set(
         self, labels: Sequence[Label], config: TrainingConfig, generation: IndexGeneration
     ) -> Generator[TrainingEvent, None, TrainingSet]:
         model = self._models.answerability_model()
@@ -113,7 +113,7 @@ class Trainer:
             on_pseudo = not questions
             training_set = TrainingSet(
                 examples,
-                [_as_training_question(one) for one in pseudo] if on_pseudo else questions,
+                [_convert_pseudo_question(one) for one in pseudo] if on_pseudo else questions,
                 answerable - len(questions) + len(pseudo) - len(examples),
                 on_pseudo,
             )
@@ -122,7 +122,7 @@ class Trainer:
             build = builder.build_marginal if config.objective == "marginal" else builder.build_contrastive
             examples = yield from _collect(build(usable), len(usable))
             training_set = TrainingSet(examples, questions, answerable - len(examples), on_pseudo=False)
-        _check(training_set, config)
+        _check_size(training_set, config)
         return training_set
 
     def _find_questions(
@@ -175,7 +175,7 @@ def _collect(examples: Iterator[Example | None], total: int) -> Generator[Traini
     return collected
 
 
-def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
+def _check_size(training_set: TrainingSet, config: TrainingConfig) -> None:
     """Raise `LabelError` if there are too few questions or documents."""
     documents = len({one.document_id for one in training_set.measured})
     count = min(len(training_set.examples), len(training_set.measured))
@@ -192,6 +192,6 @@ def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
     )
 
 
-def _as_training_question(question: PseudoQuestion) -> TrainingQuestion:
+def _convert_pseudo_question(question: PseudoQuestion) -> TrainingQuestion:
     row = question.row
     return TrainingQuestion(question.question, (question.answer,), row.document_id, frozenset(list_page_keys(row)))

@@ -170,7 +170,7 @@ class MarginalAnswers(SearchStrategy):
                 raise
             return "", str(error)
         trace.usage += writer.record_tokens(answer.prompt_tokens, answer.predictions)
-        trace.steps.append(_describe(answer))
+        trace.steps.append(_describe_answer(answer))
         text = f"{answer.text.rstrip('.')} [{passages[answer.main_passage].rank}]"
         if not contains_words(text):
             return "", ""
@@ -193,6 +193,6 @@ def _decode(model: GgufCausalModel, candidate: MarginalCandidate) -> str:
     return model.decode([token for token in candidate.tokens if token not in model.end_tokens]).strip()
 
 
-def _describe(answer: MarginalAnswer) -> str:
+def _describe_answer(answer: MarginalAnswer) -> str:
     listed = "; ".join(f"“{text}” {probability:.3f}" for text, probability in answer.candidates)
     return f"{_LABELS[answer.method][0]} over {len(answer.weights)} passages, most probable first: {listed}"

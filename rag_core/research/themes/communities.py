@@ -89,11 +89,11 @@ def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]
         network.add_edge(one.source, one.target, weight=1 + math.log(one.statements))
     places = networkx.spring_layout(network, k=6 / math.sqrt(max(1, len(network))), iterations=200, seed=_SEED)
     # Entities with a single link are far from all others, which would overlap. Average each coordinate with its rank.
-    axes = [_spread({key: float(place[axis]) for key, place in places.items()}) for axis in (0, 1)]
+    axes = [_mix_with_ranks({key: float(place[axis]) for key, place in places.items()}) for axis in (0, 1)]
     return {key: (axes[0][key], axes[1][key]) for key in places}
 
 
-def _spread(values: Mapping[str, float]) -> dict[str, float]:
+def _mix_with_ranks(values: Mapping[str, float]) -> dict[str, float]:
     """Return the mean of each value and of its rank, both from -1 to 1."""
     ranked = sorted(values, key=lambda key: values[key])
     return {key: (values[key] + 2 * place / max(1, len(ranked) - 1) - 1) / 2 for place, key in enumerate(ranked)}

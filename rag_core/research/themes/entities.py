@@ -184,7 +184,7 @@ def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tab
                 cells = [one for one in table_row.cells if one.spans]
                 start, end = min(one.start for one in cells), max(one.end for one in cells)
                 on_page = by_page.get(page_index, ())
-                chunk = next((one for one in on_page if one.start <= start and end <= _end_on_page(one)), None)
+                chunk = next((one for one in on_page if one.start <= start and end <= _find_page_end(one)), None)
                 if chunk is not None:
                     yield _build_row(table_row, chunk, start - chunk.start, end - chunk.start)
 
@@ -196,7 +196,7 @@ def _build_row(row: TableRow, chunk: ChunkRow, start: int, end: int) -> _Sentenc
     return _Sentence(chunk.id, start, end, chunk.text[start:end], "row", [], names)
 
 
-def _end_on_page(row: ChunkRow) -> int:
+def _find_page_end(row: ChunkRow) -> int:
     return row.start + len(row.text.partition(PAGE_BREAK)[0])
 
 

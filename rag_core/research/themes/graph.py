@@ -48,9 +48,9 @@ class EntityGraph:
         # For each entity, in the order of `keys`: the entity as each version mentions it, by version id.
         self.mentions: list[dict[str, Entity]] = []
         for version_id in sorted(documents):
-            self._add(version_id, documents[version_id])
+            self._add_document(version_id, documents[version_id])
 
-    def _add(self, version_id: str, document: DocumentEntities) -> None:
+    def _add_document(self, version_id: str, document: DocumentEntities) -> None:
         places = []
         for one in document.entities:
             place = self._positions.setdefault(one.key, len(self.keys))

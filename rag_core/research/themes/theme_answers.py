@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,7 @@ _NO_THEME = "Further statements"
 _CENTRALITY, _HEADING = 0.1, 0.1
 
 
+@dataclass(frozen=True, eq=False)
 class ThemeAnswerer:
     """Answers questions that name no entity from the themes.
 
@@ -66,22 +67,12 @@ class ThemeAnswerer:
     models : LanguageModels
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        graphs: EntityGraphs,
-        themes: Themes,
-        generations: IndexGenerations,
-        summarizer: Summarizer,
-        models: LanguageModels,
-    ) -> None:
-        self._stores = stores
-        self._graphs = graphs
-        self._themes = themes
-        self._generations = generations
-        self._summarizer = summarizer
-        self._models = models
-        self._reader = SentenceReader(stores, generations)
+    stores: Stores
+    graphs: EntityGraphs
+    themes: Themes
+    generations: IndexGenerations
+    summarizer: Summarizer
+    models: LanguageModels
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of an answer from all themes, and return true.
@@ -89,24 +80,24 @@ class ThemeAnswerer:
         Return false without an answer if the question names an entity or no themes were built; `NeighbourhoodSearch` is
         for these questions.
         """
-        state = self._graphs.state()
+        state = self.graphs.state()
         if state.built_at is None:
             return False
         if state.added:
             added = format_count(state.added, "document is", "documents are")
             trace.notices.append(f"{added} not part of the themes yet. Update them on the Themes page.")
-        if self._graphs.load().find_in_question(query.text, names_only=True):
+        if self.graphs.load().find_in_question(query.text, names_only=True):
             return False
         yield Stage("themes", "Reading the themes")
         with trace.timer.measure("themes"):
-            themes = self._themes.stored(query.documents)
+            themes = self.themes.stored(query.documents)
             topics = find_topics(query.text)
             candidates = self._map_themes(query.text, themes, topics)
         yield Stage("themes", "Reading the themes", done=True)
         used = len({one.theme for one in candidates})
         trace.steps.append(f"Read {format_count(len(themes), 'theme')}; {used:,} contribute to the answer")
-        if self._models.active(query.writer.model) is not None and candidates:
-            summary = yield from self._summarizer.summary(query, trace, _build_passages(candidates))
+        if self.models.active(query.writer.model) is not None and candidates:
+            summary = yield from self.summarizer.summary(query, trace, _build_passages(candidates))
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
                 return True
@@ -121,7 +112,7 @@ class ThemeAnswerer:
         sources = self._collect_sources(question, themes) if topics else {}
         if not topics:
             sources = {one: number for number, theme in enumerate(themes) for one in theme.statements[: theme.cited]}
-        rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
+        rows = self.stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
         # A quick test before `find_stems`: a word begins with its stem, except for the last letter of some stems.
         begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
         headings = {prefix: topics & find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
@@ -137,14 +128,14 @@ class ThemeAnswerer:
         # The sort is stable: of equal statements, those that come first in the sources come first here.
         kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
         kept = kept[:_MAX_COMPARED]
-        read = self._reader.read_spans(load_spans(kept, rows))
+        read = SentenceReader(self.stores, self.generations).read_spans(load_spans(kept, rows))
         pairs = [(source, one) for source, one in zip(kept, read, strict=True) if one is not None]
         if not pairs:
             return []
         scores = _CENTRALITY * rank_sentences(np.stack([one.vector for _, one in pairs]))
         if topics:
-            embedded = self._generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
-            weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS)
+            embedded = self.generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
+            weights = compute_token_weights(embedded, self.stores.word_index.idf, STOP_WORDS)
             similar = [
                 compute_max_sim(compute_token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs
             ]
@@ -163,11 +154,11 @@ class ThemeAnswerer:
         then the statements that represent each theme. A statement belongs to the theme that contains most of its
         entities; a statement that belongs to no theme has the number ``len(themes)``.
         """
-        graph = self._graphs.load()
+        graph = self.graphs.load()
         versions = sorted({one.version_id for theme in themes for one in theme.statements})
         theme_of = {one.key: number for number, theme in reversed(list(enumerate(themes))) for one in theme.entities}
         topics = build_unembedded_question(" ".join(find_topic_words(question)))
-        found = self._stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
+        found = self.stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
         rank = {hit.chunk_id: place for place, hit in enumerate(found)}
         sources: dict[StatementSource, int] = {}
         in_chunks = [one for one in graph.statements if one.source.chunk_id in rank and one.kind != "row"]

@@ -55,9 +55,9 @@ class ThemeSummarizer:
 
         May raise `GeneratorError`.
         """
-        sentences = self._read(sources)
+        sentences = self._read_sentences(sources)
         kept = [source for source, one in zip(sources, sentences, strict=True) if one is not None]
-        first = self._select(
+        first = self._select_sentences(
             [one for one in sentences if one is not None], _MOST_READ * 30 if model else _SUMMARY_WORDS
         )
         first = first[:_MOST_READ] if model else first
@@ -68,16 +68,16 @@ class ThemeSummarizer:
         if model is None or not first:
             return theme
         written = self._stores.themes.find_summary(digest)
-        return replace(theme, summary=written or self._write(model, title, ordered[: len(first)]))
+        return replace(theme, summary=written or self._write_summary(model, title, ordered[: len(first)]))
 
-    def _read(self, sources: Sequence[StatementSource]) -> list[Sentence | None]:
+    def _read_sentences(self, sources: Sequence[StatementSource]) -> list[Sentence | None]:
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
         visible = [one for one in sources if one.chunk_id in rows]
         read = self._reader.read_spans((rows[one.chunk_id], one.start, one.end) for one in visible)
         found = dict(zip(visible, read, strict=True))
         return [found.get(one) for one in sources]
 
-    def _select(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
+    def _select_sentences(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
         """Return the positions of the sentences of the summary, in ascending order."""
         whole = [place for place, one in enumerate(sentences) if is_complete_sentence(one.text)]
         whole = [place for place in whole if not is_cross_reference(sentences[place].text)] or whole
@@ -99,7 +99,7 @@ class ThemeSummarizer:
         words = [len(one.text.split()) for one in sentences]
         return select_sentences(vectors, ranks, words, most_words, among)
 
-    def _write(
+    def _write_summary(
         self, model: LanguageModel, title: str, sources: Sequence[StatementSource]
     ) -> tuple[SummarySentence, ...]:
         """Return the statements of a model that the passages support; none if it wrote none."""

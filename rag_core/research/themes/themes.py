@@ -47,12 +47,12 @@ class Themes:
         self._graphs = graphs
 
     def stored(self, documents: Sequence[str] | None = None) -> list[StoredTheme]:
-        """Return the themes as they are stored; with ``documents``, only with entities and statements of these."""
+        """Return the themes as they are stored; with ``documents``, without content of other documents."""
         found = self._stores.themes.themes(self._graphs.build_id)
         if documents is None:
             return found
         versions = set(self._stores.documents.visible_versions(documents))
-        return [one for one in (_restrict(theme, versions) for theme in found) if one.statements]
+        return [one for one in (_restrict_theme(theme, versions) for theme in found) if one.statements]
 
     def list(self) -> Sequence[Theme]:
         """Return all themes, those with the most statements first."""
@@ -153,7 +153,7 @@ def build_theme_title(theme: StoredTheme) -> str:
     return join_names([one.name for one in collect_entities(theme)])
 
 
-def _restrict(theme: StoredTheme, versions: set[str]) -> StoredTheme:
+def _restrict_theme(theme: StoredTheme, versions: set[str]) -> StoredTheme:
     statements = tuple(one for one in theme.statements if one.version_id in versions)
     cited = sum(one.version_id in versions for one in theme.statements[: theme.cited])
     entities = tuple(one for one in theme.entities if one.version_id in versions)
