@@ -39,18 +39,17 @@ from rag_core.types.documents import (
 from rag_core.types.jobs import Job
 from rag_core.types.tables import Table
 
-# A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
+# More jobs than are ever active at a time, so that `Jobs.list` returns all of them.
 ALL_JOBS = 10_000
-# States of versions of which only the file is stored: those that another version replaced, and those that could not be
-# indexed again for a snapshot.
-_FORMER = ("replaced", "ended")
+# States of versions of which only the file is stored. An ended version could not be indexed again for a snapshot.
+_FILE_ONLY_STATES = ("replaced", "ended")
 
 
 class Documents:
     """The documents of the library.
 
-    Methods that read a document use its active version, which is the version that searches find. If a document has no
-    active version, they use its latest version.
+    Methods that read a document read its active version, the one that searches find, or its latest version if no
+    version is active.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class Documents:
         self._library = stores.documents
         self._snapshots = stores.snapshots
         self._files = stores.files
-        self._indexer = indexer
+        self._submission = indexer.submission
         self._jobs = jobs
         self._removal = removal
         self._naming = Naming(stores)
@@ -76,8 +75,7 @@ class Documents:
     def get(self, document_id: str, *, version_id: str | None = None) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if the library does not contain it.
 
-        If a snapshot contains the version ``version_id``, which a later file has replaced, the result has the data of
-        this version.
+        If a snapshot contains the replaced version ``version_id``, return the document with the data of that version.
         """
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
@@ -122,10 +120,16 @@ class Documents:
             Path of the folder or archive that contains the file. Files with the same name from different folders
             become different documents, whose names contain the folders that distinguish them.
         is_separate : bool
-            Whether the same content in another collection does not count, so that this becomes a document of its own.
+            Whether to add a document even if another collection has a document with the same content.
         """
-        return self._indexer.submit(
-            name, data, clean_collection(collection), on_same_name, password, folder=folder, is_separate=is_separate
+        return self._submission.submit(
+            name,
+            data,
+            clean_collection(collection),
+            on_same_name,
+            password=password,
+            folder=folder,
+            is_separate=is_separate,
         )
 
     def add_guide(self) -> Job:
@@ -134,7 +138,7 @@ class Documents:
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
         """Return whether the collection has an indexed or queued document with this name but other content."""
-        return self._indexer.has_name_clash(name, data, clean_collection(collection))
+        return self._submission.has_name_clash(name, data, clean_collection(collection))
 
     def retry(self, document_id: str, *, password: str | None = None, ocr: str | None = None) -> Job:
         """Queue a document's file to be indexed again.
@@ -151,15 +155,14 @@ class Documents:
         StoreUnavailable
             The file of the document is no longer stored.
         """
-        return self._indexer.retry(document_id, password, ocr)
+        return self._submission.retry(document_id, password, ocr)
 
     def delete(self, document_ids: Sequence[str], *, collections: Sequence[str] = ()) -> Sequence[DeleteReceipt]:
-        """Remove documents from every store, and return how much data of each document every store still contains.
+        """Remove documents from every store, and return receipts with the amount of data that each store still has.
 
         Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
-        a store fails, the document is hidden all the same. Its removal continues in the background, or when the
-        document is deleted again. With ``collections``, only the names in these collections are removed from a document
-        that has names in others as well.
+        a store fails, searches no longer find the document, and its removal continues in the background or when the
+        document is deleted again. With ``collections``, a document that has names in other collections too stays there.
 
         Raises
         ------
@@ -167,7 +170,7 @@ class Documents:
             A document is not in the library. The documents before it in ``document_ids`` are removed.
         """
         for job in self._jobs.list(active=True, limit=ALL_JOBS):
-            if job.document_id in set(document_ids):
+            if job.document_id in document_ids:
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
         if collections:
@@ -196,16 +199,19 @@ class Documents:
                 yield DeleteReceipt(document_id, name, 0, {}, kept_as)
 
     def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
-        """Replace the tags of documents, by document id. Each tag is stored once, in the form of `normalize_name`."""
+        """Replace the tags of each document; ``tags`` maps document ids to tags.
+
+        Tags are stored in the form of `normalize_name`, and once if they differ only in letter case.
+        """
         cleaned = {
             key: {one.casefold(): one for one in map(normalize_name, chosen) if one} for key, chosen in tags.items()
         }
         self._library.set_tags({key: sorted(chosen.values(), key=str.casefold) for key, chosen in cleaned.items()})
 
     def rename(self, document_id: str, name: str) -> str:
-        """Give a document another name, and queue its re-index, because searches find it by its name.
+        """Rename a document, queue its re-index, because its name is part of the indexed text, and return the new name.
 
-        The ending of the file is kept. Return the stored name.
+        The ending of the file name is kept.
 
         Raises
         ------
@@ -218,13 +224,13 @@ class Documents:
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
         """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.
 
-        The first version is the one that searches use, or else the latest one.
+        The first version is the active one, or the latest one if no version is active.
         """
-        current = self._version(document_id)
+        current = self._find_version_id(document_id)
         rows = self._library.find_versions(versions.c.document_id == document_id)
-        superseded = self._snapshots.find_snapshot_only_versions()
+        in_snapshots = self._snapshots.find_snapshot_only_versions()
         names = self._snapshots.find_names(document_id)
-        shown = [row for row in rows if row.id == current or row.state in _FORMER or row.id in superseded]
+        shown = [row for row in rows if row.id == current or row.state in _FILE_ONLY_STATES or row.id in in_snapshots]
         shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
         return [
             DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current, tuple(names.get(row.sha256, ())))
@@ -233,31 +239,29 @@ class Documents:
 
     def restore_version(self, version_id: str) -> Job:
         """Queue a replaced version to be indexed again; it then replaces the current version."""
-        row = self._replaced(version_id)
-        return self._indexer.submit(
-            row.name,
-            self._files.get(row.sha256),
-            row.collection,
-            "replace",
-            None,
-            document_id=row.document_id,
-            folder=row.folder,
+        row = self._find_replaced(version_id)
+        data = self._files.get(row.sha256)
+        return self._submission.submit(
+            row.name, data, row.collection, "replace", document_id=row.document_id, folder=row.folder
         )
 
     def remove_version(self, version_id: str) -> None:
-        """Remove a replaced version and its file, also from snapshots; raise `UnknownDocument` if there is none."""
-        self._removal.remove_content(self._replaced(version_id))
+        """Remove a replaced version and its file, also from snapshots; raise `UnknownDocument` if it is not stored."""
+        self._removal.remove_content(self._find_replaced(version_id))
 
-    def _replaced(self, version_id: str) -> VersionRow:
+    def _find_replaced(self, version_id: str) -> VersionRow:
         row = self._library.version(version_id)
-        states = _FORMER if row and row.active_version else ("replaced",)
+        states = _FILE_ONLY_STATES if row and row.active_version else ("replaced",)
         if row is None or (row.state not in states and row.id not in self._snapshots.find_snapshot_only_versions()):
             raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
         return row
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page; empty if the file name already contains it. Raise `UnknownDocument`."""
-        first = self._library.page(self._version(document_id), 0)
+        """Return the title on the first page; raise `UnknownDocument` if the document does not exist.
+
+        The title is empty if the file name contains it.
+        """
+        first = self._library.page(self._find_version_id(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
 
     def pages(self, document_id: str, *, with_layout: bool = False) -> Sequence[Page]:
@@ -265,25 +269,25 @@ class Documents:
 
         The word boxes and tables of the pages are empty unless ``with_layout`` is true.
         """
-        return self._library.pages(self._version(document_id), with_layout=with_layout)
+        return self._library.pages(self._find_version_id(document_id), with_layout=with_layout)
 
     def outline(self, document_id: str) -> Sequence[OutlineEntry]:
         """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
-        return build_outline(self._library.page_headings(self._version(document_id)))
+        return build_outline(self._library.page_headings(self._find_version_id(document_id)))
 
     def page(self, document_id: str, page_index: int, *, version_id: str | None = None) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist.
 
-        ``version_id`` is that of `get`.
+        See `get` for ``version_id``.
         """
-        return self._page(self.get(document_id, version_id=version_id).version_id, page_index)
+        return self._get_page(self.get(document_id, version_id=version_id).version_id, page_index)
 
     def find_text(
         self, document_id: str, text: str, *, version_id: str | None = None
     ) -> dict[int, Sequence[tuple[int, int]]]:
         """Return where the pages of a document contain a text, as character offsets by page index.
 
-        Letter case does not count, and any blanks match any others. ``version_id`` is that of `get`.
+        Letter case is ignored, and any white space matches any other. See `get` for ``version_id``.
         """
         if not text.strip():
             return {}
@@ -298,13 +302,12 @@ class Documents:
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
         """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""
-        return [chunk_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
+        return [chunk_from_row(row) for row in self._library.chunk_rows(self._find_version_id(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
-        """Return the chunks before and after a chunk.
+        """Return the chunks before and after a chunk; ``None`` in place of a chunk that does not exist.
 
-        The value is ``None`` in place of a chunk that does not exist, and twice ``None`` if searches no longer find
-        the given chunk, not even as of a snapshot.
+        Both are ``None`` if no search finds the given chunk any more, not even as of a snapshot.
         """
         wanted = [int(chunk_id)]
         found = self._library.visible_chunks(wanted) or self._snapshots.chunks(None, wanted)
@@ -316,9 +319,11 @@ class Documents:
 
     def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
         """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
-        current = self._version(document_id)
+        current = self._find_version_id(document_id)
         is_current = version_id in (None, current)
-        return self._files.get(self._digest(current) if is_current else self._replaced(str(version_id)).sha256)
+        return self._files.get(
+            self._find_digest(current) if is_current else self._find_replaced(str(version_id)).sha256
+        )
 
     def render_page(
         self,
@@ -334,9 +339,8 @@ class Documents:
         Parameters
         ----------
         version_id : str, optional
-            The version that ``highlights`` refer to. If another version has replaced it, its page is shown if a
-            snapshot contains it. Otherwise the page of the present version is shown and nothing is highlighted, because
-            the offsets could select other text.
+            The version whose text ``highlights`` refer to. If it was replaced and no snapshot contains it, the page of
+            the present version is drawn without highlights, because the offsets could select other text.
         highlights : sequence of (start, end)
             Character offsets in the page's text.
         scale : float
@@ -350,19 +354,20 @@ class Documents:
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
+        page = self._get_page(document.version_id, page_index)
         same = version_id in (None, document.version_id)
-        spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
+        # The spans in `page.skip` are running headers and footers.
+        spans = [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)] if same else []
         rects = np.concatenate(
             [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
         )
-        with self._files.local(self._digest(document.version_id)) as path:
+        with self._files.local(self._find_digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
 
     def render_figure(
         self, document_id: str, page_index: int, *, version_id: str, span: tuple[int, int], scale: float = 1.5
     ) -> PageImage | None:
-        """Return the figure whose caption is in a span of the text of a page; ``None`` if there is none.
+        """Return an image of the figure whose caption overlaps ``span`` of the page's text; ``None`` if there is none.
 
         Raises
         ------
@@ -370,14 +375,17 @@ class Documents:
             See `render_page`.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
-        captions = [(kind, place, page.boxes.find_overlapping(*place)) for kind, place in find_captions(page.text)]
-        captions = [one for one in captions if len(one[2])]
+        page = self._get_page(document.version_id, page_index)
+        captions = [
+            (kind, place, rects)
+            for kind, place in find_captions(page.text)
+            if len(rects := page.boxes.find_overlapping(*place))
+        ]
         wanted = [one for one in captions if one[0] == "figure" and one[1][0] < span[1] and span[0] < one[1][1]]
         if document.version_id != version_id or not wanted:
             return None
         others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
-        with self._files.local(self._digest(document.version_id)) as path:
+        with self._files.local(self._find_digest(document.version_id)) as path:
             return render_figure(
                 path,
                 page_index,
@@ -388,21 +396,21 @@ class Documents:
                 scale=scale,
             )
 
-    def _version(self, document_id: str) -> str:
+    def _find_version_id(self, document_id: str) -> str:
         return self._library.document(document_id).version_id
 
-    def _page(self, version_id: str, page_index: int) -> Page:
+    def _get_page(self, version_id: str, page_index: int) -> Page:
         page = self._library.page(version_id, page_index)
         if page is None:
             raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
         return page
 
-    def _digest(self, version_id: str) -> str:
+    def _find_digest(self, version_id: str) -> str:
         return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
 
 
-def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of ``span`` outside the spans in ``skip``, which are running headers and footers."""
+def _subtract_spans(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the parts of ``span`` outside the spans in ``skip``."""
     parts, position = [], span[0]
     for start, end in sorted(skip):
         if start < span[1] and end > position:

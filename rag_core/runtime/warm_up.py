@@ -15,8 +15,8 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
 log = logging.getLogger(__name__)
-# Numbers of words in the questions and passages with which the models are warmed up, as arguments of `range`. Several
-# lengths are needed, because a model is slower at the first text of each length.
+# Lengths in words of the questions and passages with which the models are warmed up, as arguments of `range`. A model
+# is slower at the first text of each length.
 QUESTION_LENGTHS = (6, 95, 8)
 PASSAGE_LENGTHS = (20, 160, 8)
 
@@ -34,7 +34,7 @@ class WarmUp:
     start_parsers : callable
         Starts the processes that parse files.
     run_search : callable
-        Runs one search, which loads everything else that searches need.
+        Runs one search, which loads the rest of what searches need.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class WarmUp:
     def load_search(self) -> None:
         """Load everything that searches need, in the calling thread.
 
-        Errors are suppressed, because the questions that need what could not be loaded raise them again.
+        Errors are ignored, because questions raise them again.
         """
         with suppress(RagError):
             self._load_search()
@@ -84,12 +84,10 @@ class WarmUp:
                 self._load_search()
                 if self._settings.reranker:
                     self._models.cross_encoder()
-            # Questions wait for the models, so the processes that parse files do not take time from these.
+            # Start the parsers after the models, for which questions wait.
             self._start_parsers()
             self._language_models.warm_up()
-        except RagError as error:
-            # It is enough to log the error: the readiness and the status show the problem, and each question that needs
-            # what could not be loaded raises the error again.
+        except RagError as error:  # the status shows the problem, and questions raise the error again
             log.warning("warm-up: %s", error)
 
     def _load_search(self) -> None:
