@@ -16,7 +16,6 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
 from rag_core.parsing.rendering import render_figure, render_page
 from rag_core.runtime.stores import Stores
-from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
@@ -233,7 +232,7 @@ class Documents:
         shown = [row for row in rows if row.id == current or row.state in _FILE_ONLY_STATES or row.id in in_snapshots]
         shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
         return [
-            DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current, tuple(names.get(row.sha256, ())))
+            DocumentVersion(row.id, row.added_at, row.size, row.id != current, tuple(names.get(row.sha256, ())))
             for row in shown
         ]
 

@@ -26,7 +26,6 @@ from rag_core.indexing.task import (
     TaskResult,
     build_chunk_batch,
 )
-from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
 from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.local_time import to_local_time
@@ -146,7 +145,7 @@ class PublicationStage:
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        added = f"{to_local_time(as_utc(former.added_at)):%d %B %Y at %H:%M %Z}"
+        added = f"{to_local_time(former.added_at):%d %B %Y at %H:%M %Z}"
         kept = "whose file is kept until you remove it in Documents"
         return f"It replaces the version of {row.name} added on {added}, {kept}."
 
