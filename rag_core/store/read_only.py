@@ -11,8 +11,9 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# These are read in place, or are locks of the process that writes; SQLite creates its "-shm" files again.
-_NOT_COPIED = shutil.ignore_patterns("files", "models", ".*", "*-shm")
+# These are read in place, can be made again, or are locks of the process that writes; SQLite creates its "-shm" files
+# again.
+_NOT_COPIED = shutil.ignore_patterns("files", "models", "office-pdfs", ".*", "*-shm")
 _COPIES, _PAUSE_S = 5, 0.3
 # Two changes of a file within this time may have the same time, as file systems count in ticks.
 _PRECISION_NS = 50_000_000

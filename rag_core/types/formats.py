@@ -23,6 +23,8 @@ class FormatDescription:
         Whether browsers show a file of the format and can open it at a page.
     is_laid_out : bool
         Whether files of the format have no pages, so that Footnote draws their content on pages of its own.
+    is_office : bool
+        Whether LibreOffice opens files of the format, so that it can draw their pages.
     """
 
     name: str
@@ -31,6 +33,7 @@ class FormatDescription:
     media_type: str
     opens_at_page: bool = False
     is_laid_out: bool = False
+    is_office: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,8 @@ class Status:
     everything works. ``counts`` contains the numbers of documents, pages, chunks and conversations. ``stores`` contains
     the number of entries in each store that answered, and ``reachable`` says which stores answered. ``built_with``
     describes the active index, ``configured`` an index that would be built with the current settings. ``usage``
-    contains the total usage of language models since the data folder was created.
+    contains the total usage of language models since the data folder was created. ``libreoffice`` is the path of the
+    program that draws pages of Office documents; it is empty if LibreOffice is not installed.
     """
 
     healthy: bool
@@ -119,3 +120,4 @@ class Status:
     versions: Mapping[str, str]
     usage: Sequence[UsageTotal] = ()
     notices: Sequence[str] = ()
+    libreoffice: str = ""
