@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -27,26 +28,37 @@ def align_texts(text: str, other: str) -> Int64Array:
     other_places, other_letters = _keep_letters(other)
     found = _match_letters(letters, other_letters)
     # Cells of a column that is printed on another page follow each other only in what is left of both texts.
-    rest, other_rest = np.flatnonzero(found < 0), np.setdiff1d(np.arange(len(other_letters)), found)
+    is_left = np.ones(len(other_letters), bool)
+    is_left[found[found >= 0]] = False
+    rest, other_rest = np.flatnonzero(found < 0), np.flatnonzero(is_left)
     matched = _match_letters(letters[rest], other_letters[other_rest])
     found[rest[matched >= 0]] = other_rest[matched[matched >= 0]]
+    _keep_words_together(found, places)
+    for step in (1, -1):
+        _extend(found, letters, other_letters, step)
     aligned = np.full(len(text), -1, np.int64)
-    known = found >= 0
-    aligned[places[known]] = other_places[found[known]]
-    _fill_gaps(aligned, text, other)
+    is_found = found >= 0
+    aligned[places[is_found]] = other_places[found[is_found]]
+    _fill_gaps(aligned, places, other_places)
     return aligned
 
 
 def _keep_letters(text: str) -> tuple[Int64Array, Int64Array]:
     """Return the places of the letters and digits of a text, and their codes without case and ligatures."""
-    kept = [
-        (place, ord(letter))
-        for place, character in enumerate(text)
-        for letter in (character if character < "\x80" else unicodedata.normalize("NFKD", character)).casefold()
-        if letter.isalnum()
-    ]
-    places, codes = np.array(kept, np.int64).reshape(-1, 2).T
-    return places, codes
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    values, kinds = np.unique(codes, return_inverse=True)
+    folded = [unicodedata.normalize("NFKD", chr(value)).casefold() for value in values.tolist()]
+    kept = [[ord(letter) for letter in one if letter.isalnum()] for one in folded]
+    counts, flat = np.array([len(one) for one in kept], np.int64), np.array(list(chain(*kept)), np.int64)
+    first = np.cumsum(counts) - counts
+    places, numbers = _enumerate(counts[kinds])
+    return places, flat[first[kinds[places]] + numbers]
+
+
+def _enumerate(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return each index as often as its count says, and the numbers from 0 to the count of each."""
+    ends = np.cumsum(counts)
+    return np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum()) - np.repeat(ends - counts, counts)
 
 
 def _match_letters(letters: Int64Array, other: Int64Array) -> Int64Array:
@@ -61,6 +73,20 @@ def _match_letters(letters: Int64Array, other: Int64Array) -> Int64Array:
         for step in (1, -1):
             _extend(found, letters, other, step)
     return found
+
+
+def _keep_words_together(found: Int64Array, places: Int64Array) -> None:
+    """Undo the match of the letters of a word that are far from where most of its letters are.
+
+    A match may end a letter too late if the next word begins or ends alike.
+    """
+    words = np.cumsum(np.diff(places, prepend=-1) > 1)
+    starts = np.searchsorted(words, np.arange(words.max(initial=0) + 2))
+    is_apart = (np.diff(words) == 0) & (found[:-1] >= 0) & (found[1:] >= 0) & (np.diff(found) != 1)
+    for word in np.unique(words[:-1][is_apart]).tolist():
+        part = found[starts[word] : starts[word + 1]]
+        shifts, counts = np.unique(part - np.arange(len(part)), return_counts=True)
+        part[part - np.arange(len(part)) != shifts[counts.argmax()]] = -1
 
 
 def _find_common(first: Int64Array, second: Int64Array, length: int) -> tuple[Int64Array, Int64Array]:
@@ -92,18 +118,21 @@ def _extend(found: Int64Array, letters: Int64Array, other: Int64Array, step: int
         found[ends] = place[agrees]
 
 
-def _fill_gaps(aligned: Int64Array, text: str, other: str) -> None:
+def _fill_gaps(aligned: Int64Array, letters: Int64Array, other_letters: Int64Array) -> None:
     """Let a short rest between two matches take the place of what is between them in the other text.
 
-    A rest with letters is left out if the other text has far fewer or far more letters there.
+    ``letters`` and ``other_letters`` are the places of the letters of both texts. A rest is left out if the other text
+    has far fewer or far more letters there.
     """
     known = np.flatnonzero(aligned >= 0)
-    after = np.flatnonzero(np.diff(known) > 1)
-    for left, right in zip(known[after].tolist(), known[after + 1].tolist(), strict=True):
-        start, end = int(aligned[left]) + 1, int(aligned[right])
-        if right - left > _LONGEST_GAP or not 0 < end - start <= _LONGEST_GAP:
-            continue
-        letters, others = (sum(map(str.isalnum, rest)) for rest in (text[left + 1 : right], other[start:end]))
-        if letters <= 2 * others <= 4 * letters or not letters:
-            count = right - left - 1
-            aligned[left + 1 : right] = start + np.arange(count) * (end - start) // count
+    left, right = known[:-1], known[1:]
+    start, end = aligned[left] + 1, aligned[right]
+    gaps, rooms = right - left - 1, end - start
+    count, other_count = (
+        np.searchsorted(places, last) - np.searchsorted(places, first)
+        for places, first, last in ((letters, left + 1, right), (other_letters, start, end))
+    )
+    is_short = (gaps > 0) & (gaps < _LONGEST_GAP) & (rooms > 0) & (rooms < _LONGEST_GAP)
+    is_filled = is_short & (count <= 2 * other_count) & (other_count <= 2 * count)
+    rows, numbers = _enumerate(gaps * is_filled)
+    aligned[left[rows] + 1 + numbers] = start[rows] + numbers * rooms[rows] // gaps[rows]
