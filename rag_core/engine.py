@@ -68,6 +68,7 @@ class Engine(Services):
             self.models,
             self._removal.unfinished_names,
             self.jobs.problem,
+            self._drawings.describe_failures,
         )
 
     def search(

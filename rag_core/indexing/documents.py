@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -12,8 +13,11 @@ from rag_core.chunking.document_titles import extract_title
 from rag_core.errors import UnknownDocument
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.naming import Naming
+from rag_core.indexing.office_drawings import OfficeDrawings
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
+from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.parsing.libreoffice import ConversionError
 from rag_core.parsing.rendering import render_figure, render_page
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, normalize_name
@@ -32,6 +36,7 @@ from rag_core.types.documents import (
     Page,
     PageImage,
     PageKey,
+    PageView,
     SameName,
     VersionRow,
 )
@@ -56,15 +61,19 @@ class Documents:
     indexer : IndexingQueue
     jobs : Jobs
     removal : Removal
+    drawings : OfficeDrawings
     """
 
-    def __init__(self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal) -> None:
+    def __init__(
+        self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal, drawings: OfficeDrawings
+    ) -> None:
         self._library = stores.documents
         self._snapshots = stores.snapshots
         self._files = stores.files
         self._submission = indexer.submission
         self._jobs = jobs
         self._removal = removal
+        self._drawings = drawings
         self._naming = Naming(stores)
 
     def list(self) -> list[DocumentInfo]:
@@ -354,14 +363,48 @@ class Documents:
         """
         document = self.get(document_id, version_id=version_id)
         page = self._get_page(document.version_id, page_index)
-        same = version_id in (None, document.version_id)
-        # The spans in `page.skip` are running headers and footers.
-        spans = [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)] if same else []
+        spans = _find_shown(document, page, version_id, highlights)
         rects = np.concatenate(
             [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
         )
         with self._files.local(self._find_digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
+
+    def render_view(
+        self,
+        document_id: str,
+        page_index: int,
+        *,
+        version_id: str | None = None,
+        highlights: Sequence[tuple[int, int]] = (),
+        scale: float = 1.5,
+        wait_s: float = 0.0,
+    ) -> PageView:
+        """Return pictures of a page for a reader: if LibreOffice is installed, Office documents as it draws them.
+
+        The parameters and the errors are those of `render_page`. ``wait_s`` is the longest time in seconds to wait for
+        LibreOffice; until it is ready, and if its pages do not contain the highlighted words, Footnote draws the page.
+        """
+        document = self.get(document_id, version_id=version_id)
+        name, is_pending = document.name, False
+        try:
+            pdf, reason = self._drawings.find(document, wait_s), ""
+        except (ConversionError, TimeoutError) as error:
+            pdf, reason, is_pending = None, f"{error}", isinstance(error, TimeoutError)
+        if pdf is not None:
+            page = self._get_page(document.version_id, page_index)
+            spans = _find_shown(document, page, version_id, highlights)
+            found = pdf.find(page, spans or [(0, len(page.text))])
+            images = [
+                render_page(pdf.path, index, name=name, rects=rects if spans else None, scale=scale)
+                for index, rects in found.items()
+            ]
+            if images:
+                return PageView(tuple(images), "libreoffice")
+            reason = "its pages do not contain enough of the text"
+        image = self.render_page(document_id, page_index, version_id=version_id, highlights=highlights, scale=scale)
+        drawn_by: Literal["", "footnote"] = "footnote" if ACCEPTED.find_by_name(name).is_laid_out else ""
+        return PageView((image,), drawn_by, reason, is_pending)
 
     def render_figure(
         self, document_id: str, page_index: int, *, version_id: str, span: tuple[int, int], scale: float = 1.5
@@ -406,6 +449,15 @@ class Documents:
 
     def _find_digest(self, version_id: str) -> str:
         return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
+
+
+def _find_shown(
+    document: DocumentInfo, page: Page, version_id: str | None, highlights: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the spans of a page to highlight, without its header and footer; none if they are of another version."""
+    if version_id not in (None, document.version_id):
+        return []
+    return [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)]
 
 
 def _subtract_spans(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -206,3 +206,4 @@ def _remove_orphans(stores: Stores) -> None:
         if digest not in digests:
             stores.files.delete(digest)
     stores.files.remove_parts()
+    stores.remove_office_pdfs(digests)

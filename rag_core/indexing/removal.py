@@ -116,6 +116,7 @@ class Removal:
             # Delete the file before the row: if deleting the file fails, the row stays and the removal can be repeated.
             if not self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
+                self._stores.locate_office_pdf(digest).unlink(missing_ok=True)
             self._stores.documents.remove_version(version_id)
         return removed
 
@@ -199,9 +200,10 @@ class Removal:
         return len(chunk_ids)
 
     def _is_orphaned(self, digest: str) -> bool:
-        """Return whether a file is stored that no version refers to."""
+        """Return whether a file, or the PDF of it, is stored although no version refers to it."""
         referred = self._stores.documents.find_versions(versions.c.sha256 == digest)
-        return not referred and self._stores.files.exists(digest)
+        is_stored = self._stores.files.exists(digest) or self._stores.locate_office_pdf(digest).exists()
+        return not referred and is_stored
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
         """End a version that will not be published, and delete its data except its row and its file.

@@ -12,6 +12,7 @@ from rag_core.errors import RagError
 from rag_core.index.retriever import Retriever
 from rag_core.llm.gguf import find_gguf_problem
 from rag_core.parsing.formats.accepted import PARSER_VERSIONS
+from rag_core.parsing.libreoffice import find_soffice
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -37,11 +38,13 @@ def check_health(
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
     queue_problem: str = "",
+    drawing_failures: Callable[[], list[str]] = list,
 ) -> Status:
     """Check all stores and settings, and return a `Status`.
 
     A store that does not answer is reported as a problem. ``unfinished`` returns the names of the documents whose
-    removal was interrupted. ``queue_problem`` says why the indexing queue has given up.
+    removal was interrupted. ``queue_problem`` says why the indexing queue has given up. ``drawing_failures``
+    returns a sentence for each document that LibreOffice could not convert.
     """
     problems: list[str] = [queue_problem] if queue_problem else []
     reachable: dict[str, bool] = {}
@@ -118,9 +121,11 @@ def check_health(
             *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
+            *try_call(drawing_failures, list[str]()),
             *([f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"] if outdated else []),
         ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
+        libreoffice=find_soffice(),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from collections.abc import Set
 from pathlib import Path
 
 from rag_core.index import RETRIEVERS
@@ -85,6 +87,7 @@ class Stores:
             self.themes = ThemeStore(self.database)
             self.tokens = TokenStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
+            self._office_pdfs = settings.data_dir / "office-pdfs"
             self.word_index: WordIndex = next(one.index for one in self.retrievers if isinstance(one, WordRetriever))
         except BaseException:
             if database := self.__dict__.get("database"):
@@ -94,6 +97,18 @@ class Stores:
         # Held while a file and a reference to it are stored, and while a file without references is deleted. Otherwise,
         # a file could be deleted just before a reference to it is added.
         self.file_lock = threading.Lock()
+
+    def locate_office_pdf(self, digest: str) -> Path:
+        """Return where the PDF is that LibreOffice made of a document, or will be; it can be made again."""
+        return self._office_pdfs / f"{digest}.pdf"
+
+    def remove_office_pdfs(self, kept: Set[str]) -> None:
+        """Delete the PDFs of Office documents that are not kept, and what interrupted conversions left."""
+        for path in self._office_pdfs.glob("*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.stem not in kept:
+                path.unlink()
 
     def view(self, as_of: AsOf | None) -> DocumentStore | SnapshotView:
         """Return the library as of a snapshot, or the present library if ``as_of`` is ``None``."""

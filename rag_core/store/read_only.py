@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# Documents and models are read in place, hidden files are locks of the writing process, and SQLite creates its "-shm"
-# files again.
-_NOT_COPIED = shutil.ignore_patterns("files", "models", ".*", "*-shm")
+# Documents and models are read in place. PDFs of Office documents can be made again, as SQLite makes its "-shm" files.
+# Hidden files are locks of the writing process.
+_NOT_COPIED = shutil.ignore_patterns("files", "models", "office-pdfs", ".*", "*-shm")
 # Maximum number of copies, and the pause between two copies in seconds.
 _MAX_COPIES, _PAUSE_S = 5, 0.3
 # File systems may record the same time for two changes within this time in nanoseconds.

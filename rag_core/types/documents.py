@@ -335,6 +335,32 @@ class PageImage:
     highlighted: int
 
 
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """Pictures of a page for a reader.
+
+    Attributes
+    ----------
+    images : tuple of PageImage
+        The page; if LibreOffice drew it, the pages of its PDF that contain the highlighted words or the page.
+    drawn_by : {"", "footnote", "libreoffice"}
+        What laid the page out; "" if the file has pages of its own.
+    reason : str
+        Why LibreOffice did not draw the page; "" if it did, or if it is not used.
+    is_pending : bool
+        Whether LibreOffice is still converting the document.
+    """
+
+    images: tuple[PageImage, ...]
+    drawn_by: Literal["", "footnote", "libreoffice"] = ""
+    reason: str = ""
+    is_pending: bool = False
+
+    @property
+    def highlighted(self) -> int:
+        return sum(one.highlighted for one in self.images)
+
+
 class HeadingLine(NamedTuple):
     """A line that looks like a heading: its span in the text of the page, its font size in points, and its weight."""
 

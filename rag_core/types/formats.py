@@ -22,6 +22,8 @@ class FormatDescription:
         Whether browsers can open a file of the format at a page.
     is_laid_out : bool
         Whether Footnote lays out the content on pages, because files of the format have none.
+    is_office : bool
+        Whether LibreOffice opens files of the format and can draw their pages.
     """
 
     name: str
@@ -30,6 +32,7 @@ class FormatDescription:
     media_type: str
     opens_at_page: bool = False
     is_laid_out: bool = False
+    is_office: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,8 @@ class Status:
         Total usage of language models since the data folder was created.
     notices : sequence of str
         Suggestions for improvements, which are no problems.
+    libreoffice : str
+        Path of LibreOffice, which draws pages of Office documents; empty if it is not installed.
     """
 
     healthy: bool
@@ -143,3 +145,4 @@ class Status:
     versions: Mapping[str, str]
     usage: Sequence[UsageTotal] = ()
     notices: Sequence[str] = ()
+    libreoffice: str = ""

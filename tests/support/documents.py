@@ -141,7 +141,13 @@ def make_opendocument(kind: str, text: str) -> bytes:
     names += f' xmlns:draw="{_ODF}:drawing:1.0"'
     body = f"<office:body><office:{kind}>{bodies[kind]}</office:{kind}></office:body>"
     content = f"{_XML}<office:document-content{names}>{body}</office:document-content>"
-    return make_zip({"content.xml": content}, f"application/vnd.oasis.opendocument.{kind}")
+    media_type = f"application/vnd.oasis.opendocument.{kind}"
+    entries = "".join(
+        f'<manifest:file-entry manifest:full-path="{path}" manifest:media-type="{one}"/>'
+        for path, one in (("/", media_type), ("content.xml", "text/xml"))
+    )
+    manifest = f'{_XML}<manifest:manifest xmlns:manifest="{_ODF}:manifest:1.0">{entries}</manifest:manifest>'
+    return make_zip({"content.xml": content, "META-INF/manifest.xml": manifest}, media_type)
 
 
 def make_epub(text: str) -> bytes:

@@ -18,6 +18,7 @@ class ExcelFormat(OfficeFormat):
         "workbook",
         (".xlsx", ".xlsm"),
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        is_office=True,
     )
     parser_version = name_version("xlsx", 2)
     main_part = "xl/workbook.xml"

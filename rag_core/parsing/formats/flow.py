@@ -30,9 +30,11 @@ class FlowFormat(FileFormat):
             raise UnreadableError(f"a part of it is not as the format prescribes: {type(error).__name__}") from error
 
 
-def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -> FormatDescription:
+def describe(
+    name: str, noun: str, suffixes: tuple[str, ...], media_type: str, *, is_office: bool = False
+) -> FormatDescription:
     """Return the description of a format whose files are laid out."""
-    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True)
+    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True, is_office=is_office)
 
 
 def name_version(reader: str, revision: int) -> str:

@@ -16,7 +16,7 @@ _HEAD = 200
 class OpenDocumentFormat(FlowFormat):
     """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
 
-    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text")
+    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text", is_office=True)
     parser_version = name_version("opendocument", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:

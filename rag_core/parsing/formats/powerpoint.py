@@ -18,6 +18,7 @@ class PowerPointFormat(OfficeFormat):
         "presentation",
         (".pptx", ".pptm"),
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        is_office=True,
     )
     parser_version = name_version("pptx", 2)
     main_part = "ppt/presentation.xml"

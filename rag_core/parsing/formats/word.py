@@ -18,6 +18,7 @@ class WordFormat(OfficeFormat):
         "Word document",
         (".docx", ".docm"),
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        is_office=True,
     )
     parser_version = name_version("docx", 2)
     main_part = "word/document.xml"
