@@ -72,6 +72,13 @@ class Archive:
             raise UnpackedSizeError("has a part that is larger than the file says")
         return data
 
+    def read_optional(self, name: str) -> bytes:
+        """Return a part without which the other text can be read; empty if it is missing or damaged."""
+        try:
+            return self.read(name)
+        except UnreadableError:
+            return b""
+
     def parse(self, name: str) -> Any:
         """Return the root element of a part in XML."""
         return parse_xml(self.read(name), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from rag_core.parsing.characters import SUPERSCRIPTS
 from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
 from rag_core.parsing.flow.html import SpannedText, place_cells
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
 from rag_core.parsing.formats.base import UnreadableError
@@ -47,7 +48,7 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
 
 class _Reader:
     def __init__(self, archive: Archive, roots: Sequence[Any]) -> None:
-        self._archive = archive
+        self._pictures = Pictures(cache(archive.read_optional))
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""
@@ -136,7 +137,7 @@ class _Reader:
         part = local_attributes(image).get("href", "").removeprefix("./")
         size = local_attributes(image.getparent())
         width, height = (parse_length(size.get(name, "")) for name in ("width", "height"))
-        yield from read_stored_picture(self._archive, part, width, height)
+        yield from self._pictures.read(part, width, height)
 
     def _read_text(self, element: Any) -> str:
         attributes = local_attributes(element)

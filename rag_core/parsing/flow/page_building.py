@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ from rag_core.parsing.flow.pagination import (
     text_indent,
     text_size,
 )
-from rag_core.parsing.flow.pictures import move_picture_text, recognize_picture
+from rag_core.parsing.flow.pictures import PictureText, move_picture_text
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
@@ -72,12 +72,12 @@ class Drawing:
 class PageBuilder:
     """Write the text of one page, and record where its words and tables are.
 
-    ``reads_pictures`` says whether the text of pictures is recognized.
+    ``recognize`` returns the text of a picture; without it, pictures are not read.
     """
 
-    def __init__(self, laid_out: LaidOutPage, *, reads_pictures: bool) -> None:
+    def __init__(self, laid_out: LaidOutPage, recognize: Callable[[PictureBlock], PictureText] | None) -> None:
         self._page = laid_out
-        self._reads_pictures = reads_pictures
+        self._recognize = recognize
         self._until = monotonic() + _PICTURE_SECONDS
         self._text: list[str] = []
         self._length = 0
@@ -175,12 +175,12 @@ class PageBuilder:
     def _add_picture(self, placed: PlacedPicture) -> None:
         right, bottom = self._left + placed.width, placed.top + placed.height
         self.drawing.pictures.append((placed.block, self._left, placed.top, right, bottom))
-        if not self._reads_pictures:
+        if self._recognize is None:
             return
         if monotonic() > self._until:
             self._reason = "some of its pictures were not read, because text recognition took too long"
             return
-        found = recognize_picture(placed.block)
+        found = self._recognize(placed.block)
         self._reason = self._reason or found.reason
         if found.text:
             self._separate("\n\n")

@@ -6,15 +6,13 @@ import base64
 import io
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.flow.content import PictureBlock
-from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.pdf.pictures import iter_frames
@@ -69,12 +67,23 @@ def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[P
     return [PictureBlock(data, (width, height))] if is_large else []
 
 
-def read_stored_picture(archive: Archive, part: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
-    """Return the picture that is a part of an archive, as `read_picture` does; nothing if it is missing or damaged."""
-    try:
-        return read_picture(archive.read(part), width, height)
-    except UnreadableError:  # the text around it can still be read
-        return []
+class Pictures:
+    """The pictures of a file, each of which is kept once, however often the file shows it.
+
+    Parameters
+    ----------
+    load : callable
+        Takes the name of a picture in the file, and returns its data; empty if there is none.
+    """
+
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
+        self._kept: dict[bytes, bytes] = {}
+
+    def read(self, name: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
+        """Return a picture, as `read_picture` does."""
+        data = self._load(name)
+        return read_picture(self._kept.setdefault(data, data), width, height)
 
 
 def decode_address(address: str) -> bytes:
@@ -86,10 +95,10 @@ def decode_address(address: str) -> bytes:
         return b""
 
 
-def load_picture(block: PictureBlock) -> Image:
+def load_picture(data: bytes) -> Image:
     """Return a picture in RGB; raise `OSError` or `ValueError` if it is damaged."""
     try:
-        image: Image = next(iter_frames(_open(block.data)))
+        image: Image = next(iter_frames(_open(data)))
     except (SyntaxError, EOFError) as error:
         raise OSError(str(error)) from None
     return image
@@ -106,7 +115,6 @@ def _open(data: bytes) -> Image:
             raise OSError(str(error)) from None
 
 
-@lru_cache(maxsize=8)
 def recognize_picture(block: PictureBlock) -> PictureText:
     """Return the text of a picture; without text, ``reason`` may say why."""
     from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
@@ -114,7 +122,7 @@ def recognize_picture(block: PictureBlock) -> PictureText:
     width, height = block.size
     scale = scale_for(width, height)
     try:
-        image = load_picture(block).resize((max(round(width * scale), 1), max(round(height * scale), 1)))
+        image = load_picture(block.data).resize((max(round(width * scale), 1), max(round(height * scale), 1)))
         runs, confidences, _ = recognize_text(image, width, height)
     except OcrMissingError:
         return PictureText(reason="a picture was not read: text recognition is not installed; install rapidocr")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from rag_core.parsing.flow.content import (
     read_cell,
 )
 from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -65,6 +66,7 @@ class _Reader:
         self._page = 1
         self._boxes: list[Any] = []
         self._relations = read_relations(archive, _MAIN)
+        self._pictures = Pictures(cache(archive.read_optional))
 
     def read(self, element: Any) -> Iterator[Block]:
         """Yield the content of an element in order."""
@@ -201,7 +203,7 @@ class _Reader:
             part = self._relations.get(attributes.get("embed", attributes.get("id", "")), "")
             size = next((local_attributes(one) for one in drawing.iter("{*}extent")), {})
             width, height = (float(size.get(name, 0)) * POINTS for name in ("cx", "cy"))
-            self._boxes += read_stored_picture(self._archive, part, width, height)
+            self._boxes += self._pictures.read(part, width, height)
 
     # Tables
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
 from rag_core.parsing.flow.content import Block, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
 from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.types.cells import CellRange, read_column
@@ -46,6 +47,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
     strings = _read_strings(archive, next((one for one in relations.values() if one.endswith("haredStrings.xml")), ""))
     codes = _read_codes(archive, next((one for one in relations.values() if one.endswith("styles.xml")), ""))
     styles = _Styles(codes, date_system in ("1", "true"))
+    pictures = Pictures(cache(archive.read_optional))
     blocks: list[Block] = []
     total = 0
     for sheet in root.iter("{*}sheet"):
@@ -57,11 +59,11 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
         total = add_cells(total, rows)
         if rows:
             blocks += lay_out_sheet(attributes.get("name", ""), rows)
-        blocks += _read_pictures(archive, part, attributes.get("name", ""))
+        blocks += _read_pictures(archive, part, attributes.get("name", ""), pictures)
     return blocks
 
 
-def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
+def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -> Iterator[Block]:
     """Yield the pictures of a sheet, each on a page that is called by the cells that it covers."""
     drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one and one in archive]
     for drawing in (one for one in drawings if one.endswith(".xml")):
@@ -75,7 +77,7 @@ def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
             width, height = (float(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
             for blip in anchor.iter("{*}blip"):
                 picture = relations.get(local_attributes(blip).get("embed", ""), "")
-                for block in read_stored_picture(archive, picture, width, height):
+                for block in pictures.read(picture, width, height):
                     left, top = corners[0] if corners else (0, 0)
                     right, bottom = corners[-1] if corners else (0, 0)
                     yield PageStart(str(CellRange(name, left, top + 1, right, bottom + 1)))
