@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rag_core.parsing.flow.content import Content, PictureBlock, TextBlock
 from rag_core.parsing.flow.drawing import draw_page
 from rag_core.parsing.flow.page_building import PageBuilder
-from rag_core.parsing.flow.pagination import LaidOutPage, PlacedTable, PlacedText, paginate
+from rag_core.parsing.flow.pagination import LaidOutPage, PlacedPicture, PlacedTable, PlacedText, paginate
 from rag_core.parsing.flow.pictures import PictureText, recognize_picture
-from rag_core.parsing.formats.base import Metadata, OpenFile
+from rag_core.parsing.formats.base import Metadata, OpenFile, UnreadableError
 from rag_core.types.cells import CellRange
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import ParsedPage
@@ -28,6 +28,12 @@ class FlowFile(OpenFile):
         self.content = content
         self._pages = paginate(content.blocks)
         self.page_count = len(self._pages)
+        filled = [page for page in self._pages if page.items]
+        if content.problems and not filled:
+            raise UnreadableError(content.problems[0])
+        texts = [page for page in filled if not all(isinstance(item, PlacedPicture) for item in page.items)]
+        # The page whose reason says what was left out of the file.
+        self._noted_page = (texts or filled or self._pages)[0].index
         self._build = lru_cache(_KEPT_PAGES)(self._build_page)
         # Each picture is recognized once, at the largest size at which it is shown.
         shown = [one for one in content.blocks if isinstance(one, PictureBlock)]
@@ -35,12 +41,15 @@ class FlowFile(OpenFile):
         self._recognize = cache(recognize_picture)
 
     def _build_page(self, page_index: int, reads_pictures: bool) -> PageBuilder:
-        return PageBuilder(self._pages[page_index], self._read_picture if reads_pictures else None)
+        problems = self.content.problems if page_index == self._noted_page else ()
+        return PageBuilder(self._pages[page_index], self._read_picture if reads_pictures else None, problems)
 
     def _read_picture(self, block: PictureBlock) -> PictureText:
         return self._recognize(self._largest[block.data])
 
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
+        if problem := self._pages[page_index].start.problem:
+            raise UnreadableError(problem)
         return self._build(page_index, ocr != "off").parsed
 
     def draw_page(self, page_index: int, scale: float) -> Image:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # The kinds of pictures that Pillow reads itself, most of their pixels, and points for each pixel if no size is stated.
 _KINDS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 _MOST_PIXELS, _POINTS = 50_000_000, 0.75
+# No page is longer, in points.
+_LARGEST_SIZE = 14_400.0
 # Least number of letters and digits, and least mean confidence, with which the text of a picture is kept.
 _LEAST_LETTERS, _SURE = 10, 0.9
 _DATA_ADDRESS = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
@@ -54,13 +56,13 @@ def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[P
     data : bytes
         The file of the picture.
     width, height : float
-        The size at which the file shows the picture in points; 0 if it does not say so.
+        The size at which the file shows the picture in points; that of its pixels is used in place of an absurd one.
     """
     try:
         pixels = _open(data).size
     except (OSError, ValueError, SyntaxError, Warning):
         return []
-    if min(width, height) <= 0:
+    if not all(0 < one <= _LARGEST_SIZE for one in (width, height)):
         width, height = _POINTS * pixels[0], _POINTS * pixels[1]
     nothing = Characters(np.zeros(0, np.int32), np.zeros((0, 4), np.float32), width, height)
     is_large = len(find_candidates(np.array([[0, 0, 1, 1]], np.float32), nothing)) and np.prod(pixels) <= _MOST_PIXELS

@@ -46,9 +46,10 @@ class EpubFormat(FlowFormat):
         read_part = cache(archive.read_optional)  # one copy of a picture that several chapters show
         blocks: list[Block] = []
         for name in names:
-            if name in archive and (chapter := read_html(archive.read(name), partial(_load, read_part, name))):
-                blocks += [PageStart(), *chapter]
-        return Content(blocks)
+            with archive.leave_out(name):
+                if chapter := read_html(archive.read(name), partial(_load, read_part, name)):
+                    blocks += [PageStart(), *chapter]
+        return Content(blocks, problems=archive.problems)
 
 
 def _load(read_part: Callable[[str], bytes], chapter: str, address: str) -> bytes:
