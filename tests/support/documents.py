@@ -23,21 +23,34 @@ def make_zip(parts: Mapping[str, str | bytes], first: str = "") -> bytes:
     return buffer.getvalue()
 
 
+def _read_parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one: archive.read(one) for one in archive.namelist()}
+
+
+def _build(parts: dict[str, bytes]) -> bytes:
+    return make_zip(
+        {name: part for name, part in parts.items() if name != "mimetype"}, parts.get("mimetype", b"").decode()
+    )
+
+
 def change_part(data: bytes, name: str, before: str, after: str) -> bytes:
     """Return a zip archive in which a text of a part is replaced."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist()}
+    parts = _read_parts(data)
     assert before.encode() in parts[name]
-    kind = parts.pop("mimetype", b"").decode()
-    return make_zip({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)}, kind)
+    return _build({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)})
 
 
 def with_part(data: bytes, name: str, part: bytes) -> bytes:
     """Return a zip archive with another part."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist()}
-    kind = parts.pop("mimetype", b"").decode()
-    return make_zip({**parts, name: part}, kind)
+    return _build({**_read_parts(data), name: part})
+
+
+def remove_part(data: bytes, name: str) -> bytes:
+    """Return a zip archive without a part."""
+    parts = _read_parts(data)
+    del parts[name]
+    return _build(parts)
 
 
 def make_docx(text: str, rows: Sequence[Sequence[str]] = ROWS) -> bytes:

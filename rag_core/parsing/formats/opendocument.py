@@ -27,4 +27,4 @@ class OpenDocumentFormat(FlowFormat):
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.opendocument import read_opendocument
 
-        return Content(read_opendocument(path, max_unpacked))
+        return read_opendocument(path, max_unpacked)
