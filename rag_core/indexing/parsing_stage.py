@@ -143,7 +143,10 @@ class ParsingStage:
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
     ) -> tuple[str, list[Page], list[ChunkSpan]]:
-        """Read a file, and return the version of the parser, the pages and the chunks; add to ``attachments``."""
+        """Return the version of the parser, the pages and the chunks of a file.
+
+        Add the attached files to ``attachments``.
+        """
         chunker = DocumentChunker(generation.chunker(), task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []

@@ -105,7 +105,7 @@ def join_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
 
 
 def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
-    """Return the call that a model wrote in JSON, as text; empty if there is none.
+    """Return the first call of a tool that a text contains as JSON; empty if it contains none.
 
     >>> find_written_call('{"name": "finish", "arguments": {}}', [Tool("finish", "", {})])
     (ToolCall(call_id='call_1', name='finish', arguments='{}'),)

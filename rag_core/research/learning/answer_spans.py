@@ -16,8 +16,8 @@ MAX_OCCURRENCES = 3
 # Scales of tables, as powers of ten, that are tried if a passage states none: the heading may be in another passage.
 _SCALES = frozenset({3, 6, 9})
 
-# A function that returns the logarithm of the probability that a span of a text answers a question; the arguments are
-# the question, the text, and the start and the end of the span.
+# A function of a question, a text, and the start and the end of a span of the text. It returns the logarithm of the
+# probability that the span answers the question.
 ScoreSpan = Callable[[str, str, int, int], float]
 
 

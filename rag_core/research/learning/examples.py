@@ -23,8 +23,8 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import RankedChunks
 
-# Number of hard negatives, each from the word search (Karpukhin et al. 2020) and from the reranked order (Xiong et al.,
-# "Approximate nearest neighbor negative contrastive learning for dense text retrieval", ICLR 2021).
+# Number of hard negatives from each of two rankings: the word search (Karpukhin et al. 2020) and the reranked order
+# (Xiong et al., "Approximate nearest neighbor negative contrastive learning for dense text retrieval", ICLR 2021).
 HARD_NEGATIVES = 16
 # Number of other questions whose relevant passages are negatives too.
 OTHER_QUESTIONS = 12

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.types.marginalization import TokenDistribution
 
-# Returns the distributions of the next token after sequences of tokens.
+# A function of sequences of tokens, which returns the distribution of the next token after each of them.
 Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]
 
 
