@@ -18,6 +18,7 @@ from rag_core.engine import Engine
 from rag_core.indexing.office_drawings import OfficePdf
 from rag_core.parsing.libreoffice import convert_to_pdf, find_soffice
 from rag_core.parsing.parser import DocumentParser
+from rag_core.parsing.rendering import render_page
 from rag_core.types.documents import Page, PageView
 from tests.support.documents import (
     change_part,
@@ -266,8 +267,13 @@ def link_odt(address: str) -> bytes:
 def test_libreoffice_loads_nothing_from_elsewhere(
     libreoffice: None, tmp_path: Path, make: Callable[[str], bytes]
 ) -> None:
+    document, target = tmp_path / "document", tmp_path / "a.pdf"
     with listen() as (address, requests):
-        (tmp_path / "document").write_bytes(make(address))
-        convert_to_pdf(tmp_path / "document", tmp_path / "a.pdf")
+        document.write_bytes(make(address))
+        convert_to_pdf(document, target)
     assert requests == []
-    assert (tmp_path / "a.pdf").stat().st_size
+    Image.new("RGB", (50, 50), "red").save(tmp_path / "a.png")
+    document.write_bytes(make(tmp_path.as_uri()))
+    convert_to_pdf(document, target)
+    pixels = np.asarray(Image.open(io.BytesIO(render_page(target, 0).png)).convert("RGB"), np.int16)
+    assert (pixels[:, :, 0] - pixels[:, :, 1]).max() < 100
