@@ -138,7 +138,8 @@ def make_opendocument(kind: str, text: str) -> bytes:
     """Return a file of a kind: "text", "spreadsheet" or "presentation"."""
     cells = ["".join(f"<table:table-cell><text:p>{value}</text:p></table:table-cell>" for value in row) for row in ROWS]
     rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-    table = f'<table:table table:name="{HEADING}">{{above}}{rows}</table:table>'
+    columns = '<table:table-column table:number-columns-repeated="3"/>'
+    table = f'<table:table table:name="{HEADING}">{columns}{{above}}{rows}</table:table>'
     sentence = f"<text:p>{text}</text:p>"
     above = f"<table:table-row><table:table-cell>{sentence}</table:table-cell></table:table-row><table:table-row/>"
     title = (

@@ -18,12 +18,12 @@ class StandIn:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.log, self._pdf, self._program = folder / "log", folder / "prepared.pdf", folder / "bin" / "soffice"
         self._program.parent.mkdir()
-        monkeypatch.setenv("PATH", f"{self._program.parent}:/usr/bin:/bin")
+        monkeypatch.setenv("PATH", str(self._program.parent))
         find_soffice.cache_clear()
 
     def prepare(self, pdf: bytes = b"", commands: str = "") -> None:
         self._pdf.write_bytes(pdf)
-        script = f'#!/bin/sh\necho "$@" >> {self.log}\n{commands}\ncp {self._pdf} document.pdf\n'
+        script = f'#!/bin/sh\nPATH=/usr/bin:/bin\necho "$@" >> {self.log}\n{commands}\ncp {self._pdf} document.pdf\n'
         self._program.write_text(script)
         self._program.chmod(0o755)
         find_soffice.cache_clear()
