@@ -260,7 +260,7 @@ class PageBuilder:
         text = " ".join(STRUCK.sub(" ", cell.text).split())
         left = self._left + table.lefts[cell.column]
         width = table.cell_width(cell)
-        bottom = y + sum(table.heights[number : number + cell.row_span])
+        bottom = y + sum(table.heights[number : table.last_row(cell, number) + 1])
         self.drawing.borders.append((left, y, left + width, bottom))
         lines = table.cell_lines(cell, number)
         if not lines:

@@ -19,7 +19,7 @@ class ExcelFormat(OfficeFormat):
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         is_office=True,
     )
-    parser_version = name_version("xlsx", 2)
+    parser_version = name_version("xlsx", 3)
     main_part = "xl/workbook.xml"
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:

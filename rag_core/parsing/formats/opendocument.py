@@ -17,7 +17,7 @@ class OpenDocumentFormat(FlowFormat):
     """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
 
     description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text", is_office=True)
-    parser_version = name_version("opendocument", 2)
+    parser_version = name_version("opendocument", 3)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD)
