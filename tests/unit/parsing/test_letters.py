@@ -74,6 +74,19 @@ def overflowing(first: str, second: str) -> Drawing:
     return draw
 
 
+def tight(text: str) -> Drawing:
+    """Draw a text glyph by glyph, each over the end of the one before it."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        place = 72.0
+        for letter in text:
+            canvas.drawString(place, 750, letter)
+            place += canvas.stringWidth(letter, "Helvetica", 11) - 0.6
+
+    return draw
+
+
 def stream(body: bytes, entries: bytes = b"") -> bytes:
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(body), entries, body)
 
@@ -112,6 +125,7 @@ def tall_page(text: bytes, entries: bytes, font: bytes, *more: bytes) -> bytes:
         (overflowing("Refund of 2021/0447", "88120"), "Refund of 2021/0447 88120"),
         (overflowing("Paid to the warehouse", "640"), "Paid to the warehouse 640"),
         (overflowing("Paid to the ware", "house"), "Paid to the warehouse"),
+        (tight("Total of 1993: 24,571"), "Total of 1993: 24,571"),
     ],
 )
 def test_gaps_between_letters(tmp_path: Path, drawing: Drawing, text: str) -> None:
