@@ -83,7 +83,9 @@ def _add_unit_of_range(text: str, one: Value, following: Value | None = None) ->
     if following is None or not _RANGE.fullmatch(text, one.end, following.start) or is_year(one.text):
         return one
     number, other = one.number, following.number
-    if number is None or other is None or number.power or number.currency or not (other.power or other.currency):
+    if number is None or other is None or number.kind or number.power or number.currency:
+        return one
+    if not (other.power or other.currency):
         return one
     values = frozenset(value.scaleb(other.power) for value in number.values)
     return replace(one, number=replace(number, values=values, power=other.power, currency=other.currency))
