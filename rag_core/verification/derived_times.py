@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import combinations
+from itertools import combinations, permutations
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
@@ -23,7 +22,7 @@ _DAYS = {"duration-day": 1, "duration-week": 7}
 _MINUTES = {"duration-minute": 1, "duration-hour": 60}
 # Years after which anniversaries are celebrated, and the largest age.
 _ANNIVERSARIES, _MAX_AGE = (25, 50, 75, 100, 125, 150), 150
-_DAYS_A_MONTH, _MONTHS_A_YEAR, _MINUTES_AN_HOUR = 30.44, 12, 60
+_DAYS_A_MONTH, _MONTHS_A_YEAR, _MINUTES_AN_HOUR, _HALF_DAY = 30.44, 12, 60, 720
 
 
 def find_time_calculation(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> str:
@@ -37,31 +36,20 @@ def find_time_calculation(value: Value, claim: AnnotatedText, near: Sequence[Sou
     own = [(claim, one) for one in claim.values if one is not value]
     groups = [[*own, *((text, one) for one in text.values)] for text in texts.values()]
     stated = list(dict.fromkeys(pair for group in groups for pair in group))
+    # The first sentences have the date of a document, or the year of a birth, from which a date or an age is counted.
+    beginning = [text.reading for one in near[:1] for text in one.source.sentences[:_FIRST]]
+    first = [(text, one) for text in beginning for one in text.values]
     if value.dates:
-        return _find_date(value, stated)
+        return _find_date(value, [*stated, *first])
     if value.number and is_year(value.text):
         return next(filter(None, (_find_year(int(value.text), group) for group in groups)), "")
-    unit = find_unit_after(claim.text, value.end)
     if value.kind == "time":
-        return _find_time(value.text, value.text, stated)
+        return _find_time(value, stated)
     if value.number is None or value.number.kind or value.number.currency:
         return ""
-    [amount, *_] = sorted(value.number.values)
-    # An age or a term may begin with the first year of a document, such as that of a birth.
-    first = [
-        (one.reading, value)
-        for sentence in near[:1]
-        for one in sentence.source.sentences[:_FIRST]
-        for value in one.reading.values
-    ]
-    years = (
-        _list_years([*first, *group]) if place < _CLOSEST else _list_years(group) for place, group in enumerate(groups)
-    )
-    return (
-        _find_years_between(float(amount), unit, years)
-        or _find_duration(float(amount), unit, stated)
-        or (_find_time(value.text, value.text, stated) if unit in ("", "duration-hour") else "")
-    )
+    amount, unit = float(min(value.number.values)), find_unit_after(claim.text, value.end)
+    years = [_list_years([*first, *group] if place < _CLOSEST else group) for place, group in enumerate(groups)]
+    return _find_years_between(amount, unit, years) or _find_duration(amount, unit, stated)
 
 
 def _list_dates(stated: Sequence[tuple[AnnotatedText, Value]]) -> Iterator[tuple[CalendarDate, str]]:
@@ -143,34 +131,36 @@ def _find_duration(amount: float, unit: str, stated: Sequence[tuple[AnnotatedTex
     for (one_day, text), (other_day, other_text) in combinations(days, 2):
         if factor and abs(abs((one_day - other_day).days) / factor - amount) <= 1:
             return f"{text} - {other_text}"
-    if unit not in ("", "duration-minute", "duration-hour"):
+    if unit not in _MINUTES:
         return ""
     times = [(time, one.text) for _, one in stated if (time := _read_minutes(one)) is not None]
-    for (start, text), (end, other_text) in combinations(times, 2):
-        minutes = abs(start - end)
-        hours, rest = divmod(minutes, _MINUTES_AN_HOUR)
-        if amount in ((hours, minutes / _MINUTES_AN_HOUR) if unit != "duration-minute" else (minutes, rest)):
+    for (start, text), (end, other_text) in permutations(times, 2):
+        # A time may be in the afternoon, and the hours and the minutes of a duration may be two values.
+        minutes = (end - start) % _HALF_DAY
+        wanted = amount * _MINUTES[unit] % _HALF_DAY
+        if minutes and wanted in (minutes, minutes - minutes % _MINUTES_AN_HOUR, minutes % _MINUTES_AN_HOUR):
             return f"{other_text} - {text}"
     return ""
 
 
 def _read_minutes(value: Value) -> int | None:
-    """Return the minutes of a time of day since midnight; ``None`` for another value."""
-    match = re.match(r"(\d{1,2})\D{1,3}(\d\d)", value.text) if value.kind == "time" else None
-    return int(match[1]) * _MINUTES_AN_HOUR + int(match[2]) if match else None
+    """Return the minutes of a time of day since noon or midnight; ``None`` for another value."""
+    if value.kind != "time":
+        return None
+    hour, _, minutes = value.key.partition(":")
+    return int(hour) * _MINUTES_AN_HOUR + int(minutes)
 
 
-def _find_time(text: str, written: str, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the time that is so many minutes before or after another one."""
-    match = re.match(r"(\d{1,2})(?:\D{1,3}(\d\d))?(?!\d)", text)
-    if match is None:
-        return ""
-    half_day = 12 * _MINUTES_AN_HOUR
-    minutes = int(match[1]) * _MINUTES_AN_HOUR + int(match[2] or 0)
+def _find_time(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
+    """Return the time that is an hour, or so many minutes, before or after another one."""
+    minutes = _read_minutes(value)
     times = [(time, one.text) for _, one in stated if (time := _read_minutes(one)) is not None]
-    for duration, name in _list_durations(stated, _MINUTES):
-        for time, time_text in times:
+    if minutes is None:
+        return ""
+    # "One hour" is no value, because "one" is often a pronoun.
+    for duration, name in (*_list_durations(stated, _MINUTES), (_MINUTES_AN_HOUR, "1 hour")):
+        for time, text in times:
             for sign in (1, -1):
-                if (time + sign * duration - minutes) % half_day == 0:
-                    return f"{time_text} {'+-'[sign < 0]} {name}"
+                if (time + sign * duration - minutes) % _HALF_DAY == 0:
+                    return f"{text} {'+-'[sign < 0]} {name}"
     return ""

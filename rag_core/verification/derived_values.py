@@ -42,7 +42,7 @@ _MAX_NAMED = 4
 # Sentences whose neighbours may contain an operand, and words that one with the amount of a percentage shares with the
 # claim.
 _CLOSEST, _MIN_COMMON = 2, 2
-_MULTIPLE_DIGITS = re.compile(r"\d\D?\d")
+_SEVERAL_DIGITS = re.compile(r"\d\D?\d")
 _CENTS = re.compile(r"\s?(?:cents?|pence|p)\b", re.IGNORECASE)
 # What may stand between the cells of a row and after the last one.
 _BETWEEN = re.compile(r"[\s|()%$€£¥+–—-]*")
@@ -94,6 +94,8 @@ def find_calculation(
     own = [Stated(one.number) for one in claim.values if one.number and one is not value]
     if found := _combine(wanted, own, is_own=True):
         return found
+    if found := _convert(value, claim, sources):
+        return found
     named = [one for source in sources for one in source.sentences if _is_named(one, claim, value)]
     for sentence in (*near, *named):
         stated = _list_numbers(sentence.reading.values, sentence)
@@ -113,10 +115,14 @@ def find_calculation(
                 amounts = [one for one in _list_numbers(sentence.reading.values, sentence) if not one.number.kind]
                 if found := _combine(wanted, [*shares, *filter(_is_operand, amounts)], is_exact=True):
                     return found
+        closest = [one for sentence in near[:1] for one in _list_numbers(sentence.reading.values, sentence)]
         for table in _list_tables(source):
+            # The last row often has the totals.
+            if found := _combine(wanted, [*closest, *filter(_is_operand, table[-1])], is_exact=True):
+                return found
             if found := _calculate_from_columns(wanted, table, claim, value, [*own, *shares]):
                 return found
-    return _convert(value, claim, sources)
+    return ""
 
 
 def _count_digits(number: Number) -> int:
@@ -139,7 +145,7 @@ def _list_groups(
     read = {id(one): _list_numbers(one.reading.values, one) for one in (*near, *named)}
     yield [number for one in near if one.is_row for number in read[id(one)]]
     for one in near[:1]:
-        yield from ([*read[id(one)], *read[id(other)]] for other in named[:_MAX_NAMED])
+        yield from ([*read[id(one)], *read[id(other)]] for other in (*near[1:_CLOSEST], *named[:_MAX_NAMED]))
     yield from ([*read[id(one)], *read[id(other)]] for one, other in pairwise(named[:_MAX_NAMED]))
     # A blank may separate columns, not thousands.
     apart = [_list_numbers(one.reading.separate_values, one) for one in named]
@@ -164,7 +170,10 @@ def _list_groups(
 def _is_named(sentence: SourceSentence, claim: AnnotatedText, value: Value) -> bool:
     """Return whether a sentence has two other values of a claim, or is a row with its words or its year as label."""
     others = [one for one in claim.values if one is not value]
-    if sum(map(sentence.states, others)) >= _MIN_OTHERS:
+    stated = [one for one in others if sentence.states(one)]
+    # A whole of which the value is a part, as in "59 of the 68", is enough.
+    has_whole = any(one.number and _SEVERAL_DIGITS.search(one.text) and not is_year(one.text) for one in stated)
+    if len(stated) >= _MIN_OTHERS or (has_whole and not sentence.is_row):
         return True
     if not sentence.is_line or not sentence.reading.values:
         return False
@@ -200,7 +209,7 @@ def _combine(wanted: Number, stated: Sequence[Stated], *, is_own: bool = False, 
                 return written.format(operands[row].text, operands[column].text)
         # A small number is multiplied by chance.
         for one in amounts if not wanted.kind and not is_exact else ():
-            for factor in _PERIODS if is_own or _MULTIPLE_DIGITS.search(one.text) else ():
+            for factor in _PERIODS if is_own or _SEVERAL_DIGITS.search(one.text) else ():
                 if _is_close(wanted, one.amount * factor, _ROUNDED if is_own else _EXACT):
                     return f"{one.text} × {factor}"
                 if _is_close(wanted, one.amount / factor, _ROUNDED if is_own else _EXACT):

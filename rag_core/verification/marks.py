@@ -43,7 +43,7 @@ _MARGIN = 0.4
 # value.
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
-_MIN_SHARE_OF_UNIT = 0.3
+_MIN_SHARE_OF_UNIT = 0.75
 # Digits of a number from which on a rounded form of it can be recognized without its unit.
 _ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
@@ -57,7 +57,7 @@ _INITIAL, _LOWER_CASE_WORD = (
 _SEASONS = frozenset("spring summer autumn fall winter".split())
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
-_TIME, _AFTERNOON = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?"), re.compile(r"\s?p\.?m\b", re.IGNORECASE)
+_TIME = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?")
 _MAX_HOURS = 6
 # The sentences from whose values a calculation may be made.
 _CALCULATED_FROM, _MIN_SHARE_OF_BEST = 6, 0.5
@@ -191,14 +191,12 @@ def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassag
 
 
 def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a number is a time that a source writes in another form, as in "11.30", "4 pm" and "17 heures"."""
+    """Return whether a number is a time that a source writes in another form, as in "11.30" and "17 heures"."""
     time = _TIME.fullmatch(value.text)
     # The word "in" after a time is read as a unit.
     if time is None or find_unit_after(claim.text, value.end) not in ("", "length-inch", "duration-hour"):
         return False
     hour, minutes = int(time[1]), time[2] or "00"
-    if _AFTERNOON.match(claim.text, value.end):
-        hour += 12
     # An hour without minutes is often a count.
     hours = r"|\s?h\b" if hour > _MAX_HOURS and not time[2] else ""
     written = re.compile(rf"(?<![\d.,:])0?{hour}(?:[:.]{minutes}(?!\d){hours})")
@@ -228,7 +226,9 @@ def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
     """Return whether a sentence states the month of a date, and another part of its passage the year."""
     months = {one.key for one in sentence.reading.values if one.kind == "month"}
     text = f"{sentence.source.title.text} {sentence.source.reading.text}"
-    return any(not one.day and str(one.month) in months and str(one.year) in text for one in value.dates)
+    # The month may be part of a German compound.
+    is_named = normalize(value.text.split()[0]) in normalize(sentence.reading.text)
+    return any(not one.day and (is_named or str(one.month) in months) and str(one.year) in text for one in value.dates)
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
@@ -244,10 +244,8 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
         words = [word for word in claim.names if run.start() <= word.start < run.end()]
         if not words or claim.begins_sentence(words[0]) or not all(map(_is_plain_name, words)):
             continue
-        # Everybody knows countries and seasons, and "Theresa May" may be "May" in a source.
-        if any(run.start() <= one.start < run.end() for one in claim.values) or _list_known_names() & {
-            *_split_name(run[0])
-        }:
+        # "May" in "Theresa May" may be known, and everybody knows what "Southwestern United States" and "Fall" are.
+        if any(run.start() <= one.start < run.end() for one in claim.values) or _is_known(run[0]):
             continue
         # A source may have one word of a longer name only, and an adjective such as "Irish" says where a thing is from.
         is_known = any(
@@ -260,13 +258,18 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
     return None
 
 
+def _is_known(name: str) -> bool:
+    """Return whether a name is that of a season, or one of several words with a country or continent."""
+    words = _split_name(name)
+    return bool(_SEASONS & {*words}) or (len(words) > 1 and bool(_list_territory_words() & {*words}))
+
+
 @cache
-def _list_known_names() -> frozenset[str]:
-    """Return the words of the names of countries and continents in the languages of sources, and those of seasons."""
+def _list_territory_words() -> frozenset[str]:
     from babel import Locale
 
     names = (name for language in LANGUAGES for name in Locale(language).territories.values())
-    return frozenset((*_SEASONS, *(word for name in names for word in _split_name(name) if len(word) >= _MIN_STEM)))
+    return frozenset(word for name in names for word in _split_name(name) if len(word) >= _MIN_STEM)
 
 
 def _split_name(name: str) -> list[str]:

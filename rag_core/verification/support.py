@@ -180,7 +180,11 @@ class SplitPassage:
         if any(is_same_value(value, one, scales) for one in self._values):
             return True
         # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
-        if value.kind == "time" and "".join(value.text.split()) in "".join(self.reading.text.split()):
+        if (
+            value.kind == "time"
+            and not value.text.isdigit()
+            and "".join(value.text.split()) in "".join(self.reading.text.split())
+        ):
             return True
         return any(one.states(value) for one in self.sentences)
 
