@@ -187,7 +187,14 @@ def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassag
         any(source.states(value) for source in sources)
         or (is_table_row(claim) and is_in_row(value, sources))
         or _is_time_of_day(value, claim, sources)
+        or (value.kind == "identifier" and _is_written(value.text, sources))
     )
+
+
+def _is_written(text: str, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a source contains a text, also as a part of a longer identifier such as "A55/A483"."""
+    written = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+    return any(written.search(source.reading.text) for source in sources)
 
 
 def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:

@@ -20,8 +20,8 @@ MILLS = (
     "In May the millers sold the old weir. So ended 2031.",
     "The mill opens from 6:30 to 11:30.\n"
     "A sack of flour costs 38.50 euros. In 2031 the shop had 214,380 customers, against 203,915 in 2030.",
-    "The lease of the mill began on 1 June 2021 and has a term of five years. The miller was born in 1955 and took over "
-    "in 1999. The shop opens from 8:00 to 12:30. Of its 46 guests, 21 were women. The yard measures 2.4 hectares.",
+    "The lease of the mill began on 1 June 2021 and has a term of five years. The miller was born in 1955 and took "
+    "over in 1999. The shop opens from 8:00 to 12:30. Of its 46 guests, 21 were women. The yard measures 2.4 hectares.",
     "Charges by sack\nYear 2031/32 2030/31 2029/30\nBran 52.00 49.90 48.10\nGerm 66.00 64.40 61.90",
 )
 
