@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from itertools import product
 
@@ -24,6 +25,24 @@ _METRES = re.compile(r"\d\s?m$")
 _MIN_PART, _MIN_COMPOUND = 4, 8
 # Further numbers in a row of numbers, of which only the last has a unit, and the word before the first number.
 _NUMBERS, _BEFORE = re.compile(r"(?:[ \t–-]*[+±]?\d[\d.,]*)+"), re.compile(r"([^\s\d]+)\s*$")
+# Powers of ten of SI prefixes, by name and by symbol.
+_SI = {"giga": 9, "mega": 6, "kilo": 3, "hecto": 2, "deci": -1, "centi": -2, "milli": -3, "micro": -6, "nano": -9}
+_SI |= {"T": 12, "G": 9, "M": 6, "k": 3, "m": -3, "µ": -6, "n": -9}
+_SI_BASES = "meter gram liter watt byte joule hertz volt ampere pascal newton watt-hour".split()
+_SYMBOLS = {"W": "watt", "Wh": "watt-hour", "V": "volt", "A": "ampere", "Hz": "hertz", "J": "joule", "B": "byte"}
+_SYMBOLS |= {"Pa": "pascal", "N": "newton"}
+# Other units in a unit of their dimension.
+_FACTORS = {
+    "tonne": ("gram", "1e6"), "pound": ("gram", "453.59237"), "ounce": ("gram", "28.349523125"),
+    "mile": ("meter", "1609.344"), "foot": ("meter", "0.3048"), "inch": ("meter", "0.0254"),
+    "cubic-meter": ("liter", "1000"), "cubic-centimeter": ("liter", "0.001"), "gallon": ("liter", "3.785411784"),
+    "square-meter": ("square-meter", "1"), "square-centimeter": ("square-meter", "1e-4"),
+    "square-kilometer": ("square-meter", "1e6"), "hectare": ("square-meter", "1e4"),
+    "acre": ("square-meter", "4046.8564224"), "square-foot": ("square-meter", "0.09290304"),
+    "second": ("second", "1"), "minute": ("second", "60"), "hour": ("second", "3600"), "day": ("second", "86400"),
+    "week": ("second", "604800"), "month": ("month", "1"), "quarter": ("month", "3"), "year": ("month", "12"),
+    "decade": ("month", "120"), "bar": ("pascal", "1e5"),
+}  # fmt: skip
 # Languages that put the adjective of a currency after its noun, as in "francs suisses".
 _NOUN_FIRST = frozenset(("fr", "es", "it", "pt"))
 
@@ -109,6 +128,26 @@ def find_unit_after(text: str, end: int) -> str:
     if not unit and len(words) > 1 and (further := _find_name(words[1])).startswith("duration"):
         return further
     return unit
+
+
+@cache
+def convert_unit(unit: str) -> tuple[str, Decimal] | None:
+    """Return a unit of `find_unit_after` as a multiple of another one of its dimension; ``None`` if it is not known.
+
+    >>> convert_unit("length-kilometer"), convert_unit("W-k"), convert_unit("duration-year")
+    (('meter', Decimal('1000')), ('watt', Decimal('1000')), ('month', Decimal('12')))
+    """
+    first, _, name = unit.partition("-")
+    if first in _SYMBOLS:
+        return _SYMBOLS[first], Decimal(1).scaleb(_SI.get(name, 0))
+    if name in _FACTORS:
+        base, factor = _FACTORS[name]
+        return base, Decimal(factor)
+    for base in _SI_BASES:
+        prefix = name.removesuffix(base).rstrip("-")
+        if name.endswith(base) and (not prefix or prefix in _SI):
+            return base, Decimal(1).scaleb(_SI.get(prefix, 0))
+    return None
 
 
 def _find_name(word: str) -> str:

@@ -26,9 +26,9 @@ _THOUSAND = 1000
 _PERIOD = re.compile(r"(?:[QHT][1-4]|FY ?\d+)")
 # A number of at least three short parts, such as the version "2.4.1", unlike "1.151.000" and "15.05.2025".
 _VERSION = re.compile(r"(?<![\w.])v?\d{1,2}(?:\.\d{1,2}){2,}(?![\w]|\.\d)", re.IGNORECASE)
-# "14:30", "2.30 pm", "9.15 Uhr", "20 h 30".
+# "14:30", "2.30 pm", "9.15 Uhr", "20 h 30", "4 pm", "16 Uhr".
 _TIME = re.compile(
-    r"(?<![\w.,:])(\d{1,2})(?::(\d\d)(?!\d|[.:]\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uhr\b|h\b))|\s?h\s?(\d\d)(?!\d))",
+    r"(?<![\w.,:])(\d{1,2})(?::(\d\d)(?!\d|[.:]\d)|\.(\d\d)(?=\s?(?:[ap]\.?m\b|uhr\b|h\b))|\s?h\s?(\d\d)(?!\d)|(?=\s?(?:[ap]\.?m\b|uhr\b)))",
     re.IGNORECASE,
 )
 # An ordinal or a fraction, as in "the second half" and "a fifth".
@@ -87,7 +87,9 @@ def _add_unit_of_range(text: str, one: Value, following: Value | None = None) ->
     if following is None or not _RANGE.fullmatch(text, one.end, following.start) or is_year(one.text):
         return one
     number, other = one.number, following.number
-    if number is None or other is None or number.power or number.currency or not (other.power or other.currency):
+    if number is None or other is None or number.kind or number.power or number.currency:
+        return one
+    if not (other.power or other.currency):
         return one
     values = frozenset(value.scaleb(other.power) for value in number.values)
     return replace(one, number=replace(number, values=values, power=other.power, currency=other.currency))
@@ -97,7 +99,9 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
     for written in find_dates(text):
         yield Value(written.start, written.end, text[written.start : written.end], "date", dates=written.readings)
     for match in _TIME.finditer(text):
-        yield Value(*match.span(), match[0], "time", key=f"{int(match[1]) % 12}:{match[2] or match[3] or match[4]}")
+        yield Value(
+            *match.span(), match[0], "time", key=f"{int(match[1]) % 12}:{match[2] or match[3] or match[4] or '00'}"
+        )
     for start, end, key in find_codes(text):
         yield Value(start, end, text[start:end], "identifier", key=key)
     for match in _SHORT_CODE.finditer(text):
