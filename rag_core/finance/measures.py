@@ -78,7 +78,7 @@ class StatementPlan:
         return bool(self.lines)
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk with a beginning ``head`` belongs to the statement with the title ``section``."""
+        """Return whether a chunk that begins with ``head`` belongs to the statement with the title ``section``."""
         return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:

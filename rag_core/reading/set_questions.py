@@ -135,21 +135,21 @@ def parse_set_question(question: str) -> SetQuestion | None:
     """
     tokens = split_tokens(question)
     if match := _COUNT.search(question):
-        return _build("count", question, tokens, match.span())
+        return _build_question("count", question, tokens, match.span())
     if found := _find_superlative(question, tokens):
-        return _build("most", question, tokens, (found.start, found.end), found.word)
+        return _build_question("most", question, tokens, (found.start, found.end), found.word)
     for match in _ALL.finditer(question):
         noun = _find_noun(tokens, match.end())
         before = [token.word for token in tokens if token.end <= match.start()]
         if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
-            return _build("all", question, tokens, match.span())
+            return _build_question("all", question, tokens, match.span())
     match = _WHICH.search(question)
     if match and _is_plural(tokens, match.end()):
-        return _build("all", question, tokens, match.span())
+        return _build_question("all", question, tokens, match.span())
     return None
 
 
-def _build(
+def _build_question(
     kind: Literal["all", "count", "most"], question: str, tokens: list[Token], span: Span, superlative: str = ""
 ) -> SetQuestion:
     """Return a question whose quantifier or superlative is in a span."""

@@ -33,7 +33,7 @@ from rag_core.text.sentences import find_sentence_spans
 
 # Minimum and maximum number of words of a statement.
 _MIN_WORDS, _MAX_WORDS = 4, 45
-# Maximum numbers of words of its subject, of its part between verb and value, and of its value.
+# Maximum numbers of words of the subject of a statement, of the words between verb and value, and of the value.
 _MAX_SUBJECT, _MAX_BETWEEN, _MAX_VALUE = 10, 12, 7
 # Minimum number of words of the meaning of a term.
 _MIN_MEANING = 4
