@@ -276,6 +276,7 @@ def _find_bodies(page: Page) -> list[Span]:
 
 
 def _split_at_mails(bodies: Sequence[Span], mails: Sequence[Mail]) -> Iterator[Span]:
+    """Yield the spans of a page's text, divided where mails begin."""
     for start, end in bodies:
         yield from pairwise([start, *(mail.start for mail in mails if start < mail.start < end), end])
 

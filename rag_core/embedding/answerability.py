@@ -94,6 +94,7 @@ class AnswerabilityModel:
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
     def _read(self, question: str, text: str) -> Reading:
+        """Return the reading of a question and a text."""
         if detect_language(question) or detect_language(text):
             return UNREAD
         encoding = self._tokenizer.encode(question, text)

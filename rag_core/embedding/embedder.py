@@ -49,8 +49,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         """Return the embedding of each text, without token vectors of special tokens.
 
-        One call with many texts is faster than many calls. If ``background`` is false, the texts are embedded before
-        waiting texts of earlier calls.
+        One call with many texts is faster than many calls. If ``background`` is false, the texts do not wait for texts
+        of earlier calls.
 
         Raises
         ------

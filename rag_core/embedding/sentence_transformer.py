@@ -51,23 +51,18 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, name: str, *, precision: str = "auto", folder: Path | None = None) -> None:
-        _silence_libraries()
         import torch
-        from sentence_transformers import SentenceTransformer
 
         is_bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
         dtype = torch.bfloat16 if is_bf16 else torch.float32
         path = str(folder or name)
-        try:
-            self._model: Any = SentenceTransformer(
-                path, device="cpu", local_files_only=True, model_kwargs={"dtype": dtype}
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise EmbedderMissing(
-                f"The embedding model {name!r} is not on this machine ({type(error).__name__}). Set RAG_EMBEDDER to a "
-                f"folder that contains it, or remove the setting to use {BUNDLED_EMBEDDER}, which is included."
-            ) from error
-        self._model.eval()
+        hint = (
+            f"Set RAG_EMBEDDER to a folder that contains it, or remove the setting to use {BUNDLED_EMBEDDER}, which is "
+            "included."
+        )
+        self._model = _load_model(
+            "SentenceTransformer", path, EmbedderMissing, "embedding model", hint, model_kwargs={"dtype": dtype}
+        )
         backend = getattr(self._model.tokenizer, "backend_tokenizer", None)
         if backend is None:
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")

@@ -80,7 +80,7 @@ class ChunkLoader:
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
         """Load the stored token vectors of chunks into the cache, and wait until they are loaded."""
         with self._loading:
-            self._vectors |= self._vector_store.read_tokens(self._without_vectors(chunk_ids))
+            self._vectors |= self._vector_store.read_tokens(self._select_without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return the token vectors of the chunks by chunk id.
@@ -88,9 +88,9 @@ class ChunkLoader:
         Of chunks without stored token vectors, the first `EMBED_ON_DEMAND` are embedded. Chunks that are not embedded
         within `EMBED_WITHIN_S` are left out.
         """
-        if self._without_vectors(chunk_ids):
+        if self._select_without_vectors(chunk_ids):
             with self._loading:
-                new = self._without_vectors(chunk_ids)
+                new = self._select_without_vectors(chunk_ids)
                 self._vectors |= {**dict.fromkeys(new), **self._load_vectors(new)}
         loaded = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
         return {chunk_id: vectors for chunk_id, vectors in loaded.items() if vectors is not None}
@@ -102,7 +102,7 @@ class ChunkLoader:
         with self._loading:
             return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
-    def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
+    def _select_without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
     def _load_vectors(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:

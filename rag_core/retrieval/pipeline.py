@@ -117,39 +117,39 @@ def rank_chunks(
     """
     if rank_by == "cross_encoder" and cross_encode is None:
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
-    lines = _chunk_ids(hits.lookup)
+    lines = _list_ids(hits.lookup)
     with timer.measure("rerank"):
         fused = reciprocal_rank_fusion([*hits.found.values()], rrf_k)
         # Chunks with equal scores are ordered by their position in the fused ranking.
-        position = {one: index for index, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
+        position = {one: index for index, one in enumerate(dict.fromkeys([*_list_ids(fused), *lines]))}
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
     ranked_sections: list[list[Hit]] = []
     if sections is not None:
         with timer.measure("financials"):
-            ranked_sections = sections.rank(_chunk_ids(reranked), lines)
+            ranked_sections = sections.rank(_list_ids(reranked), lines)
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
     # For the score of a retriever, only this retriever has run, so that the fused order is its order.
-    order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
+    order = list(dict.fromkeys(_list_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
-        **{name: _by_chunk(found) for name, found in hits.found.items()},
-        "rrf": {} if rank_by in hits.found else _by_chunk(fused),
-        "rerank": _by_chunk(reranked),
-        "statement": _by_chunk([hit for section in ranked_sections for hit in section]),
-        "financials": _by_chunk(financials),
+        **{name: _map_scores(found) for name, found in hits.found.items()},
+        "rrf": {} if rank_by in hits.found else _map_scores(fused),
+        "rerank": _map_scores(reranked),
+        "statement": _map_scores([hit for section in ranked_sections for hit in section]),
+        "financials": _map_scores(financials),
     }
     if rank_by == "cross_encoder" and cross_encode is not None:
         with timer.measure("cross_encoder"):
             cross_encoded = cross_encode(order[:CROSS_ENCODER_CHUNKS])
-        order = list(dict.fromkeys([*_chunk_ids(cross_encoded), *order]))
-        scores["cross_encoder"] = _by_chunk(cross_encoded)
+        order = list(dict.fromkeys([*_list_ids(cross_encoded), *order]))
+        scores["cross_encoder"] = _map_scores(cross_encoded)
     return Ranking(tuple(order), scores)
 
 
-def _chunk_ids(hits: Sequence[Hit]) -> list[int]:
+def _list_ids(hits: Sequence[Hit]) -> list[int]:
     return [hit.chunk_id for hit in hits]
 
 
-def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:
+def _map_scores(hits: Sequence[Hit]) -> dict[int, float]:
     return {hit.chunk_id: hit.score for hit in hits}

@@ -207,6 +207,7 @@ def _add_collections(connection: Connection, conversation_id: str, collections: 
 
 
 def _read_collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
+    """Return the names of the collections that a query finds, by conversation id."""
     names: dict[str, list[str]] = {}
     for row in connection.execute(query.order_by(conversation_collections.c.collection)):
         names.setdefault(row.conversation_id, []).append(row.collection)

@@ -37,7 +37,7 @@ class NameStore:
         return next((one.document_id for one in self.find_namesakes(name, collection) if one.name == name), None)
 
     def find_namesakes(self, file_name: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection that consist of a file name, possibly after folders, oldest first."""
+        """Return the names in a collection that end with a file name, which folders may precede, oldest first."""
         return self._read(
             lambda table: (
                 or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),

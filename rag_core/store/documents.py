@@ -228,6 +228,7 @@ class DocumentStore(DocumentQueries):
                 connection.execute(update(documents).where(documents.c.id == document_id).values(tags=list(chosen)))
 
     def update_version(self, version_id: str, **values: Any) -> None:
+        """Change columns of a version."""
         self._db.change(update(versions).where(versions.c.id == version_id).values(**values))
 
     def page_headings(self, version_id: str) -> list[PageHeading]:

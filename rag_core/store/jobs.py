@@ -168,16 +168,10 @@ class JobStore:
 def _job_from_row(row: Any) -> Job:
     seconds = ((row.finished_at or now()) - row.started_at).total_seconds() if row.started_at else 0.0
     return Job(
+        **{name: getattr(row, name) for name in ("kind", "name", "document_id", "stage", "done", "total", "reason")},
         job_id=row.id,
-        kind=row.kind,
-        name=row.name,
-        document_id=row.document_id,
         state=JobState(row.state),
-        stage=row.stage,
-        done=row.done,
-        total=row.total,
         result=DocumentStatus(row.result) if row.result else None,
-        reason=row.reason,
         seconds=seconds,
         remaining_s=_estimate_remaining(row, seconds),
         details={**row.details, "version_id": row.version_id},

@@ -79,7 +79,7 @@ class ThemeStore:
             _insert_active(connection, theme_statements, theme.theme_id, theme.statements, active)
 
     def find_summary(self, digest: str) -> tuple[SummarySentence, ...]:
-        """Return the stored summary of a language model with a digest; empty if there is none."""
+        """Return the summary that a language model wrote for a theme with the same digest; empty if there is none."""
         query = select(themes.c.summary).where(themes.c.digest == digest)
         with self._db.read() as connection:
             summaries = map(_to_sentences, connection.scalars(query))

@@ -374,9 +374,10 @@ def find_matching_date(
 
 
 def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
-    """Return the years in which a date without a year may be: the year of the document, and the nearest such date's.
+    """Return the years in which a date without a year may be, given the day on which the document was written.
 
-    The list is empty for a date with a year, and if the date of the document is unknown.
+    They are the year of the document, and the year of the nearest such date. The list is empty for a date with a year,
+    and if the day of the document is unknown.
     """
     if written_on is None or one.year:
         return []

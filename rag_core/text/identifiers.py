@@ -104,6 +104,7 @@ def _are_similar(one: str, other: str) -> bool:
 
 
 def _is_code(text: str) -> bool:
+    """Return whether a word is a code; see `find_identifiers`."""
     has_letters, has_digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
     return has_letters and has_digits and (text[0].isalpha() or text.isupper()) and not _NO_CODE.search(text)
 

@@ -202,10 +202,16 @@ def _load_currencies() -> dict[str, frozenset[str]]:
 
 def _list_currency_names() -> Iterator[tuple[str, str, str]]:
     """Yield the language, the currency code and the singular and plural name of each currency in each language."""
-    from babel import Locale
-    from babel.numbers import get_currency_name, get_territory_currencies
+    from babel.numbers import get_currency_name
 
-    territories = [one for one in map(str, Locale("en").territories) if len(one) == 2 and one.isalpha()]
-    codes = {str(code) for one in territories for code in get_territory_currencies(one)}
-    for language, code, count in product(LANGUAGES, sorted(codes), (1, 5)):
+    for language, code, count in product(LANGUAGES, sorted(list_currency_codes()), (1, 5)):
         yield language, code, get_currency_name(code, count=count, locale=language).partition(" (")[0]
+
+
+def list_currency_codes() -> set[str]:
+    """Return the ISO 4217 codes of the present currencies of all countries."""
+    from babel import Locale
+    from babel.numbers import get_territory_currencies
+
+    countries = [one for one in map(str, Locale("en").territories) if len(one) == 2 and one.isalpha()]
+    return {str(code) for one in countries for code in get_territory_currencies(one)}

@@ -60,14 +60,14 @@ _GROUPED = (
 SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
-def _digit_pattern(grouped: str) -> re.Pattern[str]:
+def _compile_digit_pattern(grouped: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<currency>US\$|[$€£¥]|\b{CURRENCY_CODE}\b)?\s?(?<![\w.,])(?P<number>{grouped}|\.\d+)"
         r"(?P<suffix>st|nd|rd|th|s|k|m|mn|bn|b|tn|M|K|B)?(?![A-Za-z]|\d)"
     )
 
 
-_DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
+_DIGITS, _DIGITS_OR_SPACED = _compile_digit_pattern(_GROUPED), _compile_digit_pattern(f"{_SPACED}|{_GROUPED}")
 _AFTER = re.compile(
     rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{SCALE_WORDS}|m)\b)?\.?"
     r"[\s\u00a0-]{0,2}"

@@ -178,6 +178,7 @@ class DocumentSections:
 
 
 def _find_paragraph_end(text: str, start: int) -> int:
+    """Return the offset of the first blank line after ``start``, or the end of the text."""
     end = text.find("\n\n", start)
     return len(text) if end < 0 else end
 

@@ -7,7 +7,7 @@ import re
 from rag_core.types.documents import STRUCK
 
 MARK = "~~"
-# Replaces the tildes of a document that would be read as a mark.
+# The parser writes this character instead of tildes in a document that would be read as a mark.
 TILDE = "∼"
 LITERAL_MARK = re.compile(r"~{2,}")
 # The shortest sequence of blanks that can replace struck words.

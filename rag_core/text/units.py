@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from babel import Locale
-from babel.numbers import get_currency_name, get_territory_currencies
+from babel.numbers import get_currency_name
 
 from rag_core.text.grammar import FUNCTION_WORDS
+from rag_core.text.measures import list_currency_codes
 from rag_core.text.numbers import CURRENCIES, SCALES
 from rag_core.text.scales import find_table_scales
 
@@ -205,8 +206,7 @@ def _read_joined(before: str, after: str) -> int:
 @cache
 def _load_words() -> _Words:
     locales = [Locale(language) for language in _LANGUAGES]
-    places = filter(str.isalpha, map(str, locales[0].territories))
-    codes = {str(code) for place in places if len(place) == 2 for code in get_territory_currencies(place)}
+    codes = list_currency_codes()
     names: set[str] = set(_MORE_NAMES)
     money: set[str] = set(codes)
     symbols: set[str] = {"m2", "m3", "km2", *_PREFIXED}

@@ -112,8 +112,8 @@ def _find_candidates(text: str, spaced: bool) -> Iterator[Value]:
     yield from _find_calendar_names(text)
     numbers = parse_numbers(text, spaced=spaced)
     for number in [*numbers, *parse_spelled_numbers(text, detect_language(text))]:
-        # The words "one" and "zero" often do not state a number.
         is_ordinal = not number.power and _ORDINAL.fullmatch(number.text)
+        # The words "one" and "zero" often do not state a number.
         if number.kind != "month" and not is_ordinal and number.text.casefold() not in ("one", "zero"):
             yield Value(number.start, number.end, number.text, "number", number)
 

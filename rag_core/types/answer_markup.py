@@ -112,6 +112,7 @@ def _split_cells(line: str) -> list[str]:
 
 
 def _split_runs(text: str) -> tuple[Run, ...]:
+    """Return the bold and the regular pieces of a text in order."""
     # The pattern has one group, so that each second piece is bold.
     pieces = enumerate(_BOLD.split(text))
     return tuple(Run(piece.replace(_QUOTED_ASTERISK, "*"), index % 2 == 1) for index, piece in pieces if piece)

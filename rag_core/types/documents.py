@@ -187,7 +187,7 @@ def blank_spans(text: str, spans: Iterable[Sequence[int]]) -> str:
 
 
 class PageHeading(NamedTuple):
-    """The fields of a `Page` that identify it and its headings."""
+    """The index, the label and the headings of a page; see `Page`."""
 
     page_index: int
     page_label: str

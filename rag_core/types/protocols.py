@@ -138,7 +138,7 @@ class LookupPlan(Protocol):
     def asks_for_rows(self) -> bool: ...
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk with a beginning ``head`` belongs to a kind of section."""
+        """Return whether a chunk that begins with ``head`` belongs to a kind of section."""
         ...
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:

@@ -145,7 +145,7 @@ class Table:
 
     @property
     def carries_upwards(self) -> bool:
-        """Whether the text of a cell that extends over several rows is in another row than the first of them."""
+        """Whether a cell that extends over several rows has its text below its first row."""
         return any(
             not cell.spans and (below := lower.cell(cell.column)) and below.spans and below.text == cell.text
             for upper, lower in pairwise(self.body)
