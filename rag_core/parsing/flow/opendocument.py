@@ -33,8 +33,8 @@ _LEFT_OUT = frozenset(
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
 _MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
-# Most times that a cell of a table in a text is repeated.
-_MOST_REPEATED = 500
+# Most times that a cell of a table in a text is repeated, and a row with text.
+_MOST_REPEATED, _MOST_REPEATED_ROWS = 500, 100_000
 _POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
@@ -268,6 +268,8 @@ def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
         is_filled = any((text or "").strip() for text in row.itertext())
         is_header = any(local_name(one) == "table-header-rows" for one in row.iterancestors())
         if attributes.get("visibility") in (None, "visible") and is_filled:
+            if count > _MOST_REPEATED_ROWS:
+                raise UnpackedSizeError(f"repeats a row with text more than {_MOST_REPEATED_ROWS:,} times")
             yield number, count, row, is_header
         number += count
 
