@@ -90,13 +90,19 @@ class Archive:
         """Return the root element of a part in XML."""
         return parse_xml(self.read(name), name)
 
-    def parse_optional(self, name: str) -> Any:
-        """Return the root element of a part that a file may lack; without children if it is missing or left out."""
+    def parse_optional(self, name: str, root: str = "") -> Any:
+        """Return the root element of a part that a file may lack; without children if it is missing or left out.
+
+        ``root`` is the name that the element must have, if there is only one.
+        """
         from lxml import etree
 
         with self.leave_out(name):
             if name in self:
-                return self.parse(name)
+                found = self.parse(name)
+                if root not in ("", local_name(found)):
+                    raise UnreadableError(f"its part {name} is damaged: it has no element {root}")
+                return found
         return etree.Element("nothing")
 
     @contextmanager
@@ -109,16 +115,17 @@ class Archive:
         try:
             yield
         except UnreadableError as error:
-            self._add_problem(str(error))
+            self.add_problem(str(error))
         except wrong as error:
-            self._add_problem(f"its part {name} is not as the format prescribes: {type(error).__name__}")
+            self.add_problem(f"its part {name} is not as the format prescribes: {type(error).__name__}")
 
     def require(self, name: str) -> None:
         """Add a part to the problems if it is missing."""
         if name not in self:
-            self._add_problem(f"its part {name} is missing")
+            self.add_problem(f"its part {name} is missing")
 
-    def _add_problem(self, problem: str) -> None:
+    def add_problem(self, problem: str) -> None:
+        """Add a message that says what was left out."""
         if problem not in self.problems:
             self.problems.append(problem)
 

@@ -75,7 +75,7 @@ def read_relations(archive: Archive, part: str) -> dict[str, str]:
     """Return the parts that a part refers to, by their ids; what is outside the file is left out."""
     folder, _, name = part.rpartition("/")
     targets = {}
-    for one in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/")):
+    for one in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationships"):
         target = one.get("Target", "")
         # Programs of Office write this name for a picture that was removed.
         if one.get("TargetMode") != "External" and target.rpartition("/")[2] not in ("", "NULL"):

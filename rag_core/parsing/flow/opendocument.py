@@ -33,6 +33,8 @@ _LEFT_OUT = frozenset(
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
 _MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
+# Most times that a cell of a table in a text is repeated, and a row with text.
+_MOST_REPEATED, _MOST_REPEATED_ROWS = 500, 100_000
 _POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
@@ -46,7 +48,7 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> Content:
     root = archive.parse("content.xml")
     body = root.find("{*}body")
     kinds = {local_name(one): one for one in (body if body is not None else ())}
-    reader = _Reader(archive, [root, archive.parse_optional("styles.xml")])
+    reader = _Reader(archive, [root, archive.parse_optional("styles.xml", "document-styles")])
     if "spreadsheet" in kinds:
         blocks = list(reader.read_sheets(kinds["spreadsheet"]))
     elif "presentation" in kinds:
@@ -196,7 +198,7 @@ class _Reader:
                 if local_name(cell) == "table-cell":
                     attributes = local_attributes(cell)
                     across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
-                    line += [SpannedText(self._read_all(cell), across, down)] * count
+                    line += [SpannedText(self._read_all(cell), across, down)] * min(count, _MOST_REPEATED)
             total += len(line) * repeated
             if total > MAX_CELLS:
                 raise UnpackedSizeError(f"has a table of more than {MAX_CELLS:,} cells, which are not read")
@@ -266,6 +268,8 @@ def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
         is_filled = any((text or "").strip() for text in row.itertext())
         is_header = any(local_name(one) == "table-header-rows" for one in row.iterancestors())
         if attributes.get("visibility") in (None, "visible") and is_filled:
+            if count > _MOST_REPEATED_ROWS:
+                raise UnpackedSizeError(f"repeats a row with text more than {_MOST_REPEATED_ROWS:,} times")
             yield number, count, row, is_header
         number += count
 

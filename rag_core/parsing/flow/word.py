@@ -48,9 +48,9 @@ def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Con
     body = archive.parse(_MAIN)
     reader.has_pages = next(body.iter(f"{_W}lastRenderedPageBreak"), None) is not None
     blocks = list(reader.read(body))
-    for kind, place in (("header", 0), ("footer", len(blocks))):
+    for kind, root, place in (("header", "hdr", 0), ("footer", "ftr", len(blocks))):
         names = sorted(name for name in archive.names if name.startswith(f"word/{kind}") and name.endswith(".xml"))
-        texts = [one for name in names for one in reader.read(archive.parse_optional(name))]
+        texts = [one for name in names for one in reader.read(archive.parse_optional(name, root))]
         # A page number is no text.
         lines = dict.fromkeys(
             one.text for one in texts if isinstance(one, TextBlock) and any(map(str.isalpha, one.text))
@@ -85,17 +85,17 @@ class _Reader:
 
     def read_notes(self) -> Iterator[Block]:
         """Yield footnotes, endnotes and comments."""
-        for kind, tag in (("footnotes", "footnote"), ("endnotes", "endnote")):
-            for note in self._iter_part(f"word/{kind}.xml", tag):
+        for tag in ("footnote", "endnote"):
+            for note in self._iter_notes(tag):
                 if note.get(f"{_W}type") is None and (text := self._read_all(note)):
                     yield TextBlock(f"{note.get(f'{_W}id', '').translate(SUPERSCRIPTS)} {text}", is_compact=True)
-        for comment in self._iter_part("word/comments.xml", "comment"):
+        for comment in self._iter_notes("comment"):
             author = clean_text(comment.get(f"{_W}author", ""))
             if text := self._read_all(comment):
                 yield TextBlock(f"Note by {author}: {text}" if author else f"Note: {text}")
 
-    def _iter_part(self, name: str, tag: str) -> Iterator[Any]:
-        yield from self._archive.parse_optional(name).iter(f"{_W}{tag}")
+    def _iter_notes(self, tag: str) -> Iterator[Any]:
+        yield from self._archive.parse_optional(f"word/{tag}s.xml", f"{tag}s").iter(f"{_W}{tag}")
 
     def _read_all(self, element: Any) -> str:
         texts = (clean_text(self._read_text(one)) for one in element.iter(f"{_W}p"))

@@ -39,7 +39,7 @@ class Styles:
 
     @classmethod
     def read(cls, archive: Archive) -> Styles:
-        root = archive.parse_optional("word/styles.xml")
+        root = archive.parse_optional("word/styles.xml", "styles")
         return cls({one.get(f"{_W}styleId", ""): one for one in root if one.tag == f"{_W}style"})
 
     def name(self, style: str) -> str:
@@ -77,7 +77,7 @@ class Numbering:
         self._starts: dict[tuple[str, int], int] = {}
         self._counters: dict[str, dict[int, int]] = {}
         self._begun: set[str] = set()
-        root = archive.parse_optional("word/numbering.xml")
+        root = archive.parse_optional("word/numbering.xml", "numbering")
         abstract = {one.get(f"{_W}abstractNumId"): one for one in root.iter(f"{_W}abstractNum")}
         for one in root.iter(f"{_W}num"):
             number, name = one.get(f"{_W}numId", ""), child_value(one, "abstractNumId") or ""

@@ -64,7 +64,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
         try:
             if not part:
                 raise UnreadableError("its part is missing")
-            rows = list(_iter_rows(archive.read(part), part, strings, styles))
+            rows = list(_iter_rows(archive, part, strings, styles))
         except UnreadableError as error:
             blocks.append(PageStart(name, LANDSCAPE, problem=str(error)))
             continue
@@ -80,7 +80,7 @@ def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -
     drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one]
     for drawing in (one for one in drawings if one.endswith(".xml")):
         relations = read_relations(archive, drawing)
-        for anchor in archive.parse_optional(drawing):
+        for anchor in archive.parse_optional(drawing, "wsDr"):
             corners = [
                 tuple(read_integer(corner.findtext(f"{{*}}{one}"), most=most - 1) for one, most in _MOST_CELLS)
                 for corner in anchor.iter("{*}from", "{*}to")
@@ -112,7 +112,7 @@ def _read_text(element: Any) -> str:
 
 
 def _read_codes(archive: Archive, part: str) -> list[str]:
-    root = archive.parse_optional(part)
+    root = archive.parse_optional(part, "styleSheet")
     own = {
         read_integer(one.get("numFmtId")): one.get("formatCode", "General")[:_LONGEST_FORMAT]
         for one in root.iter("{*}numFmt")
@@ -122,10 +122,13 @@ def _read_codes(archive: Archive, part: str) -> list[str]:
     return [known.get(read_integer(one.get("numFmtId")), "General") for one in (formats if formats is not None else ())]
 
 
-def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> Iterator[tuple[int, list[SheetCell]]]:
+def _iter_rows(
+    archive: Archive, part: str, strings: list[str], styles: _Styles
+) -> Iterator[tuple[int, list[SheetCell]]]:
     """Yield the number and the cells of each row that is not hidden and not empty."""
     from lxml import etree
 
+    data = archive.read(part)
     merged = _read_merged(data)
     hidden: set[int] = set()
     number = 0
@@ -141,7 +144,7 @@ def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> I
                 continue
             number = read_integer(element.get("r"), number + 1, 1, _MOST_ROWS)
             if element.get("hidden") not in ("1", "true"):
-                cells = list(_iter_cells(element, number, strings, styles, merged))
+                cells = list(_iter_cells(archive, element, number, strings, styles, merged))
                 cells = [cell for cell in cells if cell.text and cell.column not in hidden]
                 if cells:
                     yield number, cells
@@ -153,7 +156,12 @@ def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> I
 
 
 def _iter_cells(
-    row: Any, number: int, strings: list[str], styles: _Styles, merged: dict[tuple[int, int], tuple[int, int]]
+    archive: Archive,
+    row: Any,
+    number: int,
+    strings: list[str],
+    styles: _Styles,
+    merged: dict[tuple[int, int], tuple[int, int]],
 ) -> Iterator[SheetCell]:
     column = -1
     for one in row:
@@ -170,8 +178,11 @@ def _iter_cells(
             elif name == "f":
                 formula = child.text or ""
         is_figure = None
-        if kind == "s":
-            value = strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
+        if kind == "s" and value.isdecimal() and int(value) < len(strings):
+            value = strings[int(value)]
+        elif kind == "s" and value:
+            archive.add_problem(f"a text of a cell is missing in {_STRINGS}")
+            value = ""
         elif kind == "b":
             value = _BOOLEANS.get(value, value)
         elif kind == "n" and value:

@@ -192,6 +192,17 @@ def bomb() -> bytes:
                 ("a.docx", "word/styles.xml", f"\n{ENTITY}<a>&x;</a>".encode("utf-16-be")),
             )
         ),
+        (
+            "a.ods",
+            change_part(
+                FILES["a.ods"],
+                "content.xml",
+                "<table:table-row><table:table-cell><text:p>Tug",
+                '<table:table-row table:number-rows-repeated="1000000000"><table:table-cell><text:p>Tug',
+            ),
+            DocumentTooLarge,
+            "repeats a row with text more than 100,000 times",
+        ),
         ("a.docx", FILES["a.docx"][:-9000], DamagedDocument, "it is cut off"),
         ("a.xlsx", FILES["a.xlsx"][:3000], DamagedDocument, "it is cut off"),
         ("a.rtf", FILES["a.rtf"][:-1], DamagedDocument, "it is cut off"),
