@@ -230,11 +230,16 @@ def find_captions(text: str) -> list[tuple[PlaceKind, Span]]:
     [('figure', (13, 36))]
     >>> find_captions("図3 売上の推移")
     [('figure', (0, 8))]
+    >>> find_captions("Figure 2 shows exports.")
+    []
     """
     found: list[tuple[PlaceKind, Span]] = []
     for match in _FIRST_LINE.finditer(text):
         kind = _find_kind(match)
-        if kind in _CAPTIONED and not _is_word(match):
+        # Without a sign after the number, a word in lower case continues a sentence.
+        between = match.string[match.end("label") : match.start("title")] if kind else ""
+        is_sentence = match["title"][:1].islower() and not between.strip()
+        if kind in _CAPTIONED and not _is_word(match) and not is_sentence:
             found.append((kind, (match.start(), _find_paragraph_end(text, match.end()))))
     return found
 

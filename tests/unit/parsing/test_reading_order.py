@@ -99,6 +99,21 @@ def blocks(*corners: tuple[float, float, str]) -> Drawing:
             ),
             ("41 km", "of track, most of it\nin tunnels", "96,300", "passengers on\na working day"),
         ),
+        (
+            texts(
+                *((72, 750 - 14 * number, 10, "The column is about rivers.") for number in range(3)),
+                *((72, 660, 24, "41 km       96,300"), (72, 640, 10, "of track"), (72, 600, 10, "The column ends.")),
+                *((180, 640, 10, "passengers"), *((320, 750 - 14 * row, 10, f"Right {row}.") for row in range(14))),
+            ),
+            ("about rivers.", "41 km", "of track", "96,300", "passengers", "The column ends.", "Right 0"),
+        ),
+        (
+            texts(
+                *((72, 700, 24, "2024                2023"), (72, 680, 10, "audited"), (72, 668, 10, "in full")),
+                *((255, 680, 10, "audited"), (255, 668, 10, "in part")),
+            ),
+            ("2024 2023", "audited"),
+        ),
     ],
 )
 def test_reading_order(tmp_path: Path, drawing: Drawing, parts: tuple[str, ...]) -> None:
