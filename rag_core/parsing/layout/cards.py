@@ -11,6 +11,7 @@ from statistics import median
 from rag_core.parsing.layout.columns import split_run
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.runs import Run
+from rag_core.text.dates import YEAR
 
 # Figures are at least this many times as high as the usual text and as their labels.
 _LARGE, _LARGER = 1.5, 1.35
@@ -18,7 +19,7 @@ _LARGE, _LARGER = 1.5, 1.35
 # as multiples of the height of the upper one.
 _GAP, _BELOW, _NEXT = 1.3, 1.5, 1.0
 # A head of columns consists of years, as in "2024 2023" or "FY24 FY23".
-_YEAR = re.compile(r"(?:(?:19|20)\d\d(?:[-/\u2013]\d\d)?|[FC]Y ?(?:20)?\d\d)[AE]?")
+_HEAD_YEAR = re.compile(rf"(?:{YEAR}(?:[-/\u2013]\d\d)?|[FC]Y ?(?:20)?\d\d)[AE]?")
 
 
 def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
@@ -29,7 +30,7 @@ def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
         figures = _split_cells(row)
         others = [run for run in runs if run is not row]
         labels = [_find_label(figure, figures, others) for figure in figures]
-        is_head = all(_YEAR.fullmatch(figure.text) for figure in figures)
+        is_head = all(_HEAD_YEAR.fullmatch(figure.text) for figure in figures)
         if any(char.isdigit() for char in row.text) and all(labels) and not is_head:
             cards.append(
                 [Line([run]) for figure, label in zip(figures, labels, strict=True) for run in (figure, *label)]
