@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from rag_core import guide
 from rag_core.chunking.document_titles import extract_title
 from rag_core.errors import UnknownDocument
+from rag_core.indexing.figures import draw_figure
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
-from rag_core.parsing.rendering import render_figure, render_page
+from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
 from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
@@ -22,7 +23,6 @@ from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
 from rag_core.store.snapshots import replace_version
 from rag_core.text.outline import build_outline
-from rag_core.text.sections import find_captions
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -36,6 +36,7 @@ from rag_core.types.documents import (
     SameName,
     VersionRow,
 )
+from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job
 from rag_core.types.tables import Table
 
@@ -58,9 +59,20 @@ class Documents:
     indexer : IndexingQueue
     jobs : Jobs
     removal : Removal
+    describe_figures : callable
+        See `FigureDescriber.request`.
     """
 
-    def __init__(self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        indexer: IndexingQueue,
+        jobs: Jobs,
+        removal: Removal,
+        describe_figures: Callable[[str], Job | None],
+    ) -> None:
+        self._stores = stores
+        self._describe_figures = describe_figures
         self._library = stores.documents
         self._snapshots = stores.snapshots
         self._files = stores.files
@@ -370,23 +382,19 @@ class Documents:
             See `render_page`.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
-        captions = [(kind, place, page.boxes.find_overlapping(*place)) for kind, place in find_captions(page.text)]
-        captions = [one for one in captions if len(one[2])]
-        wanted = [one for one in captions if one[0] == "figure" and one[1][0] < span[1] and span[0] < one[1][1]]
-        if document.version_id != version_id or not wanted:
+        self._page(document.version_id, page_index)
+        row = self._library.version(document.version_id)
+        if row is None or document.version_id != version_id:
             return None
-        others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
-        with self._files.local(self._digest(document.version_id)) as path:
-            return render_figure(
-                path,
-                page_index,
-                name=document.name,
-                caption=wanted[0][2],
-                words=page.boxes.rects,
-                others=np.array(others, np.float32).reshape(-1, 4),
-                scale=scale,
-            )
+        return draw_figure(self._stores, row, page_index, span, scale)
+
+    def find_descriptions(self, places: Collection[PageKey]) -> Mapping[PageKey, Sequence[FigureDescription]]:
+        """Return what models wrote about the figures of pages, by version id and page index."""
+        return self._stores.figures.find(places)
+
+    def describe_figures(self, document_id: str) -> Job | None:
+        """Queue the description of the figures that have none; see `FigureDescriber.request`."""
+        return self._describe_figures(document_id)
 
     def _version(self, document_id: str) -> str:
         return self._library.document(document_id).version_id

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -55,6 +56,8 @@ class PublicationStage:
     results : queue of TaskResult
         Receives the results of all other tasks.
     outages : OutageRetry
+    describe_figures : callable
+        Queues the description of a version's figures.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class PublicationStage:
         incomplete: EmbeddingQueue,
         results: queue.SimpleQueue[TaskResult | None],
         outages: OutageRetry,
+        describe_figures: Callable[[VersionRow], object],
     ) -> None:
         self._stores = stores
         self._removal = removal
@@ -74,6 +78,7 @@ class PublicationStage:
         self._incomplete = incomplete
         self._results = results
         self._outages = outages
+        self._describe_figures = describe_figures
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
         self._naming = Naming(stores)
         self._stopping = False
@@ -154,6 +159,9 @@ class PublicationStage:
                     index.add(replace(batch, vectors=vectors))
                 elif encodings := publication.encodings.get(retriever.score.name):
                     index.add(replace(batch, encodings=encodings))
+        if task.activate:
+            # The job is queued before, so that none is lost, and starts when the lock is free.
+            self._describe_figures(row)
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again

@@ -14,7 +14,7 @@ import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
 from rag_core.errors import RagError, ServerUnavailable, StoreError
@@ -42,7 +42,7 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types.documents import DocumentStatus, SameName
+from rag_core.types.documents import DocumentStatus, SameName, VersionRow
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
@@ -73,9 +73,18 @@ class IndexingQueue:
     stores : Stores
     generations : IndexGenerations
     removal : Removal
+    describe_figures : callable
+        See `FigureDescriber.request_for`.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        generations: IndexGenerations,
+        removal: Removal,
+        describe_figures: Callable[[VersionRow], object],
+    ) -> None:
         self._stores = stores
         self._removal = removal
         # Passwords by job id. They are never written to a store, so users must enter them again after a restart.
@@ -105,8 +114,12 @@ class IndexingQueue:
             outages,
         )
         self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results, pace, outages)
-        self._publication = PublicationStage(stores, removal, self._cancelled, embedded, chunked, results, outages)
-        self._reindexer = Reindexer(stores, generations, removal, self._cancelled, self._stopping, reindexed)
+        self._publication = PublicationStage(
+            stores, removal, self._cancelled, embedded, chunked, results, outages, describe_figures
+        )
+        self._reindexer = Reindexer(
+            stores, generations, removal, self._cancelled, self._stopping, reindexed, describe_figures
+        )
         self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords, outages)
         # Queued jobs that were read from the database, and the tasks of the running re-index.
         self._pending_jobs: deque[Job] = deque()
@@ -214,6 +227,11 @@ class IndexingQueue:
         elif job.state in (JobState.QUEUED, JobState.RUNNING):
             self._cancelled.add(job_id)
             self._in_flight.notify()
+
+    @property
+    def cancelled(self) -> CancelledJobs:
+        """The jobs that were cancelled while they ran."""
+        return self._cancelled
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was cancelled while it ran."""

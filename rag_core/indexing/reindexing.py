@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from rag_core.errors import IndexMismatch, RagError, ServerUnavailable
@@ -43,6 +43,8 @@ class Reindexer:
         Set when the process ends. The re-index then continues when the application starts again.
     results : queue of TaskResult
         Receives the results of the tasks.
+    describe_figures : callable
+        Queues the description of a version's figures.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Reindexer:
         cancelled: CancelledJobs,
         stopping: threading.Event,
         results: queue.SimpleQueue[TaskResult],
+        describe_figures: Callable[[VersionRow], object],
     ) -> None:
         self._stores = stores
         self._generations = generations
@@ -60,6 +63,7 @@ class Reindexer:
         self._cancelled = cancelled
         self._stopping = stopping
         self._results = results
+        self._describe_figures = describe_figures
         self._ended: list[TaskResult] = []
         self._contents: dict[str, Content] = {}
 
@@ -136,6 +140,8 @@ class Reindexer:
             raise RagError(f"No document could be re-indexed; the index is unchanged. {self._ended[0].reason}")
         self._stores.documents.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
+        for row in self._active_rows():
+            self._describe_figures(row)
         return True
 
     def _check_internal_errors(self) -> None:

@@ -70,8 +70,10 @@ class JobStore:
         return {**dict.fromkeys([one.value for one in JobState], 0), **dict(map(tuple, rows))}
 
     def find_active(self, document_id: str) -> str | None:
-        """Return the id of the newest queued or running job of a document, if it has one."""
-        query = select(jobs.c.id).where(jobs.c.document_id == document_id, jobs.c.state.in_(ACTIVE))
+        """Return the id of the newest queued or running job that indexes a document, if it has one."""
+        query = select(jobs.c.id).where(
+            jobs.c.document_id == document_id, jobs.c.kind == "index", jobs.c.state.in_(ACTIVE)
+        )
         with self._db.read() as connection:
             found: str | None = connection.execute(query.order_by(jobs.c.created_at.desc()).limit(1)).scalar()
         return found

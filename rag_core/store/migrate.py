@@ -17,7 +17,7 @@ from rag_core.store.schema import metadata, preferences
 log = logging.getLogger(__name__)
 # The newest revision in `migrations/versions`. Alembic could find it, but it is slow to import. With this constant, it
 # is imported only if a database must be updated.
-HEAD = "0014"
+HEAD = "0015"
 FIRST = "0001"
 # Versions of Footnote that do not use Alembic read this preference, and refuse the database if the number is not 1.
 NUMBER_NAME, NUMBER = "schema", 2

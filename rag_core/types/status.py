@@ -28,13 +28,15 @@ class ModelCheck:
     """The result of one of the checks with which the connection to a language model is tested.
 
     ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result; if the check failed, it also
-    says what to do. ``capability`` is the result of the check of the model's capability; other checks have none.
+    says what to do. ``capability`` is the result of the check of the model's capability, and ``sees_pictures`` that of
+    the check with a picture; other checks have none.
     """
 
     name: str
     passed: bool | None
     words: str
     capability: Capability | None = None
+    sees_pictures: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
