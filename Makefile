@@ -27,7 +27,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 # The check of types uses one core, so tests run at the same time.
-test: style browser  ## Check style and types, and run all tests
+test: style browser office  ## Check style and types, and run all tests
 	$(MAKE) --jobs 2 types all-tests
 
 all-tests: $(VENV)/.installed-dev
@@ -39,7 +39,7 @@ test-servers: $(VENV)/.installed-dev  ## Run the tests of stores on servers: Pos
 test-slow: $(VENV)/.installed-dev  ## Kill a process that indexes, 50 times
 	KILLS=50 $(BIN)/python -m pytest -m slow
 
-coverage: $(VENV)/.installed-dev browser  ## Run all tests and report the lines that none of them runs
+coverage: $(VENV)/.installed-dev browser office  ## Run all tests and report the lines that none of them runs
 	$(PYTEST) --dist loadfile --cov --cov-report term
 
 # Without --no-compile a third of the time goes into compiling modules that nobody imports; the others are as they are used.
@@ -55,12 +55,19 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-ggu
 	touch $@
 
 # The browser tests use the system's Chromium; Playwright's own download serves where there is none.
-.PHONY: browser
+.PHONY: browser office
 browser: $(VENV)/.installed-dev
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
 	else $(BIN)/python -m playwright install chromium; fi
+
+# A few tests convert documents with LibreOffice.
+office:
+	@command -v soffice >/dev/null || if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+			libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui; \
+	else echo "LibreOffice (soffice) is missing, so its tests will fail: install it" >&2; fi
 
 constraints:  ## Pin the whole tree of packages, as pip resolves it now
 	$(PYTHON) -m venv $(VENV)-constraints

@@ -1,4 +1,4 @@
-"""The engine, through which the web pages and the command line use the application."""
+"""The engine, which the web pages, the command line and the API use."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rag_core.types.status import Readiness, Status
 class Engine(Services):
     """Answers questions from documents, with citations. All methods are thread-safe.
 
-    `Services` lists the attributes and the exceptions of the constructor. `warm_up` loads the models in the background;
-    without it, each model is loaded at its first use.
+    `Services` lists the attributes and the exceptions of the constructor. Each model is loaded when it is first used,
+    or by `warm_up` in the background.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Engine(Services):
         self.close()
 
     def announce(self, address: str) -> None:
-        """Let the command line know at which address this process serves the application."""
+        """Tell the command line the address at which this process serves the application."""
         self._stores.announce(address)
 
     def warm_up(self) -> None:
@@ -47,15 +47,15 @@ class Engine(Services):
         self._warm_up.start()
 
     def load_search(self) -> None:
-        """Load everything that searches need, and wait for it, so that the first question is as fast as later ones."""
+        """Load the models and indexes for searches, so that the first question is as fast as later ones."""
         self._warm_up.load_search()
 
     def readiness(self) -> Readiness:
-        """Return whether the models are loaded; if they are not, the result contains the reason."""
+        """Return whether the models are loaded, and if not, why."""
         return self._local_models.readiness
 
     def describe_embedding(self) -> str:
-        """Return the library and the precision in which the bundled embedder runs; "" if another embedder is in use."""
+        """Return the library and the precision with which the bundled embedder runs; "" if another one is in use."""
         return self._local_models.describe_runtime()
 
     def status(self) -> Status:
@@ -68,6 +68,7 @@ class Engine(Services):
             self.models,
             self._removal.unfinished_names,
             self.jobs.problem,
+            self._drawings.describe_failures,
         )
 
     def search(
@@ -86,15 +87,14 @@ class Engine(Services):
         ----------
         question : str
         documents, collections : sequence of str, optional
-            Names or ids of the documents, and names of the collections, to search. By default, all documents are
-            searched.
+            Names or ids of the documents, and names of the collections, to search. Default: all documents.
         as_of : str
-            Name of a snapshot, or a date (YYYY-MM-DD), which stands for the newest snapshot of that date or before. The
-            content that documents had then is searched; by default, the present content.
+            Name of a snapshot, or a date (YYYY-MM-DD) that stands for the newest snapshot of that date or before. The
+            search is in the content that documents had then. Default: the present content.
         top_k : int, optional
             Number of passages; overrides ``configuration.top_k``.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as in the settings.
+            How to retrieve. Default: as in the settings.
 
         Raises
         ------
@@ -137,15 +137,15 @@ class Engine(Services):
             Earlier messages, oldest first. A question that refers to them is rewritten before the search;
             ``rewritten`` of the answer contains the new question.
         configuration : RetrievalConfig, optional
-            How to retrieve; by default as in the settings. The steps of its search strategy are yielded as events
-            and listed in the answer.
+            How to retrieve. Default: as in the settings. The steps of its search strategy are yielded as events and
+            listed in the answer.
         search_for : str, optional
-            Search for this text instead of the question; the question is then not rewritten.
+            A text to search for instead of the question, which is then not rewritten.
         model : str, optional
             Name of the language model, as in `LanguageModels.find_name`; an empty name means quotes only.
         instructions : str
-            Instructions about the language, length and tone of the answer, after those of the preferences. They have no
-            effect on quotes, and change neither citing nor checking nor refusing.
+            Instructions about the language, length and tone of the answer, in addition to those of the preferences.
+            They do not change quotes, citations, checks and refusals.
 
         Raises
         ------

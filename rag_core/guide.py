@@ -1,4 +1,4 @@
-"""The user guide as a PDF: a first document that new users can ask questions about."""
+"""The user guide as a PDF, a first document about which new users can ask questions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_guide_pdf() -> bytes:
     from reportlab.lib.units import mm
 
     target = BytesIO()
-    document = _document_class()(
+    document = _build_template_class()(
         target,
         pagesize=A4,
         leftMargin=25 * mm,
@@ -59,7 +59,7 @@ def build_guide_pdf() -> bytes:
 def _iter_paragraphs() -> Iterator[Any]:
     from reportlab.platypus import Paragraph
 
-    styles = _styles()
+    styles = _build_styles()
     for block in re.split(r"\n{2,}", build_guide_text().strip()):
         line = " ".join(block.split())
         text = line.lstrip("#")
@@ -71,7 +71,7 @@ def _format_inline(text: str) -> str:
     return re.sub(r"`([^`]+)`", r'<font face="Courier">\1</font>', escape(text))
 
 
-def _styles() -> dict[int, Any]:
+def _build_styles() -> dict[int, Any]:
     """Return a mapping of the number of ``#`` at the start of a block to its paragraph style."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
@@ -86,7 +86,7 @@ def _styles() -> dict[int, Any]:
     }
 
 
-def _document_class() -> type[Any]:
+def _build_template_class() -> type[Any]:
     from reportlab.platypus import SimpleDocTemplate
 
     class Template(SimpleDocTemplate):  # type: ignore[misc] # reportlab has no types
@@ -107,7 +107,7 @@ def _draw_footer(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)
-    # reportlab indents the body text by 6 points from the margin, so the footer is indented as well.
+    # Indent the footer like the body text, which reportlab indents from the margin by 6 points.
     right = document.pagesize[0] - document.rightMargin - 6
     canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
     canvas.drawRightString(right, 36, str(document.page))

@@ -27,6 +27,7 @@ from rag_core.indexing.documents import Documents
 from rag_core.indexing.figure_descriptions import FigureDescriber
 from rag_core.indexing.index_service import Index
 from rag_core.indexing.jobs import Jobs
+from rag_core.indexing.office_drawings import OfficeDrawings
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
@@ -170,7 +171,10 @@ class Services:
         self._figures = FigureDescriber(stores, self._generations, self._removal, self.models, self.preferences)
         self._indexer = IndexingQueue(settings, stores, self._generations, self._removal, self._figures.request_for)
         self.jobs = Jobs(stores.jobs, self._indexer)
-        self.documents = Documents(stores, self._indexer, self.jobs, self._removal, self._figures.request)
+        self._drawings = OfficeDrawings(stores)
+        self.documents = Documents(
+            stores, self._indexer, self.jobs, self._removal, self._drawings, self._figures.request
+        )
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
         theme_writer = ThemeSummarizer(stores, self._generations)
@@ -215,6 +219,7 @@ class Services:
         try:
             self.watches.stop()
             self.cards.stop()
+            self._drawings.close()
             self.evaluations.close()
             self.learning.close()
             if not self._stores.is_read_only:

@@ -1,4 +1,4 @@
-"""All settings, with their limits and descriptions. Users set them in environment variables or in the file ``.env``."""
+"""The settings of the application, which users set in environment variables or in the file ``.env``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from rag_core.types.usage import Price
 
 PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
-# Its weights are in the package of requirements-multilingual.txt.
+# The weights of this embedder are in a package of requirements-multilingual.txt.
 MULTILINGUAL_EMBEDDER = "multilingual-e5-small"
 FILE = Path(".env")
-# Settings that earlier versions had. Until the next release, they cause a warning, and not the error for unknown
-# settings.
+# Settings of earlier versions. Until the next release, they cause a warning instead of an error.
 REMOVED_SETTINGS = frozenset(
     {
         "RAG_CANDIDATES",
@@ -68,18 +67,17 @@ log = logging.getLogger(__name__)
 
 
 class _KnownKeysSource(DotEnvSettingsSource):
-    """A source of settings: the ``.env`` file, without the keys of other programs that use the same file."""
+    """The ``.env`` file as a source of settings, without keys of other programs in the same file."""
 
     def __call__(self) -> dict[str, Any]:
         return {key: value for key, value in super().__call__().items() if _is_known(key)}
 
 
 class _EnvironmentSource(EnvSettingsSource):
-    """A source of settings: the environment, without each variable ``NAME`` for which ``.env`` sets ``RAG_NAME``.
+    """The environment as a source of settings. A variable ``NAME`` is ignored if ``.env`` sets ``RAG_NAME``.
 
-    For example, the environment variable ``OPENAI_API_KEY`` is ignored if ``.env`` sets ``RAG_OPENAI_API_KEY``.
-    Otherwise the variable would override the key in ``.env``, and could be sent to an endpoint for which it is not
-    meant.
+    If ``.env`` sets ``RAG_OPENAI_API_KEY``, the variable ``OPENAI_API_KEY`` would override this key, and could be sent
+    to an endpoint for which it is not meant.
     """
 
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
@@ -90,7 +88,7 @@ class _EnvironmentSource(EnvSettingsSource):
 
 
 class Settings(BaseSettings):
-    """The settings of the application. ``docs/settings.md`` lists them with their descriptions."""
+    """The settings of the application, with their limits and descriptions; see also ``docs/settings.md``."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_file=".env", extra="forbid", frozen=True, populate_by_name=True
@@ -293,12 +291,12 @@ class Settings(BaseSettings):
 
     @property
     def token_price(self) -> Price | None:
-        """The prices of the model; ``None`` if they are in a table."""
+        """The prices of the model; ``None`` if a table contains them."""
         return self.price if isinstance(self.price, Price) else None
 
     @property
     def price_table(self) -> Path | None:
-        """The table of prices; ``None`` for the one that comes with the application."""
+        """The table of prices; ``None`` for the table that is installed with the application."""
         return self.price if isinstance(self.price, Path) else None
 
     @property
@@ -313,7 +311,7 @@ class Settings(BaseSettings):
 
 
 def list_known_names() -> set[str]:
-    """Return the names of all environment variables with which settings can be set, in upper case."""
+    """Return the names of all environment variables for settings, in upper case."""
     names = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -332,12 +330,12 @@ def load_settings(**overrides: Any) -> Settings:
     Parameters
     ----------
     **overrides
-        Fields of `Settings` that override the environment and ``.env``. Fields with the value ``None`` are ignored.
+        Fields of `Settings` that override the environment and ``.env``; ``None`` is ignored.
 
     Raises
     ------
     SettingsError
-        A setting is unknown or has an invalid value, or ``.env`` cannot be read. The message names the wrong settings.
+        A setting is unknown or has an invalid value, or ``.env`` cannot be read.
     """
     fields = {key: value for key, value in overrides.items() if value is not None}
     try:
@@ -351,8 +349,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _refuse_unreadable_lines() -> None:
-    # dotenv silently skips lines that it cannot parse. Raise an error for a skipped line only if it contains the name
-    # of a setting, because other lines may belong to other programs.
+    # dotenv silently skips lines that it cannot parse. Lines without the name of a setting may be of other programs.
     if not FILE.is_file():
         return
     with FILE.open(encoding="utf-8-sig") as file:
@@ -365,8 +362,7 @@ def _refuse_unreadable_lines() -> None:
 
 
 def _refuse_unknown_variables() -> None:
-    # pydantic-settings reads only the environment variables that it knows, so it would silently ignore a misspelt name
-    # such as RAG_TRESHOLD.
+    # pydantic-settings silently ignores unknown environment variables, such as the misspelt RAG_TRESHOLD.
     file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
     if retired := sorted(keys & REMOVED_SETTINGS):

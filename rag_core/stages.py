@@ -1,4 +1,4 @@
-"""The stages of a search, and the scores that they give to passages, with those of each retriever."""
+"""The stages of an answer, and the scores of passages, including those of each retriever."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STAGES = (
     SearchStage("read", ended="Wrote the answer"),  # in answers of earlier versions
     SearchStage("total", short="total"),
 )
-# In the order in which a passage lists its scores.
+# The scores of a passage, in the order in which they are listed.
 SCORES = (
     PassageScore("answerable"),
     PassageScore("on_topic"),

@@ -1,4 +1,4 @@
-"""Return the cores and the memory of this machine, and configure the memory allocator and garbage collector."""
+"""Query the cores and the memory of this machine, and configure the memory allocator and the garbage collector."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Options of glibc's mallopt. M_PERTURB fills newly allocated memory with the complement of the given byte; the byte 0
-# turns the filling off.
+# Options of glibc's mallopt.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
+# Values of M_PERTURB, which fills new memory with the complement of a byte. The byte 0 turns the filling off.
 _FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
-# malloc takes blocks below the first size from the heap. The heap keeps up to the second size of free memory at its
-# end instead of returning it to the system.
+# Maximum sizes of a block on the heap, and of the free memory at the end of the heap that stays in the process.
 _MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
-# mallopt is looked up once, because every search calls it twice.
+# mallopt is looked up once, because each search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
 # Files with the memory limit of a container, for cgroups of version 2 and 1.
 _MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -27,31 +26,30 @@ _active_blocks = 0
 
 
 def count_available_cores() -> int:
-    """Return the number of CPU cores that this process may use; CPU affinity can limit them."""
+    """Return the number of CPU cores that this process may use, as limited by its CPU affinity."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_total_memory() -> int | None:
-    """Return the memory of this machine or container in bytes; ``None`` if the system does not tell it."""
+    """Return the memory of this machine or container in bytes; ``None`` if it is unknown."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return None
     texts = [file.read_text().strip() for file in _MEMORY_LIMITS if file.is_file()]
-    # A limit that is not set is the word "max".
+    # Without a limit, the file contains the word "max".
     limits = [int(text) for text in texts if text.isdigit()]
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits])
 
 
 def make_new_files_private() -> None:
-    """Let only the current user read and write the files and folders that this process creates from now on."""
+    """Deny other users access to the files and folders that this process creates from now on."""
     os.umask(0o077)
 
 
 def configure_malloc() -> None:
     """Keep some of the freed memory in the process, instead of returning it to the system.
 
-    Reranking allocates and frees arrays of a few megabytes for each block of chunks. With glibc's defaults, each
-    freed array returns to the system. The next array then causes a page fault for each of its pages, which slows
-    reranking down.
+    Reranking allocates and frees arrays of a few megabytes. With the defaults of glibc, the memory of each freed array
+    is returned to the system, and the next array causes many page faults, which are slow.
     """
     if _mallopt is not None:
         _mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
@@ -68,9 +66,9 @@ def freeze_garbage_collector() -> None:
 def zero_new_allocations() -> Iterator[None]:
     """Fill all memory that malloc returns in the ``with`` block with zeros, if the C library is glibc.
 
-    Use this for calls to libraries that write uninitialized buffers to disk: such a buffer can contain earlier data of
-    the process, such as an API key. The filling is off outside the block, because it slows searches down. Blocks of
-    up to a kilobyte may stay unfilled, because glibc reuses them from a separate cache.
+    Use this for calls to libraries that write uninitialized memory to disk, because it can contain earlier data of the
+    process, such as an API key. Outside of the block, the filling is off, because it slows down searches. Blocks of up
+    to a kilobyte may not be filled, because glibc reuses them from a separate cache.
     """
     global _active_blocks
     with _lock:

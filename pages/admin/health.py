@@ -96,6 +96,9 @@ def show_installation(status: Status) -> None:
         else _("written by {generator}", generator=status.generator)
     )
     st.text(_("Answers: {writer}\nData folder: {data_dir}", writer=writer, data_dir=status.data_dir))
+    drawn = _("drawn by LibreOffice ({path})", path=status.libreoffice)
+    plain = _("drawn by Footnote, because LibreOffice (the program soffice) is not installed")
+    st.text(_("Pages of Office documents: {how}", how=drawn if status.libreoffice else plain))
     with st.expander(_("Versions of packages"), type="compact"):
         st.dataframe(
             pd.DataFrame(status.versions.items(), columns=[_("Package"), _("Version")]),

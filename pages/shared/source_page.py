@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import streamlit as st
 
@@ -14,16 +15,18 @@ from pages.shared.pageview import show_page_image
 from pages.shared.richtext import show_richtext
 from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
-from pages.shared.translation import N_, _, format_number
+from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
-from rag_core.types.documents import DocumentInfo, Page, PageImage, PageKey, PageState
+from rag_core.types.documents import DocumentInfo, Page, PageKey, PageState, PageView
 from rag_core.types.retrieval import Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels per point at zoom 1. The image is then sharp in the panel, and small enough to load quickly.
 _SCALE = 1.5
 _LARGEST_SCALE = 3.0
+# Seconds that a page waits for LibreOffice, which needs fewer for most documents, before it is shown without it.
+_WAIT_S = 6.0
 _AHEAD = ThreadPoolExecutor(1, "draw-ahead")
 
 
@@ -36,7 +39,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     quoted = find_highlights(answer, passage, page)
     highlights = found.get(page) or quoted
     _show_figure(engine, passage, page, quoted)
-    image = show_page(
+    view = show_page(
         engine,
         document,
         page,
@@ -47,7 +50,7 @@ def show_source_page(engine: Engine, document: DocumentInfo, answer: Answer, pas
     )
     if document.version_id != passage.version_id:
         st.caption(_("The document was replaced after this answer. This is its current page, without highlights."))
-    elif highlights and not image.highlighted:
+    elif highlights and not view.highlighted:
         st.caption(_("The quoted words were not found on the page image, so nothing is highlighted."))
 
 
@@ -82,12 +85,13 @@ def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> N
     for passage in passages:
         cited = [one.page_index for one in find_citations(answer, passage)] or [passage.page_index]
         _AHEAD.submit(
-            engine.documents.render_page,
+            engine.documents.render_view,
             passage.document_id,
             cited[0],
             version_id=passage.version_id,
             highlights=find_highlights(answer, passage, cited[0]),
             scale=_SCALE,
+            wait_s=_WAIT_S,
         )
 
 
@@ -100,35 +104,57 @@ def show_page(
     highlights: Sequence[tuple[int, int]] = (),
     quoted: int | None = None,
     cells: str = "",
-) -> PageImage:
-    """Show a page of a document with its controls, and return the image.
+) -> PageView:
+    """Show a page of a document with its controls, and return its pictures.
 
-    ``version_id`` and ``highlights`` are those of `Documents.render_page`. A control returns to the page ``quoted``.
+    ``version_id`` and ``highlights`` are those of `Documents.render_view`. A control returns to the page ``quoted``.
     The address ``cells`` of cited cells takes the place of the page's name.
     """
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
+    render = partial(
+        engine.documents.render_view,
+        document.document_id,
+        page,
+        version_id=version_id,
+        highlights=highlights,
+        scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
+    )
     with st.spinner(_("Drawing the page")):
-        image = engine.documents.render_page(
-            document.document_id,
-            page,
-            version_id=version_id,
-            highlights=highlights,
-            scale=min(_LARGEST_SCALE, _SCALE * ZOOMS[zoom]),
-        )
+        view = render(wait_s=_WAIT_S)
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
     _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted, cells=cells)
     _ocr_note(shown)
-    if engine.formats.find_by_name(document.name).is_laid_out:
+    _describe_drawing(view)
+    if view.is_pending:
+        _wait_for_drawing(render)
+    alt = _("Page {page} of {name}", page=page + 1, name=document.name)
+    for number, image in enumerate(view.images):
+        show_page_image(image, alt=alt, zoom=ZOOMS[zoom], key=f"source_page_image{number or ''}")
+    return view
+
+
+def _describe_drawing(view: PageView) -> None:
+    """Say what laid the page out, if the file has no pages of its own."""
+    if view.drawn_by == "libreoffice":
+        st.caption(f":material/print: {_('Drawn by LibreOffice, which divides pages differently.')}")
+    elif view.drawn_by:
         drawn = _("Footnote drew this page from the content of the file, which looks different.")
-        st.caption(f":material/draft: {drawn}")
-    show_page_image(
-        image,
-        alt=_("Page {page} of {name}", page=page + 1, name=document.name),
-        zoom=ZOOMS[zoom],
-        key="source_page_image",
-    )
-    return image
+        reason = view.reason and _("LibreOffice does not show it: {reason}.", reason=translate_message(view.reason))
+        waiting = _("LibreOffice is still converting the document.") if view.is_pending else ""
+        st.caption(f":material/draft: {' '.join(filter(None, (drawn, escape_markdown(reason), waiting)))}")
+
+
+def _wait_for_drawing(render: Callable[[], PageView]) -> None:
+    """Run the page again when LibreOffice has converted the document."""
+
+    @st.fragment(run_every=1.0)
+    def look() -> None:
+        # A rerun closes an open dialog, so wait until the reader has closed it.
+        if not render().is_pending and not st.session_state.get(keys.DIALOG_OPEN):
+            st.rerun()
+
+    look()
 
 
 def _ocr_note(page: Page) -> None:

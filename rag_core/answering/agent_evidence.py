@@ -1,4 +1,4 @@
-"""The evidence that tools return for one question: numbered passages, named cells, and values computed from them."""
+"""What the tools of a language model return for one question: numbered passages, named cells and computed values."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ from rag_core.types.retrieval import Passage
 _SCALE_WORDS: Mapping[int | None, str] = {3: "thousand", 6: "million", 9: "billion"}
 _CURRENCY = re.compile("|".join(re.escape(one) for one in CURRENCIES if not one.isalpha()))
 _NAME = re.compile(r"\bc\d+\b")
-# Largest value of a ratio that is also shown in percent, and number of its decimal places.
-_MAX_RATIO, _RATIO_DECIMALS = 10, 4
+# A ratio below this value is also shown in percent.
+_MAX_RATIO = 10
+_RATIO_DECIMALS = 4
 
 
 class ComputationProblem(ValueError):
-    """A value cannot be computed; the message is for the model."""
+    """A value cannot be computed; the message tells the language model why."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCell:
-    """A cell that a model can use in a computation.
+    """A table cell with a name, by which a language model uses it in a computation.
 
     Attributes
     ----------
     name : str
-        Such as ``c1``.
+        For example ``c1``.
     found : FoundCell
+        The cell and its place on the page.
     document : DocumentInfo
     chunk_id : int or None
-        The chunk that contains its row.
+        The chunk that contains the row of the cell.
     scale : int or None
-        Power of ten of its figure, from the cell or else its table; ``None`` if it is not stated or does not apply.
+        Power of ten by which the figure is multiplied: 6 for millions. The cell states it, or else its table. ``None``
+        if neither states it, or if it does not apply, as for a percentage.
     """
 
     name: str
@@ -50,10 +53,12 @@ class NamedCell:
 
     @property
     def value(self) -> Decimal:
+        """The figure of the cell, multiplied by its scale."""
         return self.found.value if self.found.number.power else self.found.value.scaleb(self.scale or 0)
 
     @property
     def page(self) -> PageKey:
+        """The page that contains the cell."""
         return self.document.version_id, self.found.page_index
 
     @property
@@ -71,14 +76,18 @@ class NamedCell:
 
 @dataclass(frozen=True, slots=True)
 class ComputedValue:
-    """A value with the expression over cells from which it was computed."""
+    """A computed value.
+
+    ``text`` is the value in words, ``expression`` the arithmetic with names of cells, and ``cells`` maps these names to
+    the cells.
+    """
 
     text: str
     expression: str
     cells: Mapping[str, NamedCell]
 
     def pieces(self) -> Iterable[tuple[str, NamedCell | None]]:
-        """Yield the value and its computation in pieces of text, each with the cell that it ends with."""
+        """Yield the text "value = computation" in pieces; each piece ends with a cell, which is yielded with it."""
         several = len({cell.document.document_id for cell in self.cells.values()}) > 1
         text, end = f"{self.text} = ", 0
         for match in _NAME.finditer(self.expression):
@@ -91,7 +100,17 @@ class ComputedValue:
 
 
 class Evidence:
-    """Numbers passages and names cells in the order in which tools return them."""
+    """Collects what tools return, numbers the passages and names the cells in the order in which they are returned.
+
+    Attributes
+    ----------
+    cells : dict of str to NamedCell
+        The named cells, by name.
+    computed : list of ComputedValue
+        The values that were computed from cells.
+    rows : dict of int to ChunkRow
+        The chunks of the pages that were read, by chunk id.
+    """
 
     def __init__(self) -> None:
         self.cells: dict[str, NamedCell] = {}
@@ -105,7 +124,7 @@ class Evidence:
         return {number: int(chunk_id) for chunk_id, number in self._numbers.items()}
 
     def number_passages(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Return passages with their numbers as ranks; a passage that was returned before keeps its number."""
+        """Return passages whose ranks are their numbers; a passage that was numbered before keeps its number."""
         return [replace(one, rank=self._numbers.setdefault(one.chunk_id, len(self._numbers) + 1)) for one in passages]
 
     def add_chunks(self, rows: Sequence[ChunkRow]) -> list[Passage]:
@@ -118,7 +137,8 @@ class Evidence:
     ) -> NamedCell:
         """Return a cell with a name; a cell that was named before keeps its name.
 
-        ``rows`` are the chunks of its page. The one that contains its row becomes a passage.
+        ``scale`` is the scale that the table states, and ``rows`` are the chunks of the page. The chunk that contains
+        the row of the cell becomes a numbered passage.
         """
         for cell in self.cells.values():
             if (cell.page, cell.found.cell) == ((document.version_id, found.page_index), found.cell):
@@ -135,7 +155,7 @@ class Evidence:
         return self.cells[name]
 
     def compute(self, text: str) -> ComputedValue:
-        """Return the value of arithmetic over cells; it is added to ``computed`` if it uses a cell.
+        """Return the value of an arithmetic expression over cells; add it to ``computed`` if it uses a cell.
 
         Raises
         ------
@@ -161,10 +181,10 @@ class Evidence:
 
 
 def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
-    """Return whether a computed value grows with the amounts in it, so that it has their unit; a ratio does not.
+    """Return whether an expression yields an amount: its value is ten times as large if all amounts in it are.
 
-    Other values replace those of the cells: the difference of two equal amounts is 0, and so is ten times it, so that
-    the true values would not show whether the result grows.
+    The value of a ratio does not change. The test uses made-up values, because the true ones may be equal: their
+    difference, 0, does not show whether it grows.
     """
     examples = {name: Decimal("7.3") ** exponent for exponent, name in enumerate(used, 1)}
     tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
@@ -173,6 +193,7 @@ def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
 
 
 def _format(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:
+    """Return a value in words: an amount in the smallest scale of its cells, and a ratio also in percent."""
     if not is_amount and not cells and value == value.to_integral_value():
         return f"{value.to_integral_value():,f}"
     if not is_amount:

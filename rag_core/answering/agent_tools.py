@@ -1,7 +1,7 @@
-"""The tools with which a language model looks things up: all of them only read, and only documents of the question.
+"""The tools with which a language model looks things up. They only read, and only the documents in the query's scope.
 
-Results quote documents, which are untrusted. Their text is escaped as in `rag_core.llm.prompts`, and sentences that
-read like instructions to a model are left out.
+The results quote documents, which are untrusted. So the quoted text is escaped as in `rag_core.llm.prompts`, and
+sentences that read like instructions to a model are left out.
 """
 
 from __future__ import annotations
@@ -24,22 +24,25 @@ from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query, SearchOutcome
 
-# Most passages of a search, documents, sections of an outline, rows of a look-up and labels of rows in one result.
-_PASSAGES, _MAX_DOCUMENTS, _MAX_SECTIONS, _ROWS, _MAX_LABELS = 4, 40, 60, 3, 30
-# Most passages whose pages a look-up without a page searches for tables, and most values that it returns.
-_MAX_PAGES, _MAX_CELLS = 6, 8
+# Most of each in one result: passages of a search, documents, and sections of an outline.
+_PASSAGES, _MAX_DOCUMENTS, _MAX_SECTIONS = 4, 40, 60
+# Most of each in the result of a look-up in tables: rows, values, and labels of rows if no row fits.
+_ROWS, _MAX_CELLS, _MAX_LABELS = 3, 8, 30
+# A look-up without a page reads the tables on the pages of this many passages.
+_MAX_PAGES = 6
+# Characters of a name or a text of the model in the description of a step.
 _LONGEST_STEP = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The text that the model gets, and the step in words for the reader."""
+    """The result of a tool: ``text`` is for the model, and ``step`` describes the call to the reader."""
 
     text: str
     step: str
 
 
-# What a tool does, for the reader: as a task, and while it runs.
+# How the reader is told about a tool, by its name: "Could not search: …", and "Searching" while it runs.
 ACTIONS = {
     "list_documents": ("list the documents", "Listing the documents"),
     "search": ("search", "Searching"),
@@ -52,12 +55,12 @@ ACTIONS = {
 
 
 class Toolbox:
-    """Runs the tools for one question, and collects what they return.
+    """Runs the tools for one question, and collects what they return. Each tool is a method of the same name.
 
     Parameters
     ----------
     query : Query
-        Its documents are the only ones that the tools can open.
+        The tools can open only the documents in its scope.
     stores : Stores
     searcher : Searcher
     reader : PageReader
@@ -67,8 +70,9 @@ class Toolbox:
     ----------
     evidence : Evidence
     searches : list of SearchOutcome
+        The outcomes of all searches so far.
     named : list of int
-        Numbers of the passages that the model named at the end.
+        Numbers of the passages that the model named when it called ``finish``.
     """
 
     def __init__(self, query: Query, stores: Stores, searcher: Searcher, reader: PageReader, timer: Timer) -> None:
@@ -89,21 +93,20 @@ class Toolbox:
         return [one.name for one in self._library.documents]
 
     def run(self, call: ToolCall, offered: Collection[str] = TOOLS) -> ToolResult:
-        """Return the result of a call; if it cannot run, the result says why, so that the model can mend it.
+        """Return the result of a call; if the call is wrong, the result says why, so that the model can correct it.
 
-        ``offered`` contains the names of the tools that the model was offered.
+        ``offered`` contains the names of the tools that the model may call.
         """
-        tool = TOOLS.get(call.name)
-        if tool is None or tool.name not in offered:
+        if call.name not in offered:
             name = format_name(call.name)[:_LONGEST_STEP]
             return ToolResult(
                 f"There is no tool {name}. Use one of: {', '.join(offered)}.", f"Called an unknown tool: {name}"
             )
         try:
-            run: Callable[..., ToolResult] = getattr(self, tool.name)
-            return run(**parse_arguments(call, tool))
+            run: Callable[..., ToolResult] = getattr(self, call.name)
+            return run(**parse_arguments(call, TOOLS[call.name]))
         except (ToolArgumentError, QuestionError) as error:
-            return ToolResult(str(error), f"Could not {ACTIONS[tool.name][0]}: {error}")
+            return ToolResult(str(error), f"Could not {ACTIONS[call.name][0]}: {error}")
 
     def list_documents(self, name: str = "") -> ToolResult:
         found = self._library.find(name) if name else self._library.documents
@@ -131,13 +134,10 @@ class Toolbox:
         words = title.casefold().split()
         chosen = [one for one in entries if all(word in one.title.casefold() for word in words)]
         names = self._page_names(info.version_id)
-        lines = [f"{'  ' * one.level}{format_name(one.title)}, page {names[one.page_index]}" for one in chosen]
-        if len(lines) > _MAX_SECTIONS:
-            left = len(lines) - _MAX_SECTIONS
-            lines = [
-                *lines[:_MAX_SECTIONS],
-                f"… and {left} more, up to page {names[chosen[-1].page_index]}: give a title.",
-            ]
+        listed = chosen[:_MAX_SECTIONS]
+        lines = [f"{'  ' * one.level}{format_name(one.title)}, page {names[one.page_index]}" for one in listed]
+        if left := len(chosen) - len(listed):
+            lines.append(f"… and {left} more, up to page {names[chosen[-1].page_index]}: give a title.")
         return ToolResult(
             "\n".join(lines) or "The document has no such section.", f"Opened the outline of {_shorten(info.name)}"
         )
@@ -190,7 +190,7 @@ class Toolbox:
         raise ToolArgumentError(f"{problem}. Use one of: {listed}.")
 
     def _find_page(self, info: DocumentInfo, page: str) -> tuple[int, str]:
-        """Return the index and the name of a page, given its name, its label or its number."""
+        """Return the index and the name of a page, given the name, or the number of the page in the file."""
         names = self._page_names(info.version_id)
         wanted = page.casefold().removeprefix("page ").strip()
         index = next((index for index, name in names.items() if name.casefold() == wanted), None)
@@ -202,7 +202,7 @@ class Toolbox:
         return index, names[index]
 
     def _page_names(self, version_id: str) -> Mapping[int, str]:
-        """Return page labels by index; pages that repeat an earlier page's label are named "PDF n"."""
+        """Return the names of pages by index: their labels, or "PDF n" for a page whose label an earlier page has."""
         if version_id not in self._names:
             labels: set[str] = set()
             names = self._names[version_id] = {}
@@ -213,7 +213,7 @@ class Toolbox:
         return self._names[version_id]
 
     def _find_table_pages(self, info: DocumentInfo, text: str) -> list[int]:
-        """Return the pages of the passages that a search for a row finds, best first."""
+        """Return the indices of the pages that a search for the words of a table row finds, best first."""
         query = replace(
             self._query, text=self._searcher.normalize_question(text), documents=(info.document_id,), gated=False
         )
@@ -239,6 +239,6 @@ def _write_cell(cell: NamedCell, page_label: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return a text of the model, or a name, for a step."""
+    """Return a text of the model, or a name, in at most `_LONGEST_STEP` characters."""
     plain = format_name(text)
     return plain if len(plain) <= _LONGEST_STEP else f"{plain[:_LONGEST_STEP].rstrip()}…"

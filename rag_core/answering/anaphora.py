@@ -1,7 +1,8 @@
 """Detect whether a question refers to earlier turns of the conversation.
 
-Rules of English grammar detect incomplete sentences, pronouns and demonstratives. Such a word does not count if a noun
-of an earlier clause precedes it, which may be its antecedent. In doubt, a question is treated as standalone.
+Rules of English grammar detect incomplete sentences, pronouns and demonstratives. A pronoun or demonstrative does not
+count if an earlier clause of the question has a noun, which may be its antecedent. In doubt, a question is treated as
+standalone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rag_core.text.grammar import (
 )
 from rag_core.text.proper_names import find_names
 
+# A longer question without a verb is a search of its own, and not a fragment.
 MAX_FRAGMENT_WORDS = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
 _WHAT_ABOUT = re.compile(r"^(?:what|how)\s+(?:about|of)\s+(.+)$|^(?:the\s+)?same\s+(?:question\s+)?for\s+(.+)$", re.I)
@@ -33,13 +35,14 @@ _ORDINAL = re.compile(
     r"|\bthe\s+(first|second|third|fourth|fifth|last)(?=\s*[?.]?$)",
     re.IGNORECASE,
 )
-# A question of only function words and these words is incomplete: "how come", "since when exactly".
+# A question of only these words and function words is incomplete: "how come", "since when exactly".
 _BARE = frozenset("so come not else exactly precisely many much long far often old then ones one".split())
 # "This" or "these" before one of these nouns refers to the documents or the present, not to an earlier turn.
 _DEICTIC = frozenset(
     "document documents report reports file files page pages pdf paper book text contract agreement collection study "
     "year month week quarter day time moment century".split()
 )
+# Verbs of which "it" is a formal subject, as in "how long does it take to settle".
 _EXPLETIVE_VERBS = frozenset("take takes took cost costs seem seems seemed appear appears matter become became".split())
 # Words that begin a clause for which "it" may stand.
 _CLAUSES = frozenset("that for if whether to".split())
@@ -85,13 +88,14 @@ def _is_empty_word(token: Token) -> bool:
 
 
 def _refers_back(question: str, words: Sequence[Token], position: int) -> bool:
-    """Return whether a word stands for something that the question itself does not name before it."""
+    """Return whether the word at ``position`` stands for something that the question does not name before it."""
     token = words[position]
     before = words[position - 1].word if position else ""
     if token.word not in _POINTING or not token.is_function_word or _has_other_use(words, position, before):
         return False
     clause = _find_clause_start(question, words, position)
     content = [at for at in range(position) if not words[at].is_function_word and not words[at].text.isdigit()]
+    # A word of an earlier clause may be what the pronoun stands for.
     if content and content[0] < clause:
         return False
     if token.word == "there":
@@ -103,11 +107,14 @@ def _refers_back(question: str, words: Sequence[Token], position: int) -> bool:
 
 
 def _has_other_use(words: Sequence[Token], position: int, before: str) -> bool:
-    """Return whether a pronoun or demonstrative refers to nothing: "it takes", "there is", "the fact that"."""
+    """Return whether a pronoun or demonstrative is used without an antecedent: "it takes", "there is", "the fact that".
+
+    ``before`` is the word before it.
+    """
     word, rest = words[position].word, [token.word for token in words[position + 1 :]]
     after = rest[0] if rest else ""
     if word == "it":
-        # It stands for a clause after it, as in "how long does it take to settle".
+        # "It" stands for the clause after it, as in "how long does it take to settle".
         return not _CLAUSES.isdisjoint(rest) and (before in BE or after in _EXPLETIVE_VERBS | BE)
     if word == "there":
         return bool({before, after} & AUXILIARIES)
@@ -115,7 +122,7 @@ def _has_other_use(words: Sequence[Token], position: int, before: str) -> bool:
         return after in _DEICTIC
     if word == "those":
         return after in WH | PREPOSITIONS | {"that"}
-    # "That" is a determiner in "who designed that bridge", but a conjunction in "who claims that bridges last".
+    # "That" is a demonstrative in "who designed that bridge", but a conjunction in "who claims that bridges last".
     joins = bool(before) and before not in AUXILIARIES | PREPOSITIONS and len(rest) > 1
     return word == "that" and (joins or after == "of")
 

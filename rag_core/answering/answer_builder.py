@@ -1,4 +1,4 @@
-"""Build answers: their text from statements with citations, and the finished answer from that text."""
+"""Build the text of an answer from statements with citations, and the `Answer` from the text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.verification.verified_answer import VerifiedAnswer
 
 @dataclass(slots=True)
 class AnswerBuilder:
-    """Builds an answer from statements with their markers; ``text`` may get other text between them."""
+    """Builds the text of an answer from statements and citation markers; callers may add other text to ``text``."""
 
     text: str = ""
     citations: dict[Citation, None] = field(default_factory=dict)
@@ -29,11 +29,12 @@ class AnswerBuilder:
             self.cite(*citations)
 
     def cite(self, *citations: Citation) -> None:
-        """Add a space and the markers of citations, each marker and each citation once."""
+        """Add a space and the markers of citations to the text; a marker that several citations share is added once."""
         self.text += " " + "".join(dict.fromkeys(f"[{one.marker}]" for one in citations))
         self.citations.update(dict.fromkeys(citations))
 
     def build(self) -> VerifiedAnswer:
+        """Return the text with its citations and statements."""
         return VerifiedAnswer(self.text, tuple(self.citations), tuple(self.statements))
 
 
@@ -53,7 +54,17 @@ def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """A summary: its checked text, the result with the passages that it cites, and the name of its model."""
+    """A summary of documents.
+
+    Attributes
+    ----------
+    result : SearchResult
+        Contains the passages that the summary cites.
+    verified : VerifiedAnswer
+        The checked text.
+    generator : str
+        The name of the model that wrote it; ``extractive`` for sentences of the documents.
+    """
 
     result: SearchResult
     verified: VerifiedAnswer
@@ -63,7 +74,10 @@ class WrittenSummary:
 def build_answer(
     query: Query, result: SearchResult, answer: VerifiedAnswer, generator: str, trace: AnswerTrace
 ) -> Answer:
-    """Return the finished answer; for a refusal, ``answerable`` of its gate is false."""
+    """Return the answer to a query, given its text, the search result and the trace of how it was written.
+
+    For a refusal, the gate of the answer says that the question is not answerable.
+    """
     trace.timer.ms["total"] = trace.elapsed_ms
     gate = replace(result.gate, answerable=False) if answer.refused else result.gate
     return Answer(

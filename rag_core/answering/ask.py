@@ -10,14 +10,14 @@ from dataclasses import replace
 from rag_core.answering.answer_builder import build_answer
 from rag_core.answering.drafts import Draft, check_text, compare_with, join_quotes
 from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
-from rag_core.answering.extractive_summary import ExtractiveSteps, ExtractiveSummarizer
+from rag_core.answering.extractive_summary import ExtractiveSummarizer
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.places.finding import MAX_PLACES, PlaceFinder
 from rag_core.answering.places.quotes import quote_places
 from rag_core.answering.prompt_evidence import PromptEvidence, cite_operands, collect_evidence
-from rag_core.answering.search import LIBRARY_IS_EMPTY, Searcher
+from rag_core.answering.search import Searcher
 from rag_core.answering.set_answers import describe_unread, find_stems_to_quote
 from rag_core.answering.strategies.base import SearchStrategy
 from rag_core.answering.strategies.registry import Strategies
@@ -30,7 +30,7 @@ from rag_core.reading.summary_requests import asks_for_summary
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.model_connection import explain_missing_model
 from rag_core.runtime.stores import Stores
-from rag_core.types.answers import NOT_IN_PLACES, Answer, AskEvent, Delta, Restart, Stage
+from rag_core.types.answers import NO_DOCUMENTS, NOT_IN_PLACES, REFUSAL, Answer, AskEvent, Delta, Restart, Stage
 from rag_core.types.conversations import Message, Scope
 from rag_core.types.retrieval import Gate, RetrievalConfig, SearchResult
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Query, SearchOutcome, Writer
@@ -38,6 +38,7 @@ from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
+# For the message that a summary of a topic needs a language model: what needs it, and what to ask instead.
 _TOPIC_SUMMARY = "A summary of what documents say about a topic"
 _ALTERNATIVE = "ask for a summary of a whole document, or for a fact"
 
@@ -50,12 +51,13 @@ class Answerer:
     searcher : Searcher
     strategies : Strategies
     extracts : ExtractiveSummarizer
-        Summarizes documents if there is no language model.
+        Summarizes documents if the query has no language model.
     models : LanguageModels
-        The query's language model writes the answer. If it has none, the answer is excerpts.
+        The language model of the query writes the answer. Without one, the answer consists of excerpts.
     reader : PageReader
     stores : Stores
     library : LibraryAnswerer
+        Answers small talk and questions about the library without a search.
     verifier : Verifier
     """
 
@@ -95,24 +97,6 @@ class Answerer:
 
         If ``text`` is only a part of the question, ``asked`` is the whole question.
         """
-        events = self._ask(text, scope, top_k, history, configuration, writer, asked)
-        for event in events:
-            if isinstance(event, Answer):
-                event = self._reader.restore_struck_in_answer(event)
-            elif isinstance(event, SearchResult):
-                event = replace(event, passages=self._reader.restore_struck(event.passages))
-            yield event
-
-    def _ask(
-        self,
-        text: str,
-        scope: Scope,
-        top_k: int | None,
-        history: Sequence[Message],
-        configuration: RetrievalConfig,
-        writer: Writer,
-        asked: str,
-    ) -> Generator[AskEvent, None, None]:
         trace = AnswerTrace()
         query = replace(self._searcher.build_query(text, scope, top_k, configuration, writer), asked=asked)
         strategy = self._strategies.select(query)
@@ -131,31 +115,30 @@ class Answerer:
             return
         with closing(self._answer(query, strategy, history, trace)) as events:
             for event in events:
-                yield replace(event, question=question) if isinstance(event, SearchResult | Answer) else event
+                if isinstance(event, SearchResult):
+                    passages = self._reader.restore_struck(event.passages)
+                    event = replace(event, question=question, passages=passages)
+                elif isinstance(event, Answer):
+                    event = self._reader.restore_struck_in_answer(replace(event, question=question))
+                yield event
 
     def _answer(
         self, query: Query, strategy: SearchStrategy, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
+        """Yield the events of an answer with a summary, or with the passages of a search."""
         if self._models.active(query.writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
             query = replace(query, depth=max(query.depth, WHOLE_PAGES))
-            if strategy.summarizes_without_model and (
-                yield from self._finish(query, self._extracts.summarize(query, history), trace)
-            ):
+            if strategy.summarizes_without_model and (extract := (yield from self._extracts.summarize(query, history))):
+                yield extract.result
+                yield Delta(extract.verified.text)
+                yield build_answer(query, extract.result, extract.verified, extract.generator, trace)
                 return
         if (yield from strategy.answer(query, trace)):
             return
         outcome = yield from strategy.search(query, trace.timer)
         yield outcome.result
         yield from self._write_answer(query, outcome, history, trace)
-
-    def _finish(self, query: Query, steps: ExtractiveSteps, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
-        """Yield the answer that ``steps`` return; return whether there is one."""
-        if (extract := (yield from steps)) is not None:
-            yield extract.result
-            yield Delta(extract.verified.text)
-            yield build_answer(query, extract.result, extract.verified, extract.generator, trace)
-        return extract is not None
 
     def answer(self, query: Query, outcome: SearchOutcome) -> Answer:
         """Return the answer to a query, given the outcome of its search."""
@@ -165,6 +148,7 @@ class Answerer:
     def _write_answer(
         self, query: Query, outcome: SearchOutcome, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
+        """Yield the events of an answer from the outcome of a search: the model's text, quotes, or a refusal."""
         writer = self._models.active(query.writer.model)
         in_pages = writer is not None and self._strategies.reads_pages(query.configuration.strategy, writer)
         result = outcome.result
@@ -186,7 +170,7 @@ class Answerer:
             evidence = collect_evidence(outcome, self._reader)
             draft = yield from self._write_draft(writer, query, evidence, history, trace)
             if draft.answer.text:
-                # The passages keep their numbers if quotes follow the text.
+                # Quotes that follow the text refer to these passages by the same numbers.
                 outcome, result = evidence.outcome, evidence.outcome.result
         if draft.answer.text and not draft.answer.refused and (unread := describe_unread(outcome, result.passages)):
             trace.notices.append(unread)
@@ -200,7 +184,7 @@ class Answerer:
             if not answer.text:
                 result = replace(result, gate=quotes.gate)
                 if writer is None and not quotes.gate.answerable:
-                    yield from self._refuse(query, result, trace, has_model=False, closest=quotes.answer)
+                    yield from self._refuse(query, result, trace, quotes.answer.text, has_model=False)
                     return
             trace.notices += filter(None, [quotes.other_years])
             answer = join_quotes(draft, quotes.answer, trace)
@@ -215,7 +199,7 @@ class Answerer:
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
 
     def _quote(self, outcome: SearchOutcome, gate: Gate) -> ExcerptAnswer:
-        """Return the excerpts that may answer, or the text of the places that a question asks for."""
+        """Return excerpts that may answer the question; if it asks for the text of places, return that text."""
         if outcome.places is None or not outcome.places.is_whole:
             return answer_with_excerpts(outcome, gate, self._reader)
         answer, passages = quote_places(outcome.places, self._stores)
@@ -229,7 +213,7 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[Draft, SearchResult]]:
-        """Yield the answer of a capable model; return it, and the result with the pages that it was written from."""
+        """Yield the text of a capable model; return its draft, and the result with the pages that the model read."""
         reply = yield from self._pages.write(writer, query, outcome, history, trace)
         if not contains_words(reply.text):
             problem = reply.problem or EMPTY_ANSWER
@@ -241,7 +225,7 @@ class Answerer:
         [answer] = self._verifier.verify([(answer, sources)], outcome.result.question, writer, trace)
         if reply.is_refusal:
             answer = replace(answer, refused=True, statements=(), short="")
-        # The rules ask for the value first, so what stands elsewhere is one of several values, or a part of a list.
+        # The prompt asks for the value first. A short answer that is elsewhere in the text is one of several values.
         if not answer.text.lstrip("*").startswith(answer.short):
             answer = replace(answer, short="")
         return Draft(answer, reply.problem), replace(outcome.result, passages=sources)
@@ -251,25 +235,22 @@ class Answerer:
         query: Query,
         result: SearchResult,
         trace: AnswerTrace,
-        closest: VerifiedAnswer = REFUSED,
+        text: str = REFUSAL,
         *,
         has_model: bool,
     ) -> Generator[AskEvent, None, None]:
-        """Yield a refusal with the true reason; ``closest`` is the one with the closest passages."""
-        refusal = closest
+        """Yield a refusal: why the question cannot be answered if that is known, and otherwise ``text``."""
         if query.places is not None:
             titles = [one.title for one in query.places.places]
             more = f" and {len(titles) - MAX_PLACES} more" if len(titles) > MAX_PLACES else ""
-            missing = NOT_IN_PLACES.format(places=f"{'; '.join(titles[:MAX_PLACES])}{more}")
-            refusal = VerifiedAnswer(missing, refused=True)
-        elif LIBRARY_IS_EMPTY in result.notices:
-            refusal = VerifiedAnswer(LIBRARY_IS_EMPTY, refused=True)
+            text = NOT_IN_PLACES.format(places=f"{'; '.join(titles[:MAX_PLACES])}{more}")
+        elif NO_DOCUMENTS in result.notices:
+            text = NO_DOCUMENTS
         elif not has_model and asks_for_summary(result.question):
-            missing = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
-            refusal = VerifiedAnswer(missing, refused=True)
-        yield Delta(refusal.text)
-        notices = tuple(notice for notice in result.notices if notice != refusal.text)
-        yield build_answer(query, replace(result, notices=notices), refusal, "extractive", trace)
+            text = explain_missing_model(_TOPIC_SUMMARY, _ALTERNATIVE, quotes_only=query.writer.model == "")
+        yield Delta(text)
+        result = replace(result, notices=tuple(notice for notice in result.notices if notice != text))
+        yield build_answer(query, result, VerifiedAnswer(text, refused=True), "extractive", trace)
 
     def _write_draft(
         self,
@@ -279,9 +260,9 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, Draft]:
-        """Yield the model's answer, and return it with its statements attributed to passages.
+        """Yield the model's text; return it as a draft, whose statements are attributed to passages.
 
-        If the endpoint fails, the draft contains the problem; for a strict query, the error is raised.
+        If the model's endpoint fails, the draft contains the problem. For a strict query, the error is raised instead.
         """
         outcome, question = evidence.outcome, evidence.outcome.result.question
         strategy = self._strategies.select(query)
@@ -295,6 +276,6 @@ class Answerer:
 
 
 def _build_known_result(query: Query, *, answerable: bool) -> SearchResult:
-    """Return the result of a question that is answered, or refused, by what is known of the documents."""
+    """Return the result of a question that is answered or refused without a search, so it has no passages."""
     gate = Gate("library", float(answerable), 0.0, answerable=answerable, overruled=True)
     return SearchResult(query.text, (), gate, {}, as_of=query.as_of_label)

@@ -18,6 +18,8 @@ from rag_core.types.searches import Query
 class CallBudget:
     """Calls a language model for one question, within limits, so that no question costs more than a few cents.
 
+    The limits apply to the calls of a search strategy or a summary. The call that writes the answer is not counted.
+
     Parameters
     ----------
     generator : LanguageModel
@@ -27,11 +29,11 @@ class CallBudget:
     Attributes
     ----------
     max_calls : int
-        Most calls of a strategy or a summary, not counting that of the answer.
+        Most calls.
     max_tokens : int
-        Most input and output tokens of these calls.
+        Most input and output tokens of all calls together.
     max_seconds : float
-        Seconds after which no further tools are called.
+        Seconds after the start of the trace, after which `call_tools` fails.
     """
 
     max_calls = 12
@@ -52,6 +54,7 @@ class CallBudget:
         CallLimit
             The question has used all its calls, or this call may need more tokens than remain. No request is sent.
         GeneratorError
+            The request failed.
         """
         self._begin_call(count_messages(messages))
         return self._record(self._generator.complete(messages)).text
@@ -64,6 +67,7 @@ class CallBudget:
         CallLimit
             As for `complete`, or the question has taken longer than `max_seconds`.
         GeneratorError
+            The request failed.
         """
         if self._trace.elapsed_ms > 1000 * self.max_seconds:
             raise CallLimit(f"The strategy has taken the {self.max_seconds:g} seconds that a question may take.")
@@ -74,7 +78,7 @@ class CallBudget:
         return reply
 
     def _begin_call(self, prompt: int) -> None:
-        """Count a call with so many tokens in its prompt; raise `CallLimit` if it would exceed a limit."""
+        """Count a call whose prompt has ``prompt`` tokens; raise `CallLimit` if the call may exceed a limit."""
         if self._calls >= self.max_calls:
             made = format_count(self.max_calls, "call")
             raise CallLimit(f"The strategy has made the {made} to the model that a question may take.")
@@ -91,6 +95,6 @@ class CallBudget:
 
 
 def require_model(query: Query, models: LanguageModels) -> LanguageModel:
-    """Return the language model of a query; raise `SettingsError` if it has none."""
+    """Return the language model of a query; raise `SettingsError` if the query has none."""
     purpose = f"The strategy “{query.configuration.strategy}”"
     return models.require(purpose, query.writer.model, "use the plain search")

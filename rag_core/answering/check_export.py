@@ -1,4 +1,4 @@
-"""Export the check of a text as Markdown, PDF and CSV, with what the documents say about each sentence."""
+"""Convert the check of a text for exports: paragraphs for Markdown and PDF, and rows for CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("Number", "Sentence", "Result", "Document", "Page", "Source")
 
 
 def list_check_blocks(checked: Sequence[CheckedStatement]) -> Iterator[tuple[str, Block]]:
-    """Yield the paragraphs of a checked text in order, each with the name of its style in `export`."""
+    """Yield the paragraphs of a checked text in order, each with the name of its style; see `export.write_markdown`."""
     yield "title", Paragraph.of("Check of a text")
     counts = Counter(one.verdict for one in checked)
     found = " · ".join(f"{words}: {counts[verdict]:,}" for verdict, words in VERDICT_WORDS.items())
@@ -29,7 +29,7 @@ def list_check_blocks(checked: Sequence[CheckedStatement]) -> Iterator[tuple[str
 
 
 def export_csv(settings: Settings, checked: Sequence[CheckedStatement]) -> bytes:
-    """Return a row for each sentence, in UTF-8 with the mark by which spreadsheets recognize it."""
+    """Return CSV with a row for each sentence, in UTF-8 with a byte order mark, which spreadsheets need."""
     target = StringIO()
     writer = csv.writer(target)
     writer.writerow(_COLUMNS)

@@ -1,4 +1,4 @@
-"""Sentences of chunks with their vectors, and texts that are made of cited sentences."""
+"""Read the sentences of chunks with their vectors, and write texts of cited sentences."""
 
 from __future__ import annotations
 
@@ -24,10 +24,18 @@ from rag_core.types.tables import Span
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a chunk, with its place in the text of the chunk.
+    """A sentence of a chunk.
 
-    ``tokens`` are the vectors of its tokens, of about unit length, shape (n, dimension), and ``vector`` is their mean,
-    of unit length.
+    Attributes
+    ----------
+    row : ChunkRow
+        The chunk.
+    start, end : int
+        Offsets of the sentence in the text of the chunk.
+    tokens : FloatArray
+        The vectors of the tokens of the sentence, shape (n, dimension), each of about unit length.
+    vector : FloatArray
+        The mean of ``tokens``, of unit length.
     """
 
     row: ChunkRow
@@ -43,7 +51,7 @@ class Sentence:
 
     @property
     def page_span(self) -> Span:
-        """The place of the sentence in the text of its page."""
+        """Offsets of the sentence in the text of its page."""
         return self.row.start + self.start, self.row.start + self.end
 
 
@@ -61,7 +69,7 @@ class SentenceReader:
         self._generations = generations
 
     def read_whole(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
-        """Return the whole sentences of chunks, without those in tables and without repeated ones."""
+        """Return the complete sentences of chunks, without those in tables, and repeated ones only once."""
         tokens = self._load_tokens(rows)
         tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
         found: dict[str, Sentence] = {}
@@ -79,7 +87,7 @@ class SentenceReader:
         return list(found.values())
 
     def read_spans(self, spans: Iterable[tuple[ChunkRow, int, int]]) -> list[Sentence | None]:
-        """Return a sentence for each span of a chunk; ``None`` if the chunk has no token vectors."""
+        """Return a sentence for each chunk with offsets of a span; ``None`` if the span has no token vectors."""
         spans = list(spans)
         tokens = self._load_tokens(list({row.id: row for row, _, _ in spans}.values()))
         return [
@@ -102,12 +110,12 @@ def _build_sentence(row: ChunkRow, start: int, end: int, tokens: PassageTokens) 
 
 @dataclass(slots=True)
 class CitedText(AnswerBuilder):
-    """An answer of sentences from documents, with the passages that it cites."""
+    """Builds a text of sentences from documents; ``passages`` are the passages that the text cites."""
 
     passages: list[Passage] = field(default_factory=list)
 
     def begin(self, title: str) -> None:
-        """Begin a part with a title."""
+        """Begin a part of the text with a title."""
         self.text += f"\n\n{title}\n\n" if self.text else f"{title}\n\n"
 
     def begin_paragraph(self) -> None:
@@ -115,18 +123,18 @@ class CitedText(AnswerBuilder):
         self.text += "\n\n" if self.text else ""
 
     def add(self, row: ChunkRow, start: int, end: int) -> None:
-        """Add a span of a chunk and its citation."""
+        """Add the text between two offsets of a chunk, with its citation."""
         self.add_claim(" ".join(row.text[start:end].split()), [(row, start, end)])
 
     def add_claim(self, text: str, spans: Iterable[tuple[ChunkRow, int, int]]) -> None:
-        """Add a statement that spans of chunks support, and their citations."""
+        """Add a statement, with a citation of each span of a chunk that supports it."""
         self.text += "" if not self.text or self.text.endswith("\n") else " "
         self.add_statement(text)
         for row, start, end in spans:
             self.cite(Citation.of(self.find_passage(row), start, end))
 
     def find_passage(self, row: ChunkRow) -> Passage:
-        """Return the passage of a chunk, which is added if the text has not cited it yet."""
+        """Return the passage of a chunk; add it to ``passages`` if the text has not cited the chunk yet."""
         passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
         if passage is None:
             passage = build_passage(len(self.passages) + 1, row, {})

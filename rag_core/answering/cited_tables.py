@@ -12,22 +12,23 @@ from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
 from rag_core.types.cells import CellRange
 from rag_core.types.cited_tables import CitedTable
 from rag_core.types.documents import PageKey
-from rag_core.types.tables import Table, TableCell, TableRow
+from rag_core.types.tables import Table, TableCell
 
-# Most rows of all tables of an answer.
+# Most rows that an answer cites, in all tables together.
 _MAX_ROWS = 6
 # Minimum share of the letters and digits of a quote that are in cells; a quote with fewer is prose beside a table.
 _IN_CELLS = 0.9
-# Most characters of a cell of such a row; a longer cell is prose, which the quote shows better. In a quote of one row
-# with other text between its cells, a cell may be longer.
-_LONGEST_CELL, _LONGEST_APART = 200, 600
+# Most characters of a cell of a cited row; a longer cell is prose, which the quote shows better.
+_LONGEST_CELL = 200
+# The same limit for a quote of one row that also contains other text between its cells.
+_LONGEST_APART = 600
 _MARKERS = re.compile(rf"(?:\s*{MARKER.pattern})+")
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f'’]\d+)*")
 _SEPARATORS = re.compile(r"\D")
 
 
 def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
-    """Return the answer with the rows of stored tables and the cells of sheets that it cites."""
+    """Return the answer with the table rows that it cites, and with the addresses of cited cells of sheets."""
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return replace(answer, tables=())
     pages = {(one.version_id, one.page_index) for one in (*answer.citations, *answer.more)}
@@ -41,7 +42,10 @@ def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
 
 
 def _find_address(answer: Answer, citation: Citation, tables: Sequence[Table]) -> str:
-    """Return the address of the cited cell of a sheet, or of the rows in the quote; empty for another page."""
+    """Return the address of the cited cell of a sheet, or else of the rows in the quote, such as ``Sales!A4:C4``.
+
+    The address is empty if the page of the citation is no sheet, or if the quote contains no cells.
+    """
     page = CellRange.parse(citation.page_label)
     cited = {cell for one in answer.find_cited_tables(citation) for cell in one.cells}
     quoted = [
@@ -62,7 +66,10 @@ def _find_address(answer: Answer, citation: Citation, tables: Sequence[Table]) -
 
 @dataclass
 class _Found:
-    """A table with the cited rows, by their index in the table, and the starts of the cited cells."""
+    """A table that an answer cites.
+
+    ``rows`` are the indices of the cited rows in the table, and ``cells`` the offsets at which the cited cells start.
+    """
 
     marker: int
     table: Table
@@ -71,10 +78,11 @@ class _Found:
 
 
 def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]]) -> tuple[CitedTable, ...]:
-    """Return the tables of which an answer quotes rows, at most six rows in all.
+    """Return the tables from which an answer quotes rows, each with the quoted rows and the cited cells.
 
-    The cited cells of a row are those that the reading model marks, or whose text the answer states before the marker
-    of the citation. Lists are no tables here. The limit does not apply to excerpts, which are limited themselves.
+    If the reading model has marked cells of a row, these are the cited cells. Otherwise, a cell is cited if the answer
+    states its text before the marker of the citation. Lists do not count as tables. At most `_MAX_ROWS` rows are
+    returned, except for answers that consist of excerpts, whose number of rows is limited already.
     """
     stated = _find_stated_texts(answer.written_text)
     found: dict[tuple[str, int, int], _Found] = {}
@@ -101,7 +109,7 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
 
 
 def _find_stated_texts(text: str) -> dict[int, str]:
-    """Return the text before the markers of each citation, back to the markers before it."""
+    """Return the text that precedes the markers of each citation, from the end of the previous markers on."""
     texts: dict[int, str] = defaultdict(str)
     position = 0
     for group in _MARKERS.finditer(text):
@@ -114,7 +122,8 @@ def _find_stated_texts(text: str) -> dict[int, str]:
 def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[TableCell]]:
     """Return the cells in a quote by the index of their row; empty if the quote is not from rows of the table.
 
-    A quote that begins and ends with one row is of this row. On a page with columns, it also contains other text.
+    A quote with the same beginning and end as a row quotes this row, even if it contains other text between the cells.
+    A page with columns has such quotes.
     """
     for number, row in enumerate(table.body, table.header_rows):
         own = [cell for cell in row.cells if cell.spans]
@@ -154,7 +163,10 @@ def _select_cited_cells(cells: Sequence[TableCell], stated: str) -> list[TableCe
 
 
 def _is_stated(text: str, stated: str, numbers: set[str]) -> bool:
-    """Return whether a text contains a cell: the digits of a figure, or all words of another cell."""
+    """Return whether a statement contains a cell: the digits of a figure, or the words of another cell.
+
+    ``stated`` is the statement in lower case, and ``numbers`` are its numbers without separators.
+    """
     figures = {_SEPARATORS.sub("", number) for number in _NUMBER.findall(text)}
     if figures and not any(map(str.isalpha, text)):
         return figures <= numbers
@@ -163,7 +175,5 @@ def _is_stated(text: str, stated: str, numbers: set[str]) -> bool:
 
 
 def _select_rows(table: Table, rows: set[int]) -> Table:
-    kept: list[TableRow] = [
-        row for number, row in enumerate(table.rows) if number < table.header_rows or number in rows
-    ]
+    kept = (row for number, row in enumerate(table.rows) if number < table.header_rows or number in rows)
     return replace(table, rows=tuple(kept))

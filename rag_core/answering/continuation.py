@@ -42,7 +42,7 @@ class Continuations:
     generations : IndexGenerations
         The embedder of the active index checks the answer.
     preferences : Preferences
-        They contain the instructions for all answers.
+        Contains the instructions for all answers.
     reader : PageReader
     stores : Stores
     strategies : Strategies
@@ -70,7 +70,7 @@ class Continuations:
     def continue_answer(
         self, answer: Answer, history: Sequence[Message] = (), *, model: str | None = None, instructions: str = ""
     ) -> Generator[AskEvent, None, None]:
-        """Continue an interrupted answer; yield its further text, and the `Answer`, which is checked as a whole.
+        """Continue an interrupted answer: yield its further text, and at the end the whole answer, checked again.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Continuations:
     def _start(
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
     ) -> AnswerStream:
-        """Return the stream of the rest of an answer, from the same kind of prompt as its beginning."""
+        """Return the stream of the rest of an answer; its prompt is of the same kind as for the beginning."""
         if self._strategies.reads_pages(answer.strategy, writer):
             return writer.stream_reply(
                 build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
@@ -157,8 +157,8 @@ class Continuations:
 def _replace_text(
     base: Answer, verified: VerifiedAnswer, quoted: Answer | None, generator: str, notices: tuple[str, ...]
 ) -> Answer:
-    """Return an answer with another text, followed by the quotes of ``quoted``, if it has any."""
-    # Citations that Footnote added before are in the text now, but are still not the model's.
+    """Return ``base`` with the text ``verified``, followed by the quotes at the end of ``quoted``, if there are any."""
+    # The text contains citations that Footnote added to its beginning. They are still not the model's.
     before = {(one.chunk_id, one.start, one.end) for one in base.citations if one.added}
     citations = tuple(
         replace(one, added=one.added or (one.chunk_id, one.start, one.end) in before) for one in verified.citations
@@ -186,10 +186,10 @@ def _replace_text(
 def join_continuation(
     written: str, pieces: Iterable[str | Stage], passages: Sequence[str] = ()
 ) -> Generator[str | Stage, None, None]:
-    """Yield the pieces of a continuation so that they can be appended to the text written before.
+    """Yield the pieces of a continuation, changed so that they can be appended to the text ``written``.
 
-    Words at the start that repeat the end of the text are left out, and a blank is inserted between two words. A word
-    of the passages that was cut in two is put together. Stages are yielded unchanged.
+    Words at the start that repeat the end of ``written`` are left out, and a blank is inserted between two words. No
+    blank is inserted if both halves together are a word of the passages. Stages are yielded unchanged.
     """
     rest, start = iter(pieces), ""
     for piece in rest:
@@ -197,7 +197,7 @@ def join_continuation(
             yield piece
             continue
         start += piece
-        # The start is complete when it no longer repeats the text and its first word has ended.
+        # The start is complete when it is no part of the text written before and its first word has ended.
         if (opening := start.strip()) not in written and re.search(r"\w\W", opening):
             break
     if fitting := _fit_start(written, start, passages):
@@ -206,6 +206,7 @@ def join_continuation(
 
 
 def _fit_start(written: str, start: str, passages: Sequence[str]) -> str:
+    """Return the start of a continuation as `join_continuation` yields it."""
     opening = start.lstrip()
     for length in range(min(len(opening), len(written)), 0, -1):
         if (

@@ -12,6 +12,7 @@ from rag_core.store.conversations import ConversationStore
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
 
+# Most characters of a title and of a tag.
 LONGEST_TITLE = 200
 LONGEST_TAG = 40
 
@@ -25,7 +26,7 @@ class Conversations:
         The values of secret settings and the stored API key are removed from exports.
     store : ConversationStore
     are_kept : bool
-        Whether they are stored in the data folder. Otherwise, they last as long as the process.
+        Whether the conversations are stored in the data folder. Otherwise, they last as long as the process.
     """
 
     def __init__(self, models: LanguageModels, store: ConversationStore, *, are_kept: bool) -> None:
@@ -34,16 +35,16 @@ class Conversations:
         self.are_kept = are_kept
 
     def list(self, query: str = "") -> list[Conversation]:
-        """Return the conversations with ``query`` in title or text: pinned conversations first, then newest first.
+        """Return the conversations with ``query`` in title or text: pinned ones first, each group newest first.
 
-        ``found`` of a conversation shows where its text contains the query.
+        The attribute ``found`` of a conversation shows where its text contains the query.
         """
         return self._store.all(query)
 
     def create(self, scope: Scope | None = None, *, model: str | None = None, instructions: str = "") -> Conversation:
         """Create a conversation about all documents, or about those in ``scope``.
 
-        ``model`` and ``instructions`` are those of `Engine.ask`. Raise `SettingsError` for long instructions.
+        ``model`` and ``instructions`` are those of `Engine.ask`. Raise `SettingsError` for too long instructions.
         """
         return self._store.add(Scope() if scope is None else scope, model, check_instructions(instructions))
 

@@ -1,4 +1,4 @@
-"""The text of a language model, and the quotes that follow or replace it."""
+"""The checked text of a language model, its short answer, and the quotes that follow or replace the text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NOTHING_FOUND = "Nothing in this answer was found in the sources."
 CLOSEST_BELOW = "The closest passages are quoted below it."
 QUOTES_BELOW = "Quotes from the documents follow the text."
 QUOTED_INSTEAD = "Quoted from the documents instead."
-# Minimum probability, and minimum log-odds of the span, of an answer that is given in short.
+# The reading model must find the short answer with at least this probability, and its span with these log-odds.
 SHORT_PROBABILITY, SHORT_SPAN = 0.5, 0.0
 # Signs for bold, italic and code in Markdown.
 _EMPHASIS = re.compile(r"\*+|__+|`+")
-# What stands directly before and after a value, and changes its meaning.
+# Words directly before and after a value that belong to its meaning.
 _LIMIT = re.compile(
     r"\b(?:up to|at (?:least|most)|(?:more|less|fewer|later) than|over|under|about|around|approx\.|approximately|"
     r"nearly|almost|first|second|third|fourth|last|mindestens|höchstens|bis zu|über|unter|rund|etwa|ca\.|"
@@ -34,8 +34,8 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _PERIOD = re.compile(r" (?:(?:(?:of|for|in) )?(?:each|every)|per|pro|par|im|de chaque) \w+")
-# A first statement with at most this many words is the value itself, which the prompt asks for first. The reading model
-# finds no answer in it, because it is no sentence.
+# A first statement with at most this many words is the value that the question asks for, which the prompt demands at
+# the beginning. The reading model finds no answer in such a statement, because it is no sentence.
 MAX_VALUE_WORDS = 6
 
 
@@ -51,13 +51,13 @@ class Draft:
 
     @property
     def nothing_found(self) -> bool:
-        """Whether the answer has statements and the sources cover none of them."""
+        """Whether the answer has statements, and the sources contain none of them."""
         statements = self.answer.statements
         return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
 def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> VerifiedAnswer:
-    """Return the draft with the quotes after it; add the reason for the quotes to the notices."""
+    """Return the text of a draft, followed by the quotes; add the reason for the quotes to the notices of the trace."""
     written = draft.answer
     if draft.problem:
         place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
@@ -72,14 +72,14 @@ def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> Ver
 
 
 def compare_with(passages: Sequence[Passage], question: str, encode: TextEncoder) -> SourceComparison:
-    """Return the comparison of a generated text with passages, without what is struck in these."""
+    """Return a comparison that checks generated texts against passages, without the struck words of the passages."""
     return SourceComparison([replace(one, text=remove_struck(one.text)) for one in passages], question, encode)
 
 
 def check_text(text: str, comparison: SourceComparison, read: ReadTexts, notices: list[str]) -> VerifiedAnswer:
-    """Return a generated text as `draft_answer` does, with its short answer.
+    """Return a generated text, checked against its sources, with its short answer.
 
-    If the text is in another language than its sources, the notices say that it could not be checked.
+    If the text is in another language than its sources, a notice is added: it could not be checked.
     """
     answer = draft_answer(text, comparison)
     if answer.unchecked:
@@ -87,15 +87,11 @@ def check_text(text: str, comparison: SourceComparison, read: ReadTexts, notices
     return replace(answer, short=find_short_answer(comparison.question, answer, comparison.passages, read))
 
 
-def find_short_answer(
-    question: str,
-    answer: VerifiedAnswer,
-    passages: Sequence[Passage],
-    read: ReadTexts,
-) -> str:
-    """Return what the question asks for, in the words of a language model's answer; empty if it is uncertain.
+def find_short_answer(question: str, answer: VerifiedAnswer, passages: Sequence[Passage], read: ReadTexts) -> str:
+    """Return the short answer: the words of a language model's text that give what the question asks for.
 
-    It is part of a supported statement, and a cited passage contains its numbers and words.
+    The short answer is part of a supported statement, and a cited passage contains its numbers and words. It is empty
+    if no words meet these conditions, or if the reading model is not certain enough.
 
     Parameters
     ----------
@@ -125,9 +121,10 @@ def find_short_answer(
 
 
 def _complete_words(text: str, start: int, end: int) -> str:
-    """Return the text of a span, extended to whole words and to what limits its value, without punctuation around it.
+    """Return the text of a span, extended to whole words and to the words that limit its value.
 
-    Of "at least eleven" and "the first Monday of each month", the reading model marks "eleven" and "Monday".
+    The reading model marks only "eleven" in "at least eleven", and "Monday" in "the first Monday of each month".
+    Punctuation around the text is removed.
     """
     first = text.rfind(" ", 0, start + 1) + 1
     last = text.find(" ", end)

@@ -1,4 +1,4 @@
-"""Write answers that consist of excerpts of pages; they replace or follow a language model's text."""
+"""Write answers that consist of excerpts of pages, without a language model or after its text."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Table, TableRow
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
-# A passage is close to the question if it is on the topic with at least this probability.
+# A refusal names the closest passages if one of them is on the topic with at least this probability.
 MIN_TOPIC_OF_CLOSEST = 0.3
-# Minimum probability for marking words in an excerpt that is not the first; marks below it are mostly wrong.
+# Minimum probability with which an excerpt after the first must answer for its words to be marked; less probable marks
+# are mostly wrong.
 MIN_MARKED_BESIDE = 0.9
 
 
@@ -43,12 +44,13 @@ class ExcerptAnswer:
     Attributes
     ----------
     answer : VerifiedAnswer
+        The excerpts, or a refusal.
     passages : tuple of Passage
-        The passages that were found, and others that the answer cites.
+        The passages that the search found, and then others that the answer cites.
     gate : Gate
         The decision whether to answer, after the pages were read.
     other_years : str
-        A sentence if the first excerpt is certainly not about the year of the question; otherwise empty.
+        A notice if the first excerpt is certainly not about the year of the question; otherwise empty.
     """
 
     answer: VerifiedAnswer
@@ -60,11 +62,11 @@ class ExcerptAnswer:
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
     """Return the excerpts that may answer a question, or a refusal that names the closest passages.
 
-    A question about a code that none of the chunks that were found contains is refused, and so is one that only struck
-    words answer.
+    ``gate`` is the decision before the pages are read. Two kinds of questions are refused in any case: a question about
+    a code, such as a part number, that no chunk of the ranking contains, and a question that only struck words answer.
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
-    # An answer for a place, or with the place of a topic, may be in an excerpt that others are better than.
+    # If the question names a place or asks for one, the right excerpt may not be among the best, so all are read.
     enough = None if outcome.places or find_asked_kind(outcome.result.question) else SHOWN
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome, enough)
     readable = {key: remove_struck(text) for key, text in page_texts.items()}
@@ -74,7 +76,7 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     selection = select(candidates, gate, readable)
     struck = [words for text in page_texts.values() for words in find_struck(text)]
     quotes = [_quote(one, readable) for one in selection.excerpts] if struck else []
-    if _asks_for_unknown_code(outcome) or _is_answered_by(struck, quotes, outcome.result.question):
+    if _asks_for_unknown_code(outcome) or _is_answered_by_struck(struck, quotes, outcome.result.question):
         selection = replace(selection, gate=replace(selection.gate, answerable=False))
     elif required := find_stems_to_quote(outcome, candidates, has_model=False):
         texts = [f"{describe_table(one)}\n{_quote(one, readable)}" for one in candidates]
@@ -123,11 +125,12 @@ def _describe_other_years(question: str, best: Candidate, page_texts: Mapping[Pa
 
 
 def _quote(candidate: Candidate, page_texts: Mapping[PageKey, str]) -> str:
+    """Return the text of a candidate."""
     return " ".join(page_texts[candidate.page][one.start : one.end] for one in candidate.quotes)
 
 
 def _clip(candidate: Candidate, place: Place) -> Candidate | None:
-    """Return what a place contains of a candidate; ``None`` if it contains none of its sentences or rows."""
+    """Return the part of a candidate that is inside a place; ``None`` if no sentence or row of it is inside."""
     version_id, page = candidate.page
     first, last = place.spans.get(page, (0, 0))
 
@@ -153,7 +156,7 @@ def _clip(candidate: Candidate, place: Place) -> Candidate | None:
 
 
 def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str, reader: PageReader) -> str:
-    """Return the page or the heading of the section that contains an excerpt; empty if it has none."""
+    """Return the name of the page or of the section that contains an excerpt; empty if the section has no name."""
     if kind == "page":
         return f"Page {candidate.passage.page_label}"
     first = candidate.quotes[0]
@@ -163,14 +166,14 @@ def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str, reader: P
 
 
 def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
-    """Return whether a question names codes, and none of the chunks that were found contains one of them."""
+    """Return whether a question names codes, and no chunk of the ranking contains any of them."""
     codes = find_asked_identifiers(outcome.result.question)
     chunks = outcome.ranked.rows.values()
     return bool(codes) and not any(contains_identifier(chunk.text, codes) for chunk in chunks)
 
 
-def _is_answered_by(struck: Sequence[str], quotes: Sequence[str], question: str) -> bool:
-    """Return whether struck words contain all, or all but one, of the question's words, and more than any quote."""
+def _is_answered_by_struck(struck: Sequence[str], quotes: Sequence[str], question: str) -> bool:
+    """Return whether a struck text contains all, or all but one, of the question's words, and more than any quote."""
     asked = find_content_stems(question)
     most, others = (max((len(asked & find_content_stems(one)) for one in some), default=0) for some in (struck, quotes))
     return most > max(1, others, len(asked) - 2)
@@ -191,9 +194,9 @@ def write_rows(table: Table, rows: Sequence[TableRow]) -> str:
 
 
 def _find_unit_above(candidate: Candidate, reader: PageReader) -> tuple[Passage, Quote] | None:
-    """Return the page that begins the table of a candidate, and the place on it that states the unit of its figures.
+    """Return the first page of the table of a candidate, and the place on this page that states the table's unit.
 
-    Return ``None`` if the page of the candidate states the unit, or none was found.
+    Return ``None`` if the page of the candidate itself states the unit, or if no place was found.
     """
     table = candidate.table
     if not candidate.unit or len(candidate.quotes) > len(candidate.rows) or table is None or table.first_page is None:
@@ -207,9 +210,10 @@ def _find_unit_above(candidate: Candidate, reader: PageReader) -> tuple[Passage,
 def _add_passages(
     outcome: SearchOutcome, selection: Selection, units: Sequence[tuple[Passage, Quote]], reader: PageReader
 ) -> tuple[Passage, ...]:
-    """Return the passages that were found, and those that contain the beginning of an excerpt or a unit.
+    """Return the passages of the search, and then those that contain the beginning of an excerpt or a unit.
 
-    If no chunk contains it, such as in a line that every page repeats, the best passage of its page is added.
+    If no chunk contains the beginning of an excerpt, the best passage of its page is added. For example, a line that
+    every page repeats is in no chunk.
     """
     for page, place in units:
         outcome = reader.add_passage(outcome, page, place.start)
@@ -223,19 +227,19 @@ def _add_passages(
 
 
 def _is_marked(candidate: Candidate, selection: Selection) -> bool:
-    """Return whether the words that the reading model found in an excerpt are marked.
+    """Return whether to mark the words that the reading model found in an excerpt.
 
-    They are not if the document lacks a name or the year of the question, or if a better excerpt is first and they are
-    not almost certain: they are the name of someone else then, or another value.
+    They are not marked if the document lacks a name or the year of the question, because they are then about someone or
+    something else. In an excerpt after the first, they are marked only if they are almost certain.
     """
     is_first = candidate is selection.excerpts[0]
     return not candidate.passage.lacks_name and (is_first or candidate.probability >= MIN_MARKED_BESIDE)
 
 
 def _cite(candidate: Candidate, passages: Sequence[Passage], page_text: str, *, is_marked: bool) -> list[Citation]:
-    """Return the citations of an excerpt, all with the number of one passage.
+    """Return a citation for each quote of an excerpt, all with the number of one passage.
 
-    It is the passage that contains most of the excerpt's first sentences, or of its first row.
+    The passage is the one that contains most of the excerpt's sentences, or of its first row.
     """
     first = next(one for one in candidate.quotes if one.start == candidate.start)
 

@@ -15,24 +15,25 @@ from rag_core.types.conversations import Conversation, Message
 from rag_core.types.documents import STRUCK
 from rag_core.types.local_time import to_local_time
 
+# Replaces a secret value.
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
 # "none" or "ollama", which occur in ordinary text.
 SHORTEST_SECRET = 8
-# Characters that would be markup are escaped in quotes. In a model's text, only the characters that ``_LINK_MARKUP``
-# matches are escaped: emphasis and lists stay, but links, images and HTML do not. A number in brackets, such as
-# ``[1]``, is markup only before a bracket or a colon; an underscore only at the edge of a word, and a tilde only beside
-# another.
+# A citation marker such as ``[1]``, which is no markup unless a bracket or a colon follows.
 _NUMBER = r"(\[\d+\](?![\[(:]))"
+# Characters that are escaped in quotes, because they would be markup. An underscore is markup only at the edge of a
+# word, and a tilde only beside another.
 _MARKUP = re.compile(rf"{_NUMBER}|([\\`*\[\]<>|$]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|&(?=#?\w+;))")
-# A dash, or a number with its full stop, begins a list; in "4.1 Scope" there is no list to escape.
+# Signs at the beginning of a line that begin a list, such as "- " and "4. ", but not "4.1 Scope".
 _LEADING = re.compile(r"^(\s*)(?:(?=[-=+#])|(\d+)(?=[.)](?:\s|$)))", re.MULTILINE)
 _STRUCK_MARKUP = re.compile(r"\\~\\~(.+?)\\~\\~")
+# Characters that are escaped in a model's text: emphasis and lists stay, but links, images and HTML do not.
 _LINK_MARKUP = re.compile(rf"{_NUMBER}|([\\`\[\]<>|$]|&(?=#?\w+;))")
 # Stands between the text of an answer and its sources.
 SOURCES_HEADING = "\n\nSources:\n\n"
 Block = Paragraph | TextTable
-# The Markdown of paragraphs by style.
+# Templates of paragraphs in Markdown, by style.
 _MARKDOWN = {"title": "# {}", "question": "## {}", "note": "*{}*", "short": "**{}**", "source": "- {}"}
 # The styles of Word's default template.
 _WORD_STYLES = {
@@ -43,7 +44,9 @@ _WORD_STYLES = {
     "caption": "Caption",
     "source": "List Bullet",
 }
+# Characters that XML, and so a Word document, cannot contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# The fonts of PDFs and their files, which reportlab contains.
 _FONTS = {"Export": "Vera.ttf", "Export-Bold": "VeraBd.ttf"}
 _MISSING_GLYPHS = "Characters that are missing in this PDF’s font appear as “?”. The Markdown export contains them."
 
@@ -78,7 +81,7 @@ def export_pdf(
 
 
 def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> str:
-    """Return paragraphs and tables as Markdown; each has the name of its style."""
+    """Return paragraphs and tables as Markdown; ``blocks`` are pairs of the name of a style and a block."""
     parts: list[str] = []
     before = ""
     for style, plain in _make_public(settings, blocks):
@@ -96,7 +99,7 @@ def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> s
 
 
 def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
-    """Return paragraphs and tables, the first of which is the title, as a PDF in A4 with selectable text."""
+    """Return paragraphs and tables as a PDF in A4 with selectable text; the first paragraph is the title."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
@@ -130,7 +133,7 @@ def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
 def export_docx(
     settings: Settings, conversation: Conversation, messages: Sequence[Message], application: str = ""
 ) -> bytes:
-    """Return a conversation as a Word document, in which the sources of each answer are a list below it."""
+    """Return a conversation as a Word document; the sources of each answer are a list below the answer."""
     import docx
 
     document = docx.Document()
@@ -152,7 +155,7 @@ def export_docx(
 
 
 def _add_word_runs(paragraph: Any, runs: Sequence[Run], bold: bool = False) -> None:
-    """Add the runs to a paragraph of Word, which cannot hold control characters; struck words are struck there too."""
+    """Add runs of text to a paragraph of Word, without control characters, and with struck words struck through."""
     for run in runs:
         for position, part in enumerate(STRUCK.split(_CONTROL.sub(" ", run.text))):
             added = paragraph.add_run(part)
@@ -188,18 +191,20 @@ def _format_runs(runs: Sequence[Run]) -> str:
 def _list_blocks(
     conversation: Conversation, messages: Sequence[Message], application: str
 ) -> Iterator[tuple[str, Block]]:
-    """Yield the paragraphs and tables in order, each with the name of its style; see `_list_sources`."""
+    """Yield the paragraphs and tables of a conversation in order, each with the name of its style.
+
+    ``application`` is as in `_list_sources`.
+    """
     yield "title", Paragraph.of(" ".join(conversation.title.split()))
-    yield "date", Paragraph.of(_format_date(conversation))
+    day = f"{to_local_time(conversation.created_at):%Y-%m-%d}"
+    yield "date", Paragraph.of(f"Conversation of {day}, exported from Footnote.")
     for message in messages:
-        answer = message.answer
         if message.role == "user":
             yield "question", Paragraph.of(" ".join(message.text.split()))
-            continue
-        if answer is None:
+        elif message.answer is None:
             yield from (("answer", block) for block in parse_answer_text(message.text, ()))
-            continue
-        yield from _list_answer_blocks(answer, application)
+        else:
+            yield from _list_answer_blocks(message.answer, application)
 
 
 def _list_answer_blocks(answer: Answer, application: str) -> Iterator[tuple[str, Block]]:
@@ -220,11 +225,12 @@ def _list_answer_blocks(answer: Answer, application: str) -> Iterator[tuple[str,
 
 
 def _make_public(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> list[tuple[str, Block]]:
+    """Return paragraphs and tables without secret values."""
     return [(style, _map_runs(block, lambda text: remove_secrets(settings, text))) for style, block in blocks]
 
 
 def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:
-    """Return a block with converted texts."""
+    """Return a block in which ``convert`` has changed the text of each run."""
 
     def converted(runs: Sequence[Run]) -> tuple[Run, ...]:
         return tuple(Run(convert(run.text), run.bold) for run in runs)
@@ -235,7 +241,7 @@ def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:
 
 
 def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
-    """Yield the cited rows of each table below a title with the source and the unit."""
+    """Yield the cited rows of each table, with a title that names the source and the unit."""
     for cited in () if answer.consists_of_excerpts else answer.tables:
         source = next(one for one in answer.citations if one.marker == cited.marker)
         parts = (f"[{cited.marker}] {source.document}, {source.place}", cited.table.unit_above)
@@ -249,10 +255,6 @@ def _format_table(table: TextTable, escape_text: Callable[[str], str]) -> str:
 
 def _join_markdown(runs: Sequence[Run], escape_text: Callable[[str], str]) -> str:
     return "".join(f"**{escape_text(run.text)}**" if run.bold else escape_text(run.text) for run in runs)
-
-
-def _format_date(conversation: Conversation) -> str:
-    return f"Conversation of {to_local_time(conversation.created_at):%Y-%m-%d}, exported from Footnote."
 
 
 def _describe_origin(answer: Answer) -> list[str]:
@@ -272,7 +274,8 @@ def _describe_origin(answer: Answer) -> list[str]:
 def _list_sources(answer: Answer, application: str) -> list[str]:
     """Return one line for each distinct citation; if there are no citations, one line for each passage.
 
-    With the address of the application, each line of a citation ends with the link to its page.
+    ``application`` is the address of the application. Unless it is empty, the line of a citation ends with a link to
+    the cited page.
     """
     cited = [
         f"[{one.marker}] {one.document}, {one.place}: “{' '.join(one.quote.split())}”"
@@ -299,7 +302,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def remove_secrets(settings: Settings, text: str) -> str:
-    """Remove the values of secret settings; a user may have typed them, or an endpoint may have repeated them."""
+    """Return a text without the values of secret settings, which a user may have typed or an endpoint repeated."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
         if len(value) >= SHORTEST_SECRET:
@@ -308,7 +311,7 @@ def remove_secrets(settings: Settings, text: str) -> str:
 
 
 def _load_styles() -> tuple[dict[str, Any], frozenset[int]]:
-    """Return the paragraph styles by name, and the code points that their fonts can display."""
+    """Return the styles of PDF paragraphs by name, and the code points that their fonts can display."""
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.ttfonts import TTFont

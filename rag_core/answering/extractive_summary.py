@@ -25,20 +25,21 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.searches import Query
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# Name and threshold of the score of a summary's gate. The score is the share of the statements that the cited passages
-# support. If a model makes up more than half of its statements, the summary is not reliable.
-SUPPORTED_SCORE, LEAST_SUPPORTED = "supported", 0.5
+# The name of the score of a summary's gate: the share of the model's statements that the cited passages support.
+SUPPORTED_SCORE = "supported"
+# The threshold of this score. A summary of which the model makes up more than half is not reliable.
+LEAST_SUPPORTED = 0.5
 # Most documents of a summary.
 MAX_DOCUMENTS = 12
-# Most chunks of a document that are read; those of a longer document are spread evenly over it.
+# Most chunks of a document that are read; of a longer document, chunks that are spread evenly over it.
 MAX_CHUNKS = 80
-# Words of the key sentences by number of documents.
+# Words of the key sentences of each document, by the number of documents in the summary.
 _WORDS = {1: 110, 2: 65, 3: 50}
+# The same for more documents.
 _WORDS_EACH = 32
-# The first page states what a document is about.
+# Factor for the rank of sentences on the first page, which states what a document is about.
 _FIRST_PAGE_WEIGHT = 1.3
-
-
+# Yields progress, and returns the summary, if there is one.
 ExtractiveSteps = Generator[Stage, None, WrittenSummary | None]
 
 
@@ -56,9 +57,9 @@ class ExtractiveSummarizer:
         self._sentences = SentenceReader(stores, generations)
 
     def summarize(self, query: Query, history: Sequence[Message]) -> ExtractiveSteps:
-        """Yield a stage for each document; return the summary.
+        """Yield a stage for each document; return the summary, or an explanation why there is none.
 
-        Return ``None`` if the question asks for no summary of whole documents, or if they have no sentences.
+        Return ``None`` if the question asks for no summary of whole documents, so that it is answered by a search.
         """
         words = parse_summary_request(query.text)
         if words is None and query.configuration.strategy != "summary":
@@ -93,7 +94,11 @@ class ExtractiveSummarizer:
         return WrittenSummary(_build_result(query, [], answerable=False), VerifiedAnswer(text, refused=True))
 
     def _select_documents(self, words: Sequence[str], query: Query, history: Sequence[Message]) -> list[DocumentInfo]:
-        """Return the documents that the words of a request mean; none if they are a topic and name no documents."""
+        """Return the documents to summarize, given the words of a request after "summarize".
+
+        Return none if the words name a topic and no documents. Without a name, "this" and "it" mean the documents that
+        the last answer cites, and other requests mean all documents in scope.
+        """
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         if named := known.find_file_names(query.text) or known.find_titled(words):
             return named
@@ -105,7 +110,7 @@ class ExtractiveSummarizer:
         return known.documents
 
     def _summarize_places(self, query: Query, places: Sequence[Place]) -> ExtractiveSteps:
-        """Return the key sentences of places; ``None`` if they have no whole sentences, so that they are quoted."""
+        """Return the key sentences of places; ``None`` if they contain no whole sentences, so that they are quoted."""
         summary = CitedText()
         for place in places:
             label = f"Reading {place.title}"
@@ -125,7 +130,7 @@ class ExtractiveSummarizer:
 
 
 def _add_sentences(summary: CitedText, sentences: Sequence[Sentence], number: int, *, first_page: int) -> None:
-    """Add the key sentences of one of some documents or places."""
+    """Add the key sentences of a document or place; ``number`` is the number of documents or places in the summary."""
     if not sentences:
         summary.text += "No whole sentences were found in it."
         return
@@ -139,7 +144,7 @@ def _add_sentences(summary: CitedText, sentences: Sequence[Sentence], number: in
 
 
 def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
-    """Return the citations of the last answer; of excerpts, the first, because the others are from other places."""
+    """Return the citations of the last answer; only the first if it consists of excerpts from different places."""
     answers = [message.answer for message in history if message.answer is not None]
     if not answers:
         return ()

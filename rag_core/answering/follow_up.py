@@ -1,4 +1,4 @@
-"""Rewrite follow-up questions so that they can be understood without the conversation, then answer them."""
+"""Rewrite follow-up questions so that they can be understood without the conversation, and answer them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, DEFAULT_WRITER, Writer
 from rag_core.types.usage import Usage
 
-# Number of earlier questions that are searched for words, and maximum number of words that are added.
+# Without a model, a follow-up question gets words of one of the last `MAX_TURNS` questions, at most `MAX_WORDS`.
 MAX_TURNS, MAX_WORDS = 3, 8
 LABEL = "Reading the conversation"
 
@@ -37,9 +37,9 @@ class FollowUps:
     Parameters
     ----------
     models : LanguageModels
-        The writer's language model rewrites questions. If it has none, rules add words of earlier questions.
+        The language model of the writer rewrites questions. Without one, rules add words of earlier questions.
     searcher : Searcher
-        Searches for each question of a letter, to select those that the documents answer.
+        Searches for each question of a long text, such as a letter, to select those that the documents answer.
     answerer : Answerer
         Answers the rewritten question.
     stores : Stores
@@ -94,9 +94,9 @@ class FollowUps:
     def _select_questions(
         self, questions: Sequence[str], scope: Scope, configuration: RetrievalConfig, writer: Writer
     ) -> str:
-        """Return the questions that the documents answer, as one text, or all questions if they answer none.
+        """Return those questions of a letter that the documents answer, as one text; all of them if none is answered.
 
-        A letter may contain questions that are none for the documents, such as "How are you?".
+        A letter may contain questions that are not for the documents, such as "How are you?".
         """
         if len(questions) == 1:
             return questions[0]
@@ -111,7 +111,10 @@ class FollowUps:
 
 
 def _restore_question(answer: Answer, question: str, rewriting: Rewriting, elapsed_ms: float) -> Answer:
-    """Return the answer with the original question, and add the time, notices and usage of the rewriting."""
+    """Return the answer with the original question, and with the time, notices and usage of the rewriting added.
+
+    ``elapsed_ms`` is the time of the rewriting in milliseconds.
+    """
     timings = {**answer.timings_ms, "total": answer.timings_ms["total"] + round(elapsed_ms, 2)}
     if rewriting.text:
         answer = replace(answer, question=question, rewritten=rewriting.text)
@@ -134,15 +137,16 @@ class Rewriting:
 
 
 class Rewriter:
-    """Rewrites follow-up questions with the language model, or by rules if there is none.
+    """Rewrites follow-up questions with a language model, or by rules.
 
-    By rules, a question that refers to earlier turns gets words of an earlier question.
+    The rules add words of an earlier question to a question that refers to earlier turns.
 
     Parameters
     ----------
     generator : LanguageModel or None
-        Rewrites questions that refer to earlier turns, and questions that may do so because they contain no name,
-        quotation or long number. A capable model gets all questions after the first.
+        Rewrites questions that refer to earlier turns, and questions that may refer to them: those without a name, a
+        quotation and a long number. A capable model gets all questions after the first. ``None`` means that only the
+        rules are used.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
@@ -174,7 +178,7 @@ class Rewriter:
         return Rewriting("" if completed == question else completed, notices if depends else (), usage)
 
     def _may_depend(self, question: str) -> bool:
-        """Return whether the model decides if a question refers to earlier turns, to which no word of it points."""
+        """Return whether to ask the model about a question of which no word points to earlier turns."""
         if self._generator is None:
             return False
         is_bare = bool(find_content_words(question)) and not contains_name_or_number(question)
@@ -191,14 +195,15 @@ def add_earlier_words(question: str, history: Sequence[Message]) -> str:
     After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
     """
     present = {token.word for token in split_tokens(question)}
-    for earlier in reversed(_earlier_questions(history)[-MAX_TURNS:]):
+    for earlier in reversed(_list_earlier_questions(history)[-MAX_TURNS:]):
         words = {token.word: token.text for token in split_tokens(earlier) if not token.is_function_word}
         if added := [text for word, text in words.items() if word not in present][:MAX_WORDS]:
             return f"{question.rstrip(' ?')} ({' '.join(added)})?"
     return question
 
 
-def _earlier_questions(history: Sequence[Message]) -> list[str]:
+def _list_earlier_questions(history: Sequence[Message]) -> list[str]:
+    """Return the questions of a conversation, oldest first, each in its rewritten form if it was rewritten."""
     questions: list[str] = []
     for message in history:
         if message.role == "user":

@@ -1,7 +1,7 @@
-"""Answer small talk, and questions about the application and its library, from what the application knows.
+"""Answer small talk, and questions about the application and its library, without a search and a language model.
 
-A question is of such a kind if the vector of an example is nearly the same as its own, so that wording and language
-may vary. Documents are not searched, and no language model is asked.
+A question is compared with examples of each kind. It is of the kind of an example if the vectors of both are nearly the
+same, so wording and language may vary.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from rag_core.types.formatting import format_count
 from rag_core.types.searches import Query
 
 Kind = Literal["greeting", "thanks", "abilities", "documents", "pages", "other"]
+# Examples of each kind of question; "other" are questions in similar words that only documents answer.
 EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
     "greeting": (
         "Hello",
@@ -83,7 +84,6 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
             "¿Cuántas páginas tiene el documento?",
         ),
     ),
-    # Questions in similar words that documents answer.
     "other": (
         *("How many documents are required?", "Which documents must be submitted?", "Which files are created?"),
         *("How many chapters does the document have?", "How many pages may a report have?", "What is the file size?"),
@@ -97,23 +97,25 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         *("¿Cuánto cuesta el viaje?", "¿Cuántos días hay?", "¿Quién firma el contrato?", "¿Qué cubre la póliza?"),
     ),
 }
-# The vectors of all examples by the weights of the embedder; to compute them takes hundreds of milliseconds.
+# A cache of the vectors of all examples, by the weights of the embedder: computing them takes hundreds of milliseconds.
 _VECTORS: dict[str, FloatArray] = {}
-# Cosine from which a question is of the kind of an example.
+# Minimum cosine similarity of a question and the example whose kind it gets.
 MIN_SIMILARITY = 0.68
-# By how much it has to be nearer to this example than to a question that documents answer.
+# The similarity must exceed that of each example of "other" by this much.
 MARGIN = 0.05
 # A question with more words is not about the library alone.
 _MAX_WORDS = 14
+# Most documents that an answer lists.
 _MAX_LISTED = 20
-# How the question begins or ends that asks for the number of pages of a document; nothing else but its name is in it.
+# The words of a question for the number of pages of a document; the rest of the question is the name of the document.
 _ASKED_PAGES = re.compile(
     r"how many pages (?:has|have|does|do)\b|wie viele seiten (?:hat|haben)\b|combien de pages\b|"
     r"cu[aá]ntas p[aá]ginas tienen?\b",
     re.IGNORECASE,
 )
-# Characters of a document without a title that are quoted.
+# Characters of the beginning of a document that are quoted if the document has no title.
 _BEGINNING = 120
+# The answers that are always the same, by the kind of question.
 _TEXTS: Mapping[Kind, str] = {
     "greeting": "Hello. Ask a question about your documents, and I show the page behind each sentence of the answer.",
     "thanks": "You are welcome.",
@@ -155,7 +157,10 @@ class LibraryAnswerer:
         return "\n".join(map(_state_pages, named))
 
     def _answer_about_named(self, query: Query) -> str:
-        """Return the titles, or the numbers of pages, of the documents that a question names by words or file names."""
+        """Return the titles or the numbers of pages of documents, if a question asks for them and names the documents.
+
+        A question can name documents by file names or by words of their titles; one without a name means all of them.
+        """
         title = TITLE.search(query.text)
         asked = title or _ASKED_PAGES.search(query.text)
         if asked is None:
@@ -188,7 +193,7 @@ class LibraryAnswerer:
         # "Summarize all documents" resembles "List all documents".
         if len(question.split()) > _MAX_WORDS or asks_for_summary(question):
             return None
-        # A name has a vector of its own.
+        # The name of a file would change the vector of the question.
         question = FILE_NAME.sub("the document", question)
         embedder = self._generations.active().embedder
         similarities = _embed_examples(embedder) @ embedder.embed_question(question).dense

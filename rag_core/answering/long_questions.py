@@ -1,4 +1,4 @@
-"""Find what a long text, such as a pasted letter, asks."""
+"""Extract the questions from a long text, such as a pasted letter."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rag_core.text.grammar import WH
 from rag_core.text.proper_names import find_names
 from rag_core.text.sentences import find_sentence_spans
 
-# A shorter text is searched for as it is.
+# Characters from which a text is long; a shorter one is searched for as it is.
 LONG_CHARS = 300
-# Limits of the questions that are searched for, and of the names that are added from the rest of the text.
+# Most questions of a text, most characters of a question, and most names that are added to it.
 MAX_QUESTIONS, MAX_CHARS, MAX_NAMES = 6, 400, 8
 # A request without a question mark, such as "I would like to know when the office opens."
 _REQUEST = re.compile(
@@ -24,10 +24,10 @@ _ASKED = re.compile(rf"\b(?:{'|'.join(sorted(WH))}|whether|if)\b", re.IGNORECASE
 
 
 def extract_questions(text: str) -> list[str]:
-    """Return the questions and requests of a long text, in order; empty for a short text, and if there are none.
+    """Return the questions and requests of a long text, in order; an empty list for a short text.
 
-    If a question is incomplete without the rest of the text, as "When does it end?" is, names of the rest follow in
-    brackets.
+    If a question is incomplete without the rest of the text, as in "When does it end?", names from the rest of the text
+    are added to it in brackets.
     """
     if len(text) < LONG_CHARS:
         return []

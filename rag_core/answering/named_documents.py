@@ -1,4 +1,4 @@
-"""Find the documents that words of a question mean, by their names and titles."""
+"""Find the documents that a question names, by their file names and titles."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from rag_core.text.words import LETTERS, stem
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.snapshots import AsOf
 
-# Most documents whose titles are read.
+# In a scope with more documents, only their names are compared, and not their titles.
 MAX_TITLES = 40
-# Fewest letters that two forms of a word have in common, most letters of an ending for a case or a plural, and fewest
-# letters of the last part of a compound, as in "Satzung" for "Friedhofssatzung".
-_LEAST_STEM, _LONGEST_ENDING, _LEAST_COMPOUND = 5, 2, 6
-# A file name with its ending in a question.
+# Two forms of a word have at least this many letters in common.
+_LEAST_STEM = 5
+# Most letters of an ending for a case or a plural.
+_LONGEST_ENDING = 2
+# Fewest letters of the last part of a compound, such as "Satzung" in "Friedhofssatzung".
+_LEAST_COMPOUND = 6
+# A file name with its ending, such as "report.pdf".
 FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # The noun after a name, as in "the Bajaj policy".
 _LOWER_CASE_END = re.compile(r"(?<=\w)(?:\s+[^\W\d_A-Z]+)+$")
 
 
 class NamedDocuments:
-    """The documents of a scope, and which of them a name means.
+    """Finds documents of a scope by their names and titles.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ class NamedDocuments:
     scope : sequence of str, optional
         Ids of documents; by default all.
     as_of : AsOf, optional
-        The snapshots that contain the documents; by default the present library.
+        The snapshots to find documents in; by default, the present library.
 
     Attributes
     ----------
@@ -48,7 +51,7 @@ class NamedDocuments:
         self._stores = stores
         found = stores.view(as_of).documents(None if scope is None else list(scope))
         if scope is not None and (ids := [one.document_id for one in found if one.aliases]):
-            # A name in another collection may be one that the asker must not see.
+            # The aliases include names in other collections, which the asker may not be allowed to see.
             further = stores.names.list_further(ids)
             found = [replace(one, aliases=further.get(one.document_id, ())) for one in found]
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
@@ -63,12 +66,16 @@ class NamedDocuments:
         return [one for one in self.documents if one.document_id in named.keys() - outer]
 
     def find(self, name: str) -> list[DocumentInfo]:
-        """Return the documents whose name contains a name, without the noun after it, as in "the Acme policy"."""
+        """Return the documents whose names contain a name; lower-case words after it are ignored ("Acme policy")."""
         name = _LOWER_CASE_END.sub("", name) or name
         return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
     def find_titled(self, words: Sequence[str], least: float = 0) -> list[DocumentInfo]:
-        """Return the documents that most of some words name, and at least a share of them; none if no word does."""
+        """Return the documents whose names and titles contain most of some words.
+
+        If several documents contain the same number of words, all of them are returned. Documents that contain no word,
+        or a smaller share of the words than ``least``, are not returned.
+        """
         counts = [sum(self.is_named(one, word) for word in words) for one in self.documents]
         most = max(counts, default=0)
         if not most or most < least * len(words):
@@ -76,12 +83,15 @@ class NamedDocuments:
         return [one for one, count in zip(self.documents, counts, strict=True) if count == most]
 
     def is_named(self, document: DocumentInfo, word: str) -> bool:
-        """Return whether a word, or another form of it, is in the names or the title of a document."""
+        """Return whether the names or the title of a document contain a word or another form of it."""
         return _contains_form(self._titles[document.document_id], word.casefold())
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        """The names of each document and, in a small scope, the title, the heading and the first line of its text."""
+        """The text in which words are looked up, by document id.
+
+        It consists of the names of the document and, in a small scope, its title, first heading and first line.
+        """
         titles = {one.document_id: one.all_names for one in self.documents}
         for one in self.documents if len(self.documents) <= MAX_TITLES else ():
             for row in self._stores.documents.chunk_rows(one.version_id, 0)[:1]:
@@ -104,7 +114,10 @@ def _contains_form(title: str, word: str) -> bool:
 
 
 def contains_file_name(text: str, stem: str) -> bool:
-    """Return whether a text contains the name of a file; a word or a number needs the ending of the file."""
+    """Return whether a text contains the name of a file, given the name without its ending.
+
+    If the name is a plain word or number, the text must contain the ending too.
+    """
     if stem.isalnum() and (stem.isalpha() or stem.isdigit()):
         return re.search(rf"(?<![\w.-]){re.escape(stem)}\.\w+", text) is not None
     return re.search(rf"(?<![\w.-]){re.escape(stem)}(?![\w-])", text) is not None

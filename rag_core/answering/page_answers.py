@@ -55,24 +55,28 @@ from rag_core.verification.support import create_text_encoder
 
 # Times that a model may ask for more sources before it has to answer.
 MAX_LOOKS = 2
-# Most documents without a source whose names are in the prompt, and most documents of a library that is listed.
-MAX_NAMES, MAX_LISTED = 20, 200
+# Most documents without a source whose names are in the prompt.
+MAX_NAMES = 20
+# In a library with more documents, the prompt names none of them but those of the sources.
+MAX_LISTED = 200
 # Most abbreviations that a prompt explains.
 MAX_ABBREVIATIONS = 10
-# Tokens that are kept for the list of documents: at most so many, and this share of what the rest of the prompt leaves.
+# Tokens that are kept for the list of documents: at most this number, and at most this share of the remaining budget.
 _LIST_TOKENS, _LIST_SHARE = 400, 0.25
-# Fewest tokens of the sources, enough for a chunk.
+# Fewest tokens for the sources, enough for one chunk.
 _LEAST_ROOM = 400
-# Probability that a passage is on the topic, below which a question is refused without a call.
+# A question is refused without a call of the model if the score of the gate is lower.
 MIN_ON_TOPIC = 0.1
+# The tools for the requests that a model writes as lines of its reply, by the word that begins the line.
 _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
 LOOKUP_TOOLS = tuple(TOOLS[name] for name in ("search", "open_outline", "read_page", "look_up", "compute"))
+# Tools whose results are among the sources of the next prompt.
 _SOURCES = ("search", "read_page")
-# "name.pdf, page 12", "name.pdf p. 12" and "name.pdf, pages 12-13", of which the first page is opened.
+# A document and a page: "name.pdf, page 12", "name.pdf p. 12" or "name.pdf, pages 12-13", of which the first is opened.
 _OPENED = re.compile(
     r"(.+?)(?:[,;]?\s+(?:pages?|pp?\.?|seiten?|s\.)\s+|[,;]\s*)(\w[\w.-]*?)(?:\s*[-–]\s*\w+)?", re.IGNORECASE
 )
-# The signs of currencies, and the separators of digit groups, which copied figures have.
+# Signs of currencies and separators of digit groups, which are removed from the figures of a computation.
 _SEPARATORS = re.compile(r"[$€£¥]\s?|(?<=\d)[, \u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _LOOKING = "Looking for what is missing"
@@ -82,19 +86,19 @@ _NO_REPLY = "The model asked for more sources again instead of answering."
 
 @dataclass(frozen=True, slots=True)
 class PageReply:
-    """The reply of a model and the sources that it was given.
+    """The reply of a model, and the sources that the model was given.
 
     Attributes
     ----------
     text : str
-        Without control words and requests.
+        The reply without control words and requests for sources.
     context : PageContext
     is_refusal : bool
         Whether the text says that the sources do not state the answer.
     comparison : SourceComparison
         The sources as they are compared with the text.
     problem : str
-        Why the endpoint failed; empty if it did not.
+        Why the model's endpoint failed; empty if it did not fail.
     """
 
     text: str
@@ -107,7 +111,10 @@ class PageReply:
 def build_page_continuation(
     answer: Answer, history: Sequence[Message], instructions: str, reader: PageReader, budget: int
 ) -> list[dict[str, str]]:
-    """Return chat messages that ask a capable model for the rest of an answer, from the sources of the answer."""
+    """Return chat messages that ask a capable model for the rest of an answer, from the sources of its beginning.
+
+    ``budget`` is the number of tokens that the messages may have.
+    """
     room = int(budget * TRUSTED_SHARE)
     turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
     question = answer.rewritten or answer.question
@@ -118,8 +125,9 @@ def build_page_continuation(
 def may_be_on_topic(outcome: SearchOutcome) -> bool:
     """Return whether a question that does not pass the gate may still be about the documents.
 
-    A capable model refuses what its sources do not state, so only a question far from all passages is not worth a call.
-    The score says little if the question is in another language than a passage, since the embedder knows one language.
+    A capable model itself refuses what its sources do not state, so only a question that is far from all passages is
+    not worth a call. The score of the gate means little if the question and a passage are in different languages,
+    because the embedder knows only one language.
     """
     question = outcome.result.question
     is_foreign = any(languages_differ(one.text, question) for one in outcome.passages)
@@ -152,8 +160,8 @@ class PageAnswerer:
     ) -> Generator[AskEvent, None, PageReply]:
         """Yield the text of the model while it is written; return the reply.
 
-        If the reply asks for something, run what it asks for, and ask again with what was found, at most `MAX_LOOKS`
-        times. For a strict query, an error of the endpoint is raised. If the endpoint rejects pictures, ask without.
+        If the reply asks for more sources, look them up and ask the model again, at most `MAX_LOOKS` times. If the
+        endpoint rejects pictures, ask without them. For a strict query, an error of the endpoint is raised.
         """
         outcomes, opened, findings = [outcome], list[PageKey](), list[str]()
         pictures = PagePictures(self._stores)
@@ -163,7 +171,7 @@ class PageAnswerer:
             can_search = look < MAX_LOOKS
             searches = outcomes, opened, findings
             messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
-            # A reader may stop the reply, whose markers then refer to these pages.
+            # If the reader stops the reply, its markers refer to these pages.
             yield replace(outcome.result, passages=context.sources, steps=tuple(trace.steps), usage=trace.usage)
             pieces: list[str] = []
             checks.compare_with(context.sources)
@@ -179,7 +187,7 @@ class PageAnswerer:
                     writer, query, messages, pieces, trace, checks, can_search=can_search
                 )
             reply = (yield from retract_reasoning(pieces)).strip()
-            calls += [_to_call(request) for request in parse_requests(reply)]
+            calls += [_convert_to_call(request) for request in parse_requests(reply)]
             if problem or not (calls and can_search):
                 break
             if strip_control_lines(reply):
@@ -211,7 +219,7 @@ class PageAnswerer:
 
         Pictures take at most half of the budget.
         """
-        # The search may be for the question within a longer text, which can define what is asked.
+        # The search may be for a question within a longer text. The model gets the whole text.
         question = query.asked or outcomes[0].result.question
         room = int(writer.context_budget * TRUSTED_SHARE)
         turns, _ = fit_newest_exchanges(history, int(room * HISTORY_SHARE))
@@ -241,7 +249,7 @@ class PageAnswerer:
         return messages, context
 
     def _find_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
-        """Return the abbreviations in the question and the sources that only other pages of the documents define."""
+        """Return the abbreviations in the question and the sources that the sources do not define, with long forms."""
         known = self._stores.word_index.list_abbreviations({one.version_id for one in context.sources})
         text = "\n".join(one.text for one in context.sources)
         used = set(ALPHANUMERIC.findall(f"{question}\n{text}"))
@@ -250,7 +258,10 @@ class PageAnswerer:
         return dict(islice(missing.items(), MAX_ABBREVIATIONS))
 
     def _describe_documents(self, context: PageContext, query: Query, dates: AskedDates) -> list[str]:
-        """Return a line on each document of the sources, one with the names of others, and readings of dates."""
+        """Return the lines of the list of documents in the prompt.
+
+        They describe each document with a source, name some others, and say how dates of the question are understood.
+        """
         given: dict[str, list[Passage]] = {}
         for source in context.sources:
             given.setdefault(source.version_id, []).append(source)
@@ -267,7 +278,7 @@ class PageAnswerer:
         return [*lines, *dict.fromkeys(f"- {one}" for one in chain.from_iterable(readings))]
 
     def _list_names(self, query: Query) -> dict[str, str]:
-        """Return the names of the documents that can be searched, by version id; none of a large library."""
+        """Return the names of the documents that can be searched, by version id; none for a large library."""
         library = self._stores.view(query.as_of)
         versions = library.visible_versions(query.documents)
         if len(versions) > MAX_LISTED:
@@ -301,7 +312,7 @@ class PageAnswerer:
     ) -> Generator[AskEvent, None, tuple[str, list[ToolCall]]]:
         """Yield the visible text of a reply, and append the whole text to ``pieces``.
 
-        Return the problem of the endpoint, and the calls of tools.
+        Return the problem of the endpoint, which is empty if there is none, and the tools that the model calls.
         """
         stream = writer.stream_reply(messages, tools=LOOKUP_TOOLS if can_search else ())
         visible = ControlLineFilter()
@@ -310,7 +321,8 @@ class PageAnswerer:
         return problem, list(stream.calls)
 
 
-def _to_call(request: LookupRequest) -> ToolCall:
+def _convert_to_call(request: LookupRequest) -> ToolCall:
+    """Return the call of a tool that does what a model requests in a line of its reply."""
     match = _OPENED.fullmatch(request.text)
     document, page = (match[1], match[2]) if match else (request.text, "")
     expression = _SEPARATORS.sub("", request.text)
@@ -323,11 +335,10 @@ def _to_call(request: LookupRequest) -> ToolCall:
 
 
 def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, list[str]]:
-    """Run what a model asks for as a step; return what the next prompt says about it."""
+    """Run a tool as a step of the answer; return what the next prompt says about the call."""
     name = f"search_{len(trace.steps) + 1}"
     yield Stage(name, _LOOKING)
     result = toolbox.run(call, [tool.name for tool in LOOKUP_TOOLS])
     trace.steps.append(result.step)
     yield Stage(name, result.step, done=True)
-    # What a search or an opened page returns is among the sources of the next prompt.
     return [result.step if call.name in _SOURCES else f"{result.step}\n{result.text}"]

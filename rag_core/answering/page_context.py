@@ -17,20 +17,19 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
-# Most pages that are considered; a budget of 200,000 tokens contains about as many.
+# Most pages that are considered; about as many fit into a budget of 200,000 tokens.
 MAX_PAGES = 300
-# Pages by rank that come before the pages of financial statements and of short documents.
+# Best pages that come before the pages of financial statements and the other pages of a short document.
 FIRST_PAGES = 3
 # A document is sent whole if it takes at most this share of the budget.
 WHOLE_SHARE = 0.5
-# The least tokens of a chunk, by which long documents are recognized without reading them.
+# Fewest tokens of a chunk. With it, the number of chunks shows that a document is too long, without reading it.
 _MIN_TOKENS = 25
-# Chunks that do not fit, after which none is expected to.
+# The selection ends when this many pages, and the chunks on them, did not fit.
 _MAX_MISSES = 3
 # Pages that are loaded at a time.
 _BATCH = 8
-
-
+# The scores of chunks: by the name of the score, then by chunk id.
 Scores = Mapping[str, Mapping[int, float]]
 
 
@@ -41,10 +40,10 @@ class PageContext:
     Attributes
     ----------
     sources : tuple of Passage
-        Whole pages, and chunks of pages that do not fit, by document and page; the document of the best source comes
-        first. Their ranks are the numbers in the prompt, and their offsets those of the pages.
+        Whole pages, and chunks of pages that do not fit, ordered by document and page; the document of the best source
+        comes first. The ranks of the sources are their numbers in the prompt.
     prompt_sources : tuple of Passage
-        The same with tables in Markdown and without headers and footers.
+        The sources as they are in the prompt: with tables in Markdown, and without headers and footers.
     partial : frozenset of int
         Ranks of the sources that are only a part of their page.
     tokens : int
@@ -62,6 +61,8 @@ class PageContext:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
+    """A page or a chunk, as it is on the page and as it is in the prompt."""
+
     passage: Passage
     prompt_passage: Passage
     is_part: bool
@@ -82,20 +83,24 @@ class PageSelector:
         self._reader = reader
 
     def select(self, outcomes: Sequence[SearchOutcome], budget: int, *, opened: Sequence[PageKey] = ()) -> PageContext:
-        """Return the pages of the best chunks, each page once, and after them chunks of pages that do not fit.
+        """Return the pages that fit into the budget, in this order; of a page that does not fit, its best chunk.
 
-        The best chunk of each search comes first, then the second of each, and so on. The pages of the financial
-        statements that a question needs, and the other pages of a short document that contains the best chunk, follow
-        the first pages. Near duplicates of pages are left out; the pages that they repeat name them.
+        1. The pages that the model has opened.
+        2. The pages of the first chunks: the best chunk of each search, the second of each search, and so on.
+        3. The pages of the financial statements that the question needs.
+        4. The other pages of the document with the best chunk, if the document is short.
+        5. The pages of all other chunks.
+
+        Near duplicates of a page are left out, and the page names them.
 
         Parameters
         ----------
         outcomes : sequence of SearchOutcome
-            The search for the question, and further ones.
+            The outcome of the search for the question, and those of further searches.
         budget : int
             Maximum number of tokens of the sources.
         opened : sequence of PageKey
-            Pages that come before all others.
+            The pages that the model has opened.
         """
         best = _find_best_chunks(outcomes)
         order = dict.fromkeys([*self._add_pages(opened, best), *self._list_pages(outcomes[0], best, budget)])
@@ -108,7 +113,7 @@ class PageSelector:
             batch = keys[first : first + _BATCH]
             contents = self._documents.page_texts(batch)
             rows = [_build_row(best[key], contents[key][0]) for key in batch if key in contents]
-            known, pages = _fold(rows, known, scores)
+            known, pages = _fold_pages(rows, known, scores)
             pages = self._add_descriptions(pages)
             skipped = {key: spans for key, (_, spans) in contents.items()}
             for page, prompt_page in zip(pages, self._reader.write_pages(pages, skipped), strict=True):
@@ -125,9 +130,9 @@ class PageSelector:
         return _build_context(chosen, spent)
 
     def _list_pages(self, outcome: SearchOutcome, best: dict[PageKey, ChunkRow], budget: int) -> Iterator[PageKey]:
-        """Yield the pages in the order in which they are wanted; a page may occur several times.
+        """Yield the pages in the order of `select`, without the opened ones; a page may occur several times.
 
-        If the question names places, only pages of these are wanted.
+        If the question names places, only the pages of the ranking are yielded, which are those of the places.
         """
         ranked = list(best)
         yield from ranked[:FIRST_PAGES]
@@ -141,7 +146,7 @@ class PageSelector:
         yield from ranked[FIRST_PAGES:]
 
     def _list_whole(self, version_id: str, budget: int) -> list[PageKey]:
-        """Return all pages of a document that takes a small enough part of the budget; none of a longer one."""
+        """Return all pages of a document that takes at most `WHOLE_SHARE` of the budget; none of a longer one."""
         version = self._documents.version(version_id)
         most = int(WHOLE_SHARE * budget)
         if version is None or version.chunks * _MIN_TOKENS > most:
@@ -151,7 +156,7 @@ class PageSelector:
         return [(version_id, page) for page in sorted(texts)] if is_short else []
 
     def _add_pages(self, pages: Sequence[PageKey], best: dict[PageKey, ChunkRow]) -> list[PageKey]:
-        """Return the pages that have chunks; those that were not found are added to ``best``."""
+        """Return those of some pages that have chunks; add the first chunk of each page to ``best`` if it has none."""
         for version_id in dict.fromkeys(version for version, page in pages if (version, page) not in best):
             for row in self._documents.chunk_rows(version_id):
                 if (key := (row.version_id, row.page_index)) in pages:
@@ -175,7 +180,7 @@ class PageSelector:
     def _list_sizes(
         self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], scores: Scores
     ) -> Iterator[_Source]:
-        """Yield a page, and then the best chunk on it."""
+        """Yield the two sizes in which a page can be sent: the whole page, and the best chunk on it."""
         yield _Source(page, prompt_page, is_part=False)
         passage = build_passage(0, best[page.page_key], scores)
         inside = (one for one in page.descriptions if passage.start <= one.start < passage.start + len(passage.text))
@@ -184,9 +189,9 @@ class PageSelector:
 
 
 def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkRow]:
-    """Return the best chunk that begins on each page, by page, the page of the best chunk of all first.
+    """Return the best chunk that begins on each page, by page, ordered by the ranks of the chunks.
 
-    Chunks of equal rank are in the order of their searches.
+    Chunks with the same rank in several searches are in the order of the searches.
     """
     rankings = [
         [int(one.chunk_id) for one in outcome.passages if one.chunk_id] + list(outcome.ranked.ranking.order)
@@ -201,7 +206,7 @@ def _find_best_chunks(outcomes: Sequence[SearchOutcome]) -> dict[PageKey, ChunkR
 
 
 def _build_row(chunk: ChunkRow, text: str) -> ChunkRow:
-    """Return the page of a chunk as a row."""
+    """Return a row with the whole text of the page on which a chunk begins."""
     return chunk._replace(start=0, page_index_end=chunk.page_index, end=len(text), text=text)
 
 
@@ -218,10 +223,13 @@ def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
     )
 
 
-def _fold(
+def _fold_pages(
     rows: Sequence[ChunkRow], known: Mapping[int, ChunkRow], scores: Scores
 ) -> tuple[dict[int, ChunkRow], list[Passage]]:
-    """Return all pages by the ids of their rows, and those that repeat no other page, which name those that do."""
+    """Return the distinct pages by the ids of their rows, and the new ones among them as passages.
+
+    ``known`` are the distinct pages of earlier batches. A passage names the pages that are near duplicates of it.
+    """
     pages = {**known, **{row.id: row for row in rows}}
     folded = fold_near_duplicates(list(pages.values()), len(pages))
     kept = {one: [pages[repeat] for repeat in repeats] for one, repeats in folded.items()}

@@ -1,4 +1,4 @@
-"""Pictures of pages, which a capable language model gets beside their text if the text may lack what a page shows."""
+"""Pictures of pages whose text may lack something, such as a figure. A capable model gets them beside the text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PagePictures:
     Attributes
     ----------
     problems : list of str
-        For each page that cannot be drawn, why.
+        A message for each page that could not be drawn.
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -40,9 +40,9 @@ class PagePictures:
         self.problems: list[str] = []
 
     def choose(self, context: PageContext, most: int) -> list[Passage]:
-        """Return at most ``most`` whole pages whose text was recognized or is short, best first.
+        """Return at most ``most`` whole pages whose text comes from OCR or is short, best first.
 
-        A page with text that reads like instructions to a model is left out, since a picture would contain it.
+        A page with text that reads like instructions to a model is left out, because its picture contains that text.
         """
         if most <= 0:
             return []
@@ -52,7 +52,7 @@ class PagePictures:
         return [one for one in sources if self._may_show_more(one)][:most]
 
     def build_parts(self, sources: list[Passage]) -> list[dict[str, Any]]:
-        """Return the parts of a message with the pictures of whole pages, without those that cannot be drawn."""
+        """Return the parts of a message: for each page that can be drawn, a line with its number and its picture."""
         parts = []
         for source in sources:
             if source.page_key not in self._drawn:
@@ -70,7 +70,7 @@ class PagePictures:
         return is_recognized or len(page.text) * _SPARSE < page.width * page.height
 
     def _draw(self, source: Passage) -> dict[str, Any] | None:
-        """Return the picture of a page; ``None`` if it cannot be drawn, which is added to the problems."""
+        """Return the picture of a page; if it cannot be drawn, add the reason to ``problems`` and return ``None``."""
         page, version = self._pages[source.page_key], self._documents.version(source.version_id)
         if version is None:
             return None

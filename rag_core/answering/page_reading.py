@@ -1,4 +1,4 @@
-"""Find the answer to a question on the pages of the first passages."""
+"""Read the pages of passages: find answers, and load texts, tables, headings and dates."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Span, Table
 
-# Characters at the top of a document that may state its date.
+# Characters at the beginning of a document in which its date is looked for.
 _TOP = 1000
 
 
 class PageReader:
-    """Reads passages, and the whole pages of the first ones, with the answerability model.
+    """Reads passages and their pages, with the answerability model and without.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class PageReader:
     ) -> tuple[list[FoundAnswer], dict[PageKey, str]]:
         """Return the answers in passages and their pages, best first, and the texts of the pages.
 
-        The token vectors of the question and of the pages are compared too. Of a page that was deleted during the
-        search, the text is that of its passages, with blanks before and between them. The texts contain struck words,
-        which are not read. See `find_answers` for ``enough``.
+        Besides the reading model, the comparison of the token vectors of question and pages decides which answers are
+        best. The texts contain struck words, but no answer is in them. If a page was deleted during the search, its
+        text consists of its passages, with blanks before and between them. See `find_answers` for ``enough``.
         """
         texts, tables = self._load_contents(passages)
         compare = self._create_similarity(outcome, passages).compare
@@ -65,7 +65,7 @@ class PageReader:
         return found, _join_passages([one for one in passages if one.page_key not in texts]) | texts
 
     def find_answers_inside(self, question: str, passage: Passage) -> list[FoundAnswer]:
-        """Return the answers in one passage, best first, without the rest of its page."""
+        """Return the answers in a passage, best first, without reading the rest of its page."""
         _, tables = self._load_contents([passage])
         return find_answers(question, [passage], {}, tables, self._models.answerability_model(), skip_comparison)
 
@@ -96,7 +96,7 @@ class PageReader:
         return self._models.answerability_model()(pairs)
 
     def read_pages(self, version_id: str, pages: Sequence[int]) -> dict[int, tuple[str, Sequence[Table]]]:
-        """Return the texts of pages of a document, and their tables, by the index of the page."""
+        """Return the text, without struck words, and the tables of pages of a document, by the index of the page."""
         contents = self._stores.documents.page_contents([(version_id, page) for page in pages])
         return {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
 
@@ -106,12 +106,15 @@ class PageReader:
         return next((one.headings or () for one in known if one.page_index == page[1]), ())
 
     def write_tables(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Return copies of passages with their tables in Markdown, for a prompt; see `prompt_tables.write_tables`."""
+        """Return copies of passages for a prompt, with tables in Markdown; see `prompt_tables.write_tables`."""
         pages = {(one.version_id, page) for one in passages for page in (one.page_index, one.page_index_end)}
         return write_tables(passages, self._stores.documents.tables(sorted(pages)))
 
     def write_pages(self, pages: Sequence[Passage], skipped: Mapping[PageKey, Sequence[Span]]) -> list[Passage]:
-        """Return copies of whole pages with their tables in Markdown, without the skipped headers and footers."""
+        """Return copies of whole pages for a prompt, with tables in Markdown.
+
+        ``skipped`` are the spans of headers and footers, which the copies lack.
+        """
         return write_tables(pages, self._stores.documents.tables([one.page_key for one in pages]), skipped)
 
     def find_document_date(self, version_id: str) -> str:
@@ -126,14 +129,14 @@ class PageReader:
         return next((one.text for one in dates), "")
 
     def restore_struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Return passages with the struck words of their pages, which the texts of chunks lack."""
+        """Return passages with struck words, which the texts of chunks lack and those of pages contain."""
         lacking = [one for one in passages if may_lack_struck(one.text)]
         keys = {(one.version_id, page) for one in lacking for page in one.page_indices}
         texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
         return tuple(_restore_struck(one, texts) for one in passages)
 
     def restore_struck_in_answer(self, answer: Answer) -> Answer:
-        """Return an answer with the struck-out words of the pages put back into its passages and quotes."""
+        """Return an answer whose passages and quotes contain the struck words of their pages."""
         quotes = [*answer.citations, *answer.more]
         keys = {(one.version_id, one.page_index) for one in quotes if may_lack_struck(one.quote)}
         texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
@@ -152,21 +155,19 @@ class PageReader:
         return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
     def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
-        """Return the outcome with the chunk that contains a place on the page of a passage, if no passage does.
+        """Return the outcome with a passage that contains an offset on a page, if none of its passages contains it.
 
-        The added passage follows the others. It has the scores of ``best``.
+        ``best`` is a passage on the page, and ``start`` the offset in the text of the page. The added passage is a
+        chunk. It follows the other passages and has the scores of ``best``.
         """
         passages = outcome.result.passages
         on_page = [one for one in passages if one.page_key == best.page_key]
         if any(one.start <= start < one.start + len(one.first_page_text) for one in on_page):
             return outcome
-        known = {one.chunk_id for one in passages}
         rows = self._stores.documents.chunk_rows(best.version_id, best.page_index)
-        around = (
-            row for row in rows if row.page_index == best.page_index and row.start <= start < row.start + len(row.text)
-        )
-        row = next(around, None)
-        if row is None or str(row.id) in known:
+        on_page_rows = (row for row in rows if row.page_index == best.page_index)
+        row = next((row for row in on_page_rows if row.start <= start < row.start + len(row.text)), None)
+        if row is None or any(one.chunk_id == str(row.id) for one in passages):
             return outcome
         added = replace(build_passage(len(passages) + 1, row, {}), scores=best.scores)
         tokens = load_passage_tokens([row], self._stores.embeddings.read_tokens([row.id]), outcome.ranked.embedder)
@@ -175,7 +176,7 @@ class PageReader:
 
 
 def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
-    """Return a passage with the text of its pages, if they are stored."""
+    """Return a passage with its text from the texts of its pages; unchanged if a page is not stored."""
     first, last = (
         page_texts.get((passage.version_id, page), "") for page in (passage.page_index, passage.page_index_end)
     )
@@ -187,7 +188,7 @@ def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Pass
 
 
 def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:
-    """Return the texts of passages at their places on their pages."""
+    """Return texts of pages that consist of passages at their offsets, with blanks elsewhere."""
     texts: dict[PageKey, str] = {}
     for one in sorted(passages, key=lambda one: one.start + len(one.first_page_text)):
         before = texts.get(one.page_key, "")[: one.start]

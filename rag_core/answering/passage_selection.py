@@ -1,4 +1,4 @@
-"""Select the passages that may answer a question about one of several similar documents."""
+"""Select the passages of the document that a question names, if several documents have similar names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from rag_core.types.searches import SearchOutcome
 
 
 def select_passages(outcome: SearchOutcome, passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages of an outcome without those about a document that only resembles the one in the question."""
+    """Return the passages of the documents that the question of an outcome names; see `keep_named_documents`."""
     return keep_named_documents(passages, {one.document for one in outcome.passages}, outcome.result.question)
 
 
 def keep_named_documents(passages: Sequence[Passage], documents: Collection[str], question: str) -> list[Passage]:
-    """Return the passages of the documents whose names contain most words of a question, if two or more.
+    """Return the passages of those documents whose names contain most words of a question.
 
-    Of "cleaning_agreement.pdf" and "lease_agreement.pdf", a question about "the cleaning agreement" is about the first,
-    and of "2021/statement.pdf" and "2022/statement.pdf", one about "the statement of 2022" is about the second. Return
-    all passages if the name of the first passage's document contains other words of the question.
+    Return all passages if no name contains two words of the question, or if the name of the first passage's document
+    contains words of the question that those names lack.
+
+    A question about "the cleaning agreement" means "cleaning_agreement.pdf", and not "lease_agreement.pdf". A question
+    about "the statement of 2022" means "2022/statement.pdf", and not "2021/statement.pdf".
     """
     words = {stem(normalize(token.word)) for token in split_tokens(question) if not token.is_function_word}
     names = {

@@ -1,4 +1,4 @@
-"""What a language model gets for a question in addition to the passages, and how its text is checked against it."""
+"""The evidence in the prompt of a language model: passages, a hint at the answer, and a computed figure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
-# Minimum probability of an answer that is given as a hint. A hint that is wrong may mislead the language model.
+# Minimum probability of an answer of the reading model that becomes a hint. A wrong hint may mislead a language model.
 HINT_PROBABILITY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedFact:
-    """A computed figure, as a passage that a language model can cite, and the citations of its operands."""
+    """A computed figure: a passage with the computation, which a model can cite, and the citations of its operands."""
 
     passage: Passage
     citations: tuple[Citation, ...]
@@ -33,12 +33,13 @@ class PromptEvidence:
     Attributes
     ----------
     outcome : SearchOutcome
-        Its result contains all passages of documents that the model gets.
+        The passages of its result are those that the model gets.
     prompt_passages : tuple of Passage
-        The same passages with their tables in Markdown, and the computed figure, if there is one.
+        These passages with tables in Markdown, and the computed figure, if there is one.
     hint : Hint or None
         Where the reading model found the answer.
     fact : ComputedFact or None
+        The computed figure.
     """
 
     outcome: SearchOutcome
@@ -48,7 +49,7 @@ class PromptEvidence:
 
     @property
     def sources(self) -> tuple[Passage, ...]:
-        """The passages against which the model's text is checked; their offsets are those of the pages."""
+        """The passages against which the model's text is checked, with their text as it is on the page."""
         return (*self.outcome.result.passages, *([self.fact.passage] if self.fact else []))
 
 
@@ -67,13 +68,13 @@ def collect_evidence(outcome: SearchOutcome, reader: PageReader) -> PromptEviden
 
 
 def find_probable_answer(question: str, passages: Sequence[Passage], reader: PageReader) -> FoundAnswer | None:
-    """Return the best answer that the reading model finds, or ``None`` if it is not probable."""
+    """Return the best answer that the reading model finds; ``None`` if its probability is below `HINT_PROBABILITY`."""
     best = next(iter(reader.find_answers(question, passages)), None)
     return best if best is not None and best.probability >= HINT_PROBABILITY else None
 
 
 def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint | None:
-    """Return the text around an answer, with the passage that contains it; ``None`` if there is none."""
+    """Return a hint with the text around an answer; ``None`` if there is no answer, or if no passage contains it."""
     if answer is None:
         return None
     for passage in passages:
@@ -84,7 +85,7 @@ def create_hint(answer: FoundAnswer | None, passages: Sequence[Passage]) -> Hint
 
 
 def cite_operands(answer: VerifiedAnswer, fact: ComputedFact) -> VerifiedAnswer:
-    """Return the answer with citations of the operands instead of the computed figure."""
+    """Return the answer with its citations of a computed figure replaced by those of the operands."""
     rank = fact.passage.rank
     citations: dict[Citation, None] = {}
     for citation in answer.citations:

@@ -1,4 +1,4 @@
-"""Rank chunks for a question in that form of its abbreviations that each chunk contains."""
+"""Rank chunks for a question with abbreviations: each chunk for the form of the abbreviation that it contains."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ class QuestionForms:
     ----------
     query : Query
     forms : mapping of str to sequence of str
-        The other forms of the abbreviations in the question, by the form in the question.
+        The other forms of each abbreviation, such as its long form, by the form in the question.
     embedder : QuestionEmbedder
     idf : callable
+        Returns the inverse document frequency of a word.
 
     Attributes
     ----------
     chosen : dict of int to (Question, FloatArray)
-        The question with the form that a chunk contains, and the weights of its tokens, by chunk id; only of chunks
-        that lack the form in the question.
+        By chunk id, the question with the form that the chunk contains, and the weights of its tokens. Chunks with the
+        form of the question itself are left out.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class QuestionForms:
         return self._embedded[text]
 
     def rerank(self, loader: ChunkLoader, chunk_ids: Sequence[int]) -> list[Hit]:
-        """Return the hits of `rerank_chunks`, of each chunk for the question with the form that the chunk contains."""
+        """Return the hits of late interaction, best first; a chunk is compared with the form that it contains."""
         asked = dict.fromkeys(chunk_ids, self._query.text)
         if self._forms:
             for chunk_id, row in loader.rows(chunk_ids).items():

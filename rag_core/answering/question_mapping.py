@@ -1,4 +1,4 @@
-"""Map the vectors of a question for the ranking, and score passages for the gate without the map."""
+"""Apply the trained adapter to the vectors of a question for the ranking, and score chunks without it for the gate."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rag_core.types.searches import Query, RankedChunks
 
 
 def apply_adapter(query: Query, question: Question, embedder: QuestionEmbedder) -> Question:
-    """Return the question with the vectors that rankings compare with those of passages."""
+    """Return the question with the vectors that the adapter of the query maps; unchanged without a fitting adapter."""
     if query.adapter is None or query.adapter.find_problems(embedder.identity):
         return question
     return query.adapter.apply(question)
 
 
 def score_unmapped(ranked: RankedChunks, chunk_ids: Sequence[int]) -> Mapping[int, float]:
-    """Return the late-interaction scores of chunks for the unmapped question, by chunk id.
+    """Return the late-interaction scores of chunks for the question without an adapter, by chunk id.
 
-    They are features of the gate, which was fitted without an adapter. Chunks without token vectors have no score.
+    The scores are features of the gate, which was fitted without an adapter. Chunks without token vectors have none.
     """
     if ranked.mapped_question is ranked.question:
         return ranked.ranking.scores["rerank"]

@@ -1,4 +1,4 @@
-"""Run the retrievers of a question at the same time, and rerank their hits."""
+"""Run several retrievers for a question at the same time, and rerank their hits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from rag_core.types.retrieval import Hit, Question, Timer, VersionFilter, build_
 
 
 class QuestionSearches:
-    """The searches of one question, which run at the same time.
+    """Runs the searches for one question at the same time.
 
     Parameters
     ----------
     generation : IndexGeneration
     loader : ChunkLoader
-        Loads the token vectors of the hits of each search as soon as it ends.
+        Loads the token vectors of the hits as soon as a search ends.
     tasks : Executor
+        Runs the searches.
     guards : mapping of str to GuardedSearch
-        Run the searches of retrievers that may hang, by the name of the score.
+        Run the searches of retrievers that may hang, by the name of the retriever's score.
     """
 
     def __init__(
@@ -42,7 +43,10 @@ class QuestionSearches:
         self._lookup: Future[list[Hit]] | None = None
 
     def start(self, retriever: Retriever, question: Question, k: int, versions: VersionFilter | None) -> None:
-        """Start the search of a retriever. One with an encoder encodes the text of the question itself."""
+        """Start the search of a retriever for at most ``k`` hits in ``versions``, or in all versions.
+
+        If the retriever has an encoder of its own, the text of the question is encoded with it.
+        """
 
         def search() -> list[Hit]:
             asked = question
@@ -63,13 +67,14 @@ class QuestionSearches:
         return hits
 
     def collect(self, names: Iterable[str], rerank: Rerank, timer: Timer) -> tuple[RetrievedHits, tuple[str, ...]]:
-        """Wait for all searches, and rerank their hits; return them with a problem for each search that failed.
+        """Wait for all searches, and rerank their hits; return the hits, and a message for each search that failed.
 
-        ``names`` are the scores that passages list, in this order, also those of retrievers that did not run.
+        ``names`` are the names of all scores in the order in which passages list them, even of retrievers that did not
+        run. ``rerank`` returns the reranked hits of some chunk ids.
 
-        The hits of searches by text are reranked while the others are still running. If all searches fail, the error of
-        the last one is raised. The timer measures only how long this method waits for each search, not how long the
-        search runs.
+        The hits of searches by text are reranked while the other searches are still running. If all searches fail, the
+        error of the last one is raised. The timer measures how long this method waits for each search, and not how long
+        the search runs.
         """
         found: dict[str, list[Hit]] = {name: [] for name in names}
         failed: dict[Retriever, RagError] = {}

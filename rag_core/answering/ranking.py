@@ -51,19 +51,20 @@ from rag_core.types.retrieval import (
     Hit,
     Question,
     Ranking,
-    RetrievalConfig,
     Timer,
     VersionFilter,
     build_unembedded_question,
 )
 from rag_core.types.searches import EmbeddedLookup, Query, RankedChunks
 
-# Number of top chunks that keep their ranks if the question has no capital letters. Each word of such a question may be
-# a name, so a word that is no name can match a document by chance.
+# Number of top chunks that keep their ranks when documents with a name of the question are preferred, if the question
+# has no capital letters. Any word of such a question may be a name, so an ordinary word can match a document by chance.
 FIXED_TOP = 2
-# Number of chunks that each retriever returns, and of documents whose own date is looked for.
-CANDIDATES, MAX_DATED = 100, 20
-# Values of ``rank_by`` for which a domain look-up runs.
+# Number of chunks that each retriever returns.
+CANDIDATES = 100
+# Number of documents on whose first page a date is looked for.
+MAX_DATED = 20
+# Values of ``rank_by`` with which questions about financial figures also search the lines of statements (the look-up).
 _WITH_LOOKUP = ("financials", "named", "cross_encoder")
 
 
@@ -101,13 +102,9 @@ class Ranker:
         }
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
-        """Return the ranked chunks; see `Searcher.rank`."""
+        """Return the chunks of ``generation``, ranked for a query; see `Searcher.rank`."""
         with self._pool.tasks() as tasks:
             return self._rank(query, timer, hypothesis, generation, tasks)
-
-    def select_rrf_k(self, configuration: RetrievalConfig) -> int:
-        """Return the constant of reciprocal rank fusion: that of the configuration, or else `RRF_K`."""
-        return configuration.rrf_k or RRF_K
 
     def _rank(
         self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration, tasks: Executor
@@ -139,7 +136,7 @@ class Ranker:
             question, weights = asked.embed(query.text)
             mapped = searched = apply_adapter(query, question, generation.embedder)
             if other is not None:
-                searched = _mean_embedding(mapped, other.result()[0].dense)
+                searched = _average_embedding(mapped, other.result()[0].dense)
         for retriever in retrievers:
             if retriever.reads == "embedding":
                 searches.start(retriever, searched, candidates, embedded_versions)
@@ -159,9 +156,9 @@ class Ranker:
         ranking = rank_chunks(
             hits,
             rank_by=rank_by,
-            rrf_k=self.select_rrf_k(configuration),
+            rrf_k=configuration.rrf_k or RRF_K,
             timer=timer,
-            sections=_section_ranker(embedded_lookup, loader),
+            sections=_create_section_ranker(embedded_lookup, loader),
             cross_encode=(
                 partial(cross_encode_chunks, self._models.cross_encoder(), question, loader.texts)
                 if rank_by == "cross_encoder"
@@ -187,9 +184,9 @@ class Ranker:
         )
 
     def _find_dates(self, question: str, rows: Mapping[int, ChunkRow]) -> AskedDates:
-        """Return the dates in a question, and the order of day and month in the documents of chunks.
+        """Return the dates in a question, and in which order the documents of the chunks write day and month.
 
-        The dates of a document decide, and where they do not, its language.
+        The order is that of the unambiguous dates of a document. Without such dates, its language decides.
         """
         asked = find_asked_dates(question)
         versions = {row.version_id: row.text for row in rows.values()} if asked else {}
@@ -215,7 +212,13 @@ class Ranker:
     def _select_retrievers(
         self, rank_by: str, available: list[Retriever], generation: IndexGeneration
     ) -> list[Retriever]:
-        """Return the retrievers that contribute to the order of the passages."""
+        """Return the retrievers to run: the one that ``rank_by`` names, or else all available ones.
+
+        Raises
+        ------
+        IndexMismatch
+            The index contains no data for the named retriever.
+        """
         for one in self._stores.retrievers:
             if one.score.name == rank_by:
                 if not one.is_used_in(generation.fingerprint):
@@ -232,21 +235,21 @@ class Ranker:
         return plan_lookup(text, [word.text for word in annotate(text).names] or find_lowercase_names(text))
 
     def _prefer_recent_documents(self, ranking: Ranking, rank_by: str, rows: Mapping[int, ChunkRow]) -> Ranking:
-        """Return the ranking, with chunks of newer documents moved up if the setting ``freshness`` is above 0.
+        """Return the ranking with chunks of newer documents moved up, if the setting ``freshness`` is above 0.
 
-        Only rankings by the score of a reranker change, because the scores of other stages have other scales.
+        Only rankings by the score of a reranker change, because the setting does not fit the scales of other scores.
         """
         if rank_by in ("financials", "named") and not ranking.scores["financials"]:
             rank_by = "rerank"
         if not self._settings.freshness or rank_by not in ("rerank", "cross_encoder"):
             return ranking
-        # The date of a document stays that of its first file, also if a later one has replaced its content.
+        # The age is that of the first file of a document, even if a later file has replaced its content.
         known = self._stores.documents.version_ages({row.version_id for row in rows.values()})
         ages = {chunk_id: known[row.version_id] for chunk_id, row in rows.items() if row.version_id in known}
         return prefer_recent_documents(ranking, rank_by, ages, self._settings.freshness)
 
     def _select_versions(self, query: Query, generation_id: int) -> tuple[VersionFilter | None, VersionFilter | None]:
-        """Return two filters: the versions to search in the word index, and those to search in the vectors.
+        """Return two filters of versions: for searches of the text of chunks, and for searches of their vectors.
 
         ``None`` means that all versions are searched.
         """
@@ -265,7 +268,7 @@ def _embed_lookup(plan: LookupPlan, embedder: QuestionEmbedder, idf: InverseDocu
     return EmbeddedLookup(plan, question, compute_token_weights(question, idf, STOP_WORDS))
 
 
-def _section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:
+def _create_section_ranker(lookup: EmbeddedLookup | None, loader: ChunkLoader) -> SectionRanker | None:
     if lookup is None:
         return None
     rerank = partial(rerank_chunks, lookup.question, lookup.token_weights, loader.vectors)
@@ -281,6 +284,7 @@ def _prefer_named(ranking: Ranking, question: str, rows: Mapping[int, ChunkRow])
     return prefer_identified_chunks(ranking, question, labels, texts)
 
 
-def _mean_embedding(question: Question, hypothesis: FloatArray) -> Question:
+def _average_embedding(question: Question, hypothesis: FloatArray) -> Question:
+    """Return the question with the mean of its vector and the vector of a hypothetical answer, of unit length."""
     mean = question.dense + hypothesis
     return replace(question, dense=mean / np.linalg.norm(mean))

@@ -17,6 +17,7 @@ from rag_core.gate.features import score_answerability
 from rag_core.gate.presuppositions import list_name_forms
 from rag_core.reading.title_names import read_with_forms
 from rag_core.retrieval.chunk_data import ChunkLoader, load_passage_tokens
+from rag_core.retrieval.fusion import RRF_K
 from rag_core.retrieval.near_duplicates import fold_near_duplicates
 from rag_core.retrieval.on_demand import OnDemandEmbeddings
 from rag_core.retrieval.passages import build_passage
@@ -48,13 +49,13 @@ from rag_core.types.searches import (
     Writer,
 )
 
-# Maximum number of attempts if the index changes during a search; the result of the last attempt is always accepted.
+# Maximum number of attempts if the index changes during a search.
 TRIES = 3
 # Maximum number of versions whose chunk ids are cached.
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
-LIBRARY_IS_EMPTY = NO_DOCUMENTS
+# The states of documents that a search does not read, or not wholly, in words for notices.
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _PARTLY_READ = (
     "{read:,} of {pages} of {name} are read so far, and only these were searched. Ask again when the rest is read."
@@ -64,7 +65,19 @@ _NOT_INDEXED = "in the snapshot, but not in the index, and cannot be found until
 
 
 class Searcher:
-    """Searches the index and applies the gate."""
+    """Searches the index, and lets the gate decide whether the passages answer the question.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    models : LocalModels
+    generations : IndexGenerations
+        The active index is searched.
+    preferences : Preferences
+    pool : SearchPool
+        Runs searches in the background.
+    """
 
     def __init__(
         self,
@@ -87,7 +100,7 @@ class Searcher:
         self._chunk_ranges: dict[str, tuple[int, int]] = {}
 
     def close(self) -> None:
-        """Stop to embed chunks in the background."""
+        """Stop embedding chunks in the background."""
         self._on_demand.close()
 
     def warm_up(self) -> None:
@@ -143,10 +156,10 @@ class Searcher:
 
     def select_rrf_k(self, query: Query) -> int:
         """Return the constant of reciprocal rank fusion for a query."""
-        return self._ranker.select_rrf_k(query.configuration)
+        return query.configuration.rrf_k or RRF_K
 
     def apply_gate(self, query: Query, ranked: RankedChunks) -> SearchOutcome:
-        """Return the first passages of a ranking with the gate's decision."""
+        """Return the first passages of a ranking, with the scores of the gate and its decision."""
         rows, order = ranked.rows, ranked.ranking.order
         folded = fold_near_duplicates(
             [rows[chunk_id] for chunk_id in order if chunk_id in rows], max(query.top_k, query.depth, PASSAGES_SCORED)
@@ -168,7 +181,7 @@ class Searcher:
         gate = apply_threshold(passages[:PASSAGES_SCORED], threshold, score_name)
         if query.places and query.places.is_whole:
             gate = gate.overrule()
-        notices = self._notices(query, ranked.embedder)
+        notices = self._list_notices(query, ranked.embedder)
         if not passages and (nothing := _describe_empty_scope(query, self._stores)):
             notices = (nothing, *notices)
         if any(int(one.chunk_id) in ranked.chosen_forms for one in passages[: query.top_k]):
@@ -182,10 +195,10 @@ class Searcher:
         return SearchOutcome(result, ranked, passages, tokens, places=query.places)
 
     def _contains_word(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:
-        """Return a function that takes a version id, a word and a prefix.
+        """Return a function of a version id, a word and a prefix.
 
-        The function returns whether the version contains the word, or any word that starts with the prefix. All names
-        of the question are looked up in one statement, for all versions.
+        The function returns whether the version contains the word, or any word that starts with the prefix. Its first
+        call looks up all names of the question in all versions with one statement.
         """
         known: dict[tuple[str, str, str], bool] = {}
 
@@ -199,12 +212,12 @@ class Searcher:
         return contains
 
     def _find_chunk_ranges(self, version_ids: Collection[str]) -> dict[str, tuple[int, int]]:
-        """Return the lowest and highest chunk id of each version; those of a complete version are cached."""
+        """Return the lowest and highest chunk id of each version; cache them for completely indexed versions."""
         found = {one: self._chunk_ranges[one] for one in version_ids if one in self._chunk_ranges}
         if missing := [one for one in version_ids if one not in found]:
             if len(self._chunk_ranges) > MAX_CACHED_RANGES:
                 self._chunk_ranges = {}
-            # The state is read first: a version that is complete then keeps its chunks.
+            # The state is read before the ids: a version that is complete at that time keeps its chunks.
             complete = self._stores.documents.find_complete_versions(missing)
             ranges = self._stores.documents.chunk_ranges(missing)
             self._chunk_ranges |= {one: ends for one, ends in ranges.items() if one in complete}
@@ -212,20 +225,15 @@ class Searcher:
         return found
 
     def decide_on_quotes(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
-        """Return the gate's decision whether to answer with quotes from the passages, as without a language model."""
+        """Return whether to answer with quotes from the passages, by the gate for answers without a language model."""
         score_name, default = self._preferences.find_gate("")
         return apply_threshold(passages[:PASSAGES_SCORED], default if threshold is None else threshold, score_name)
 
-    def rank(
-        self,
-        query: Query,
-        timer: Timer,
-        hypothesis: str = "",
-    ) -> RankedChunks:
+    def rank(self, query: Query, timer: Timer, hypothesis: str = "") -> RankedChunks:
         """Return the chunks of the index, ranked for a query.
 
-        If documents or the whole index are replaced or removed during the search, the search is repeated. The result
-        of the last attempt is returned even if the index changed.
+        If documents or the whole index are replaced or removed during the search, the search is repeated, at most
+        `TRIES` times in all. The result of the last attempt is returned even if the index changed.
 
         ``hypothesis`` is a hypothetical answer. Dense retrieval uses the mean of its vector and the vector of the
         question (HyDE; Gao et al., "Precise zero-shot dense retrieval without relevance labels", ACL 2023). Word search
@@ -260,7 +268,7 @@ class Searcher:
 
     def normalize_question(self, text: str) -> str:
         """Return the question with normalized Unicode and white space; may raise `QuestionError`."""
-        # Broken JSON and terminals can produce unpaired surrogates. Tokenizers and stores reject them, so replace them.
+        # Broken JSON and terminals can produce unpaired surrogates, which tokenizers and stores reject.
         question = normalize_characters(text.encode("utf-8", "replace").decode("utf-8"))
         question = " ".join(question.split())
         if not question:
@@ -271,7 +279,7 @@ class Searcher:
             )
         return question
 
-    def _notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
+    def _list_notices(self, query: Query, embedder: QuestionEmbedder) -> tuple[str, ...]:
         notices = query.adapter.find_problems(embedder.identity) if query.adapter else []
         notices += _list_unsearched(query, self._stores)
         identity = embedder.identity
@@ -286,7 +294,7 @@ class Searcher:
 
 
 def _list_unsearched(query: Query, stores: Stores) -> list[str]:
-    """Return a sentence about each kind of documents that searches do not find, or find only by words."""
+    """Return a sentence for each group of documents that the search finds not at all, in part, or only by words."""
     partly: list[tuple[str, int, int]] = []
     if query.as_of is not None:
         counts = {_NOT_INDEXED: stores.snapshots.count_unsearchable(query.as_of, query.documents)}
@@ -308,4 +316,4 @@ def _describe_empty_scope(query: Query, stores: Stores) -> str:
     """Return a sentence if the library, or the snapshot that is searched, is empty; otherwise an empty text."""
     if stores.view(query.as_of).documents():
         return ""
-    return LIBRARY_IS_EMPTY if query.as_of is None else EMPTY_SNAPSHOT
+    return NO_DOCUMENTS if query.as_of is None else EMPTY_SNAPSHOT

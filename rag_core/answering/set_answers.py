@@ -1,4 +1,4 @@
-"""Say that an answer may be incomplete if its question asks for all things of a kind."""
+"""Answer questions for all things of a kind: quote them in spite of the gate, and say if some may be missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
-# Most rows of a table that an answer lists.
+# A table with more rows is not listed whole.
 MOST_ROWS = 30
 UNREAD = "The model read {read} of {number} pages that may answer; there may be more."
 
@@ -22,12 +22,15 @@ UNREAD = "The model read {read} of {number} pages that may answer; there may be 
 def find_stems_to_quote(
     outcome: SearchOutcome, candidates: Iterable[Candidate] = (), *, has_model: bool
 ) -> frozenset[str]:
-    """Return the stems that an excerpt must contain to be quoted whatever the score of the gate.
+    """Return the stems with which an excerpt is quoted even if the gate refuses; none for most questions.
 
-    The gate looks for a single passage that answers. Its score says little about a question for all of some things, or
-    their number, if several passages or the rows of a candidate's table are about them, and about one for the place of
-    what a passage mentions. Only a model can compare the things to find the most of them. The set is empty for all
-    other questions.
+    The gate looks for a single passage that answers. So its score means little for two kinds of questions:
+
+    - a question for all things of a kind or for their number, if several passages or a table are about these things;
+    - a question for the place of a topic, if a passage mentions the topic.
+
+    Questions with a superlative, such as "the oldest house", are included only with ``has_model``, because only a
+    language model can compare the things.
     """
     question = outcome.result.question
     if any(one.lacks_name for one in outcome.passages):
@@ -46,7 +49,7 @@ def find_stems_to_quote(
 
 
 def describe_table(candidate: Candidate) -> str:
-    """Return what says of which things the rows of a candidate are; empty if it has no table."""
+    """Return the texts that say what the table of a candidate lists; empty if the candidate has no table."""
     if candidate.table is None:
         return ""
     # Of a table of words alone, no row is known to be a header.
@@ -55,7 +58,7 @@ def describe_table(candidate: Candidate) -> str:
 
 
 def add_other_rows(outcome: SearchOutcome, candidate: Candidate) -> Candidate:
-    """Return a candidate with all rows of its table if a question asks for all of them, and they are not too many."""
+    """Return a candidate with all rows of its table, if the question asks for all of them and the table is not long."""
     asked, table = parse_set_question(outcome.result.question), candidate.table
     if asked is None or table is None or outcome.places or not _is_listed(asked, candidate):
         return candidate
@@ -73,7 +76,7 @@ def add_other_rows(outcome: SearchOutcome, candidate: Candidate) -> Candidate:
 
 
 def _is_listed(asked: SetQuestion, candidate: Candidate) -> bool:
-    """Return whether the rows of a candidate's table are the things that a question asks for, or are about them."""
+    """Return whether the table of a candidate lists the things that a question asks for."""
     table = candidate.table
     if table is None or len(table.rows) < 3 or asked.noun not in asked.topic or asked.kind == "most":
         return False
@@ -81,9 +84,9 @@ def _is_listed(asked: SetQuestion, candidate: Candidate) -> bool:
 
 
 def introduce_excerpts(outcome: SearchOutcome, shown: int, best: Candidate, text: str) -> str:
-    """Return the line above excerpts; it says so if they can hardly be everything that is asked for.
+    """Return the line above excerpts, which says if they are probably not everything that the question asks for.
 
-    ``text`` is that of the best excerpt.
+    ``shown`` is the number of excerpts that are shown, and ``text`` the text of the ``best`` one.
     """
     asked = parse_set_question(outcome.result.question)
     if asked is not None and best.table is not None:
@@ -108,5 +111,6 @@ def describe_unread(outcome: SearchOutcome, sources: Sequence[Passage]) -> str:
 
 
 def _find_related(asked: SetQuestion, outcome: SearchOutcome) -> list[ChunkRow]:
+    """Return the chunks of a ranking that are about the things that a question asks for."""
     rows = outcome.ranked.rows.values()
     return [row for row in rows if asked.is_related(f"{row.prefix}\n{row.text}")]

@@ -9,19 +9,20 @@ from rag_core.text.languages import detect_language
 from rag_core.text.spelling import is_ordinary_word, list_spelled_words
 from rag_core.text.words import replace_words
 
-# Most unknown words of a question; with more, its language is probably one without a dictionary.
+# A question with more unknown words is not corrected, because its language probably has no dictionary here.
 MAX_UNKNOWN = 2
 
 
 def correct_spelling(
-    question: str, index: WordIndex, find_ranges: Callable[[], Mapping[str, tuple[int, int]] | None] = lambda: None
+    question: str, index: WordIndex, find_ranges: Callable[[], Mapping[str, tuple[int, int]] | None]
 ) -> tuple[str, tuple[str, ...]]:
     """Return a question without typing errors, and a notice for each word that was replaced.
 
-    A word is replaced if the documents do not contain it, it is in no dictionary, and exactly one word of the documents
-    differs from it by a typing error. So a rare word that the documents lack, such as "salmon", does not become the
-    name "Salomon". ``find_ranges`` returns the chunks that are searched, as for `WordIndex.find_words`, or ``None`` for
-    all; no others are read, so a word that only they contain counts as unknown and replaces no word.
+    A word is replaced if the documents and the dictionaries do not contain it, and if exactly one word of the documents
+    differs from it by a typing error. For example, "salmon" is in a dictionary, so it does not become "Salomon".
+
+    ``find_ranges`` returns the chunks that are searched, as for `WordIndex.find_words`, or ``None`` for all chunks.
+    Other chunks are not read: a word that only they contain is unknown, and does not replace another.
     """
     words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
     language = detect_language(question)

@@ -1,4 +1,4 @@
-"""Checks of statements, such as those of a draft, against documents."""
+"""Check statements, such as the sentences of a draft, against documents."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from rag_core.verification.claims import split_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# Statements that are checked at the same time, and texts whose token vectors are kept: those of a draft are often
-# compared with the same passages.
-_AHEAD, _KEPT_TEXTS = 2, 256
+# Statements that are searched for at the same time.
+_AHEAD = 2
+# Texts whose token vectors are cached: the statements of a draft are often compared with the same passages.
+_KEPT_TEXTS = 256
 
 
 class StatementChecker:
@@ -40,9 +41,9 @@ class StatementChecker:
     settings : Settings
     searcher : Searcher
     generations : IndexGenerations
-        The index in use, whose embedder compares words.
+        The embedder of the active index compares words.
     models : LanguageModels
-        They judge statements if the setting ``verifier`` says so.
+        The language model judges statements if the setting ``verifier`` says so.
     verifier : Verifier
     """
 
@@ -75,7 +76,7 @@ class StatementChecker:
         return next(self.check_all([statement], scope))
 
     def check_all(self, statements: Sequence[str], scope: Scope) -> Generator[CheckedStatement, None, None]:
-        """Yield what the documents of a scope say about each statement, in order; the next ones are checked meanwhile.
+        """Yield what the documents of a scope say about each statement, in order, while the next ones are checked.
 
         Raises
         ------
@@ -85,7 +86,7 @@ class StatementChecker:
         encoders: dict[ModelIdentity, TextEncoder] = {}
 
         def check(statement: str) -> _Compared:
-            # A search takes no longer text; a longer statement is searched by its beginning, but compared as a whole.
+            # The text of a search is limited, so only the beginning of a long statement is searched for.
             query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
             outcome = self._searcher.search(replace(query, gated=False), Timer())
             embedder = outcome.ranked.embedder
@@ -119,25 +120,25 @@ class StatementChecker:
         return export_csv(self._settings, checked)
 
     def check_pair(self, statement: str, source: str) -> CheckedStatement:
-        """Return what a text says about a statement."""
+        """Return what the text ``source`` says about a statement."""
         encode = create_text_encoder(self._generations.active().embedder)
         passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
         return next(self._decide([_compare(statement, [passage], encode)]))
 
     def _decide(self, together: Sequence[_Compared]) -> Iterator[CheckedStatement]:
-        """Yield the results of statements, which a verifier judges together; the first has the usage and notices."""
+        """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
         trace = AnswerTrace()
         pairs = [(one.answer, one.passages) for one in together]
         model = self._models.active() if self._verifier.asks_language_model else None
         judged = self._verifier.verify(pairs, "", model, trace)
         for place, (one, answer) in enumerate(zip(together, judged, strict=True)):
-            result = _decide(one.statement, answer, one.passages)
+            result = _build_result(one.statement, answer, one.passages)
             yield replace(result, usage=trace.usage, notices=tuple(trace.notices)) if not place else result
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A statement, the result of comparing it with passages, and these."""
+    """A statement, the passages that it was compared with, and the result of the comparison."""
 
     statement: str
     answer: VerifiedAnswer
@@ -149,7 +150,7 @@ def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -
     return _Compared(statement, answer, passages)
 
 
-def _decide(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:
+def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:
     if not passages:
         return CheckedStatement(statement, "not_supported")
     marked = next((one for one in answer.statements if one.mark), None)

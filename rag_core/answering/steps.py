@@ -1,4 +1,4 @@
-"""Run a function as a generator that yields progress events and returns the result of the function."""
+"""Run functions as generators that yield progress events and return the result of the function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def run_to_end(steps: Generator[object, None, T]) -> T:
 
 
 def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, None, T]:
-    """Run ``work`` and return its result; yield one event before and one event after it, even if ``work`` fails."""
+    """Run ``work`` and return its result; yield an event before and an event after it, even if ``work`` fails.
+
+    ``name`` identifies the step, and ``label`` describes it to the reader.
+    """
     yield Stage(name, label)
     try:
         return work()
@@ -33,7 +36,10 @@ def run_step(name: str, label: str, work: Callable[[], T]) -> Generator[Stage, N
 
 
 def run_plan(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -> Generator[Stage, None, T]:
-    """Run a step that asks a language model for a plan, and measure its time as ``plan``."""
+    """Run a step that asks a language model what to do; measure its time as ``plan``.
+
+    ``number`` distinguishes several such steps for one question.
+    """
 
     def timed() -> T:
         with timer.measure("plan"):
@@ -43,7 +49,10 @@ def run_plan(label: str, timer: Timer, work: Callable[[], T], number: int = 1) -
 
 
 def run_search(text: str, trace: AnswerTrace, work: Callable[[], T], where: str = "") -> Generator[Stage, None, T]:
-    """Run a search as a step, and record it in the trace."""
+    """Run ``work``, which searches for ``text``, as a step, and record the step in the trace.
+
+    ``where`` is added to the description, such as `` in report.pdf``.
+    """
     trace.steps.append(f"Searched{where} for “{text}”")
     return (yield from run_step(f"search_{len(trace.steps)}", f"Searching{where} for “{text}”", work))
 
@@ -59,7 +68,8 @@ def report_tokens(name: str, label: str, steps: Generator[None, None, T]) -> Gen
         except StopIteration as end:
             result: T = end.value
         except Exception:
-            # As in `run_step`, failed work ends with an event. A `finally` would yield in a closed generator too.
+            # Failed work ends with an event, as in `run_step`. A `finally` block would also yield when the generator is
+            # closed, which is an error.
             yield Stage(name, label, done=True)
             raise
     yield Stage(name, label, done=True)

@@ -13,17 +13,18 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.attribution import SourceComparison
 
-# The end of a statement, with its markers and quotation marks, and the beginning of what follows it.
+# The end of a statement: its last sign, quotation marks and markers, and the beginning of the next statement.
 _END = re.compile(r"(?:[.!?…:;][\"'”»)*_]*(?:\s*\[\d+\])*\s+[^\s\[]|\n)")
 
 
 class StreamedChecks:
-    """Compares the complete statements of a text with its sources in a background thread, so that streaming goes on.
+    """Compares the statements of a text with its sources while the text is written, in a background thread.
 
     Parameters
     ----------
     question : str
     encode : TextEncoder
+        Returns the token vectors of a text.
     """
 
     def __init__(self, question: str, encode: TextEncoder) -> None:
@@ -33,11 +34,11 @@ class StreamedChecks:
         self._comparison: Future[SourceComparison] | None = None
         self._running: Future[tuple[list[Claim], int]] | None = None
         self._text = ""
-        # Where the statements begin that are not compared yet, and where the search for their ends begins.
+        # Offsets in the text: of the first statement that is not compared yet, and where to look for its end.
         self._compared = self._searched = 0
 
     def compare_with(self, sources: Sequence[Passage]) -> None:
-        """Compare further statements with other sources."""
+        """Set the sources with which the next statements are compared."""
         self._comparison = self._thread.submit(compare_with, sources, self._question, self._encode)
 
     def restart(self) -> None:
@@ -46,7 +47,7 @@ class StreamedChecks:
         self._compared = self._searched = 0
 
     def finish(self) -> SourceComparison:
-        """Return the comparison with the last sources; the statement that is compared now is waited for."""
+        """Wait for the thread, and return the comparison with the last sources."""
         comparison = self._comparison
         self._thread.shutdown()
         if comparison is None:
@@ -56,7 +57,7 @@ class StreamedChecks:
     def add_marks(
         self, events: Generator[AskEvent, None, str], visible: ControlLineFilter
     ) -> Generator[AskEvent, None, str]:
-        """Yield events, and after a piece of the text the marks that are known by then; return what they return.
+        """Yield the events of a reply, and between them the marks of statements; return the result of ``events``.
 
         ``visible`` knows whether the text is a refusal, which is not compared.
         """
@@ -71,7 +72,7 @@ class StreamedChecks:
                 yield from map(Marked, self._compare())
 
     def _compare(self) -> list[Claim]:
-        """Begin to compare the statements that are complete, and return the marks of those compared before."""
+        """Start to compare the statements that are complete now; return the marks of those compared before."""
         found: list[Claim] = []
         if self._running is not None:
             if not self._running.done():

@@ -1,4 +1,4 @@
-"""The text that a language model writes from the passages in its prompt."""
+"""Stream the text that a language model writes from the passages in its prompt."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from rag_core.types.conversations import Message
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 
-# If no passage answers the question with at least this probability, the prompt contains rules with which models refuse
-# more often.
+# If no passage answers the question with at least this probability, the prompt tells the model to refuse in doubt.
 ALL_BUT_CERTAIN = 0.917
 
 
@@ -30,7 +29,7 @@ def stream_text(
     history: Sequence[Message],
     trace: AnswerTrace,
 ) -> Generator[AskEvent, None, tuple[str, str]]:
-    """Yield the model's text while it is written; return it, and the problem if the endpoint fails."""
+    """Yield the model's text while it is written; return the text, and the problem if the model's endpoint fails."""
     pieces: list[str] = []
     scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in evidence.outcome.passages)
     stream = writer.stream_answer(
@@ -59,7 +58,7 @@ def relay_reply(
     """Yield the events of a reply, append its text to ``pieces``, and record its usage and notices.
 
     Return why the reply is incomplete; empty if it is complete. If ``strict``, an error of the endpoint is raised.
-    ``visible`` selects the text that is shown; by default, all of it is.
+    ``visible`` removes control lines from the text that is shown; by default, the whole text is shown.
     """
     problem = ""
     try:

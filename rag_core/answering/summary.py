@@ -52,10 +52,10 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED
 
 WRITING = "Writing the answer"
-# The limit of tokens allows at least this many calls, so that a large context does not use it up.
+# A call may use at most this fraction of all tokens (1/3), so that a model with a large context makes several calls.
 LEAST_PARTS = 3
-# Chunks may be only half as long as the setting allows, so the selection starts with twice as many chunks as would fit
-# at full length. Chunks that do not fit are then dropped.
+# Chunks may be only half as long as the setting allows. So twice as many chunks are read as would fit at full length,
+# and those that do not fit are then dropped.
 _SHORTER = 2.0
 # Tokens that a passage takes in the prompt in addition to its text.
 _PER_PASSAGE = 40
@@ -85,10 +85,10 @@ class Summarizer:
     ) -> Generator[AskEvent, None, WrittenSummary | None]:
         """Yield the events of writing a summary of ``passages``; return the summary.
 
-        By default, the places that the query names are summarized, or else the documents.
+        By default, the places that the query names are summarized. If it names none, its documents are summarized.
 
-        If the endpoint fails or the limits are too low, add a notice and return ``None``; the caller then runs a plain
-        search.
+        If the endpoint fails or the limits are too low, add a notice that a plain search is used instead, and return
+        ``None``.
 
         Raises
         ------
@@ -143,12 +143,8 @@ class Summarizer:
     def _plan_calls(self, model: LanguageModel, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
         tokens = min(model.profile.filled_tokens, CallBudget.max_tokens // LEAST_PARTS)
-        capacity = count_available_summary_tokens(
-            query.text,
-            tokens,
-            model.answer_tokens,
-            query.writer.instructions,
-        )
+        instructions = query.writer.instructions
+        capacity = count_available_summary_tokens(query.text, tokens, model.answer_tokens, instructions)
         calls = min(CallBudget.max_calls, CallBudget.max_tokens // tokens)
         context = self._models.names.context_value.format(tokens)
         if count_notes_per_prompt(capacity) < 2:
@@ -171,7 +167,7 @@ class Summarizer:
         budget: CallBudget,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, list[str]]:
-        """Return the supported notes on each part of the documents (map)."""
+        """Take notes on each part of the documents (map); return the supported notes of each part."""
         notes = []
         parts = pack_batches([count_prompt_tokens(one) for one in passages], capacity)
         for number, part in enumerate(parts, 1):
@@ -179,7 +175,7 @@ class Summarizer:
             part_label = f"part {number} of {len(parts)}, {describe_range(part_passages)}"
             yield Stage(f"part_{number}", f"Reading {part_label}")
             statements = checker.check_notes(budget.complete(build_map_messages(request, part_passages)))
-            trace.steps.append(f"Read {part_label}: {len(statements)} statement{'s' * (len(statements) != 1)} noted")
+            trace.steps.append(f"Read {part_label}: {format_count(len(statements), 'statement')} noted")
             yield Stage(f"part_{number}", f"Reading {part_label}", done=True)
             if statements:
                 notes.append("\n".join(statements))
@@ -188,7 +184,7 @@ class Summarizer:
     def _condense_notes(
         self, request: str, notes: list[str], capacity: int, checker: NoteChecker, budget: CallBudget
     ) -> Generator[AskEvent, None, list[str]]:
-        """Condense the notes until they fit into one prompt."""
+        """Let the model condense the notes until they fit into one prompt; return the condensed notes."""
         most, level = count_notes_per_prompt(capacity), 1
         while len(notes) > most:
             stage = f"condense_{level}"
@@ -208,7 +204,7 @@ class Summarizer:
         encode: TextEncoder,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, WrittenSummary]:
-        """Write the summary from the notes, and attribute each claim to a passage (reduce)."""
+        """Let the model write the summary from the notes (reduce); return it, checked against the passages."""
         yield Stage("generate", WRITING)
         stream = model.stream_reply(build_reduce_messages(query.text, notes, query.writer.instructions))
         pieces: list[str] = []
@@ -246,9 +242,20 @@ def _read_passages(
     capacity: int,
     calls: int,
 ) -> tuple[list[Passage], int]:
-    """Return the passages that fit into ``calls`` calls, in reading order, and the number of all passages.
+    """Return the passages that fit into a number of calls, in reading order, and the number of all passages.
 
-    ``view`` determines which versions of the documents of ``library`` are read.
+    Parameters
+    ----------
+    library : DocumentStore
+    view : DocumentStore or SnapshotView
+        Determines which versions of the documents are read.
+    documents_in_scope : sequence of str, optional
+        Ids of documents; by default, all documents.
+    chunk_tokens : int
+        Most tokens of a chunk, by the settings.
+    capacity : int
+        Tokens of passages that fit into one call.
+    calls : int
     """
     scope = None if documents_in_scope is None else list(documents_in_scope)
     visible = view.visible_versions(scope)
@@ -266,7 +273,7 @@ def _read_passages(
 
 
 def _spread_passages(passages: Sequence[Passage], capacity: int, calls: int) -> list[Passage]:
-    """Return the passages that fit into ``calls`` calls, spread evenly."""
+    """Return evenly spread passages that fit into ``calls`` calls with ``capacity`` tokens each."""
     kept = list(passages)
     while (parts := len(pack_batches([count_prompt_tokens(one) for one in kept], capacity))) > calls:
         [fewer] = spread_evenly([len(kept)], len(kept) * calls // parts - 1)

@@ -1,4 +1,4 @@
-"""Check the notes of a summary against the passages, and renumber the cited passages."""
+"""Check the notes for a summary against the passages, and renumber the cited passages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from rag_core.verification.citation_markers import normalize_markers, parse_mark
 from rag_core.verification.refusals import is_refusal
 from rag_core.verification.verified_answer import VerifiedAnswer, replace_markers
 
-_MARKERS = re.compile(r"\s*((?:\[\d+\]\s*)+)")
+# The markers after a statement, and the punctuation before them.
+_MARKERS = re.compile(r"[.!?;:,]*\s*((?:\[\d+\]\s*)+)")
 
 
 def select_supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return at most `MAX_NOTES` notes: lines with a supported statement and its markers.
+    """Return at most `MAX_NOTES` notes: lines with a supported statement and its citation markers.
 
-    A statement without markers is joined with the next statement, whose markers then apply to both statements.
+    A statement without markers is joined with the next statement, whose markers then apply to both.
     """
     notes: list[str] = []
     pending: list[str] = []
@@ -34,7 +35,7 @@ def select_supported_notes(verified: VerifiedAnswer) -> list[str]:
             pending = []
             continue
         pending.append(" ".join(verified.text[statement.start : statement.end].split()))
-        if markers := _MARKERS.match(re.sub(r"^[.!?;:,]+", _blank, verified.text[statement.end :])):
+        if markers := _MARKERS.match(verified.text, statement.end):
             notes.append(f"- {' '.join(pending)} {''.join(markers[1].split())}")
             pending = []
     kept: list[str] = []
@@ -57,7 +58,7 @@ class NoteChecker:
     request : str
         What the notes are about.
     passages : sequence of Passage
-    encode : callable
+    encode : TextEncoder
         Returns the token vectors of a text.
     """
 
@@ -73,11 +74,11 @@ class NoteChecker:
         return self._supported / self._statements if self._statements else 0.0
 
     def check_notes(self, reply: str) -> list[str]:
-        """Return the supported statements of a reply, as lines with their markers.
+        """Return the supported statements of a reply, as lines with their citation markers.
 
-        Small models often cite nothing. The statements of such a reply are compared with all passages, those of other
-        replies with the passages that the reply cites. A statement with a number that neither they nor the request
-        contain is not supported, unless the reply is in another language.
+        Statements are compared with the passages that the reply cites; if it cites none, as replies of small models
+        often do, with all passages. A statement is not supported if it contains a number that is neither in these
+        passages nor in the request. This rule does not apply to replies in another language.
         """
         if is_refusal(reply):
             return []
@@ -101,7 +102,7 @@ class NoteChecker:
 
 
 def _read_source(passage: Passage) -> tuple[AnnotatedText, frozenset[int]]:
-    """Return the name of a passage's document, its heading and its text, and the scales of its tables."""
+    """Return a text with the document name, the heading and the text of a passage, and the scales of its tables."""
     text = "\n".join([re.sub(r"[\W_]+", " ", passage.document), passage.heading, passage.text])
     return AnnotatedText(text), find_table_scales(text)
 
@@ -120,24 +121,27 @@ def _contain_numbers(sources: Sequence[tuple[AnnotatedText, frozenset[int]]], st
 
 def renumber_passages(passages: Sequence[Passage], texts: Sequence[str]) -> tuple[list[Passage], list[str]]:
     """Return the cited passages, numbered from 1 in order of appearance, and the texts with the new numbers."""
-    known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate((one for one in parse_distinct_markers(texts) if one in known), 1)}
-    kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
-    return sorted(kept, key=lambda one: one.rank), [_replace_numbers(text, numbers) for text in texts]
+    kept, numbers = _number_passages(passages, parse_distinct_markers(texts))
+    return kept, [_replace_numbers(text, numbers) for text in texts]
 
 
 def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tuple[list[Passage], VerifiedAnswer]:
     """Return the passages that an answer cites or was compared with, and the answer, both numbered from 1."""
     compared = [one.compared_rank for one in answer.statements if one.mark]
     ranks = [*parse_distinct_markers([answer.text]), *(one.marker for one in answer.citations), *compared]
-    known = {one.rank for one in passages}
-    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
+    kept, numbers = _number_passages(passages, ranks)
     citations = tuple(
         replace(one, marker=numbers[one.marker], passage_rank=numbers[one.passage_rank]) for one in answer.citations
     )
-    kept = [replace(one, rank=numbers[one.rank]) for one in passages if one.rank in numbers]
     changed = replace_markers(answer, {old: [new] for old, new in numbers.items()})
-    return sorted(kept, key=lambda one: one.rank), replace(changed, citations=citations)
+    return kept, replace(changed, citations=citations)
+
+
+def _number_passages(passages: Sequence[Passage], ranks: Sequence[int]) -> tuple[list[Passage], dict[int, int]]:
+    """Return the passages with some ranks, numbered from 1 in this order, and the new numbers by rank."""
+    known = {one.rank: one for one in passages}
+    numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
+    return [replace(known[old], rank=new) for old, new in numbers.items()], numbers
 
 
 def describe_range(passages: Sequence[Passage]) -> str:
@@ -152,7 +156,3 @@ def describe_range(passages: Sequence[Passage]) -> str:
 
 def _replace_numbers(text: str, numbers: Mapping[int, int]) -> str:
     return MARKER.sub(lambda match: f"[{numbers[int(match[1])]}]" if int(match[1]) in numbers else "", text)
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])

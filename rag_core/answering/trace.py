@@ -16,8 +16,9 @@ class AnswerTrace:
     Attributes
     ----------
     started : float
-        Value of `time.perf_counter` at the start.
+        Value of `time.perf_counter` at the start, in seconds.
     timer : Timer
+        The milliseconds of each stage.
     notices : list of str
         Messages for the user, for example about a failed endpoint.
     steps : list of str
@@ -38,5 +39,5 @@ class AnswerTrace:
         return 1000 * (time.perf_counter() - self.started)
 
     def record_first_token(self) -> None:
-        """Record the time of the answer's first text; later calls have no effect."""
+        """Record the time until the first text of the answer; later calls have no effect."""
         self.timer.ms.setdefault("generate_first_token", self.elapsed_ms)

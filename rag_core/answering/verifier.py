@@ -1,4 +1,4 @@
-"""Let a model judge the statements that a comparison of values leaves without a mark, if ``RAG_VERIFIER`` is set."""
+"""Let a model judge the statements in which a comparison of values finds nothing wrong, if ``RAG_VERIFIER`` is set."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rag_core.types.formatting import format_count
 from rag_core.types.retrieval import Passage
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# The value of the setting that stands for the connected language model.
+# The value of ``RAG_VERIFIER`` that stands for the connected language model; other values name a local model.
 LANGUAGE_MODEL = "model"
-# Characters before and after a compared sentence that the judge reads with it.
+# Characters of the passage that the model reads before and after the sentence that a statement was compared with.
 _AROUND = 400
 # Statements of a draft that a language model judges in one call.
 _TOGETHER = 8
@@ -28,7 +28,18 @@ _NOT_JUDGED = "Statements were checked by their values only"
 
 @dataclass(frozen=True, slots=True)
 class _Undecided:
-    """A statement without a mark, its position in the answer with this index, and the passages compared with it."""
+    """A statement to judge.
+
+    Attributes
+    ----------
+    answer_index : int
+        Index of the answer that contains the statement.
+    position : int
+        Index of the statement in the answer.
+    text : str
+    evidence : tuple of Passage
+        The parts of passages that the statement was compared with.
+    """
 
     answer_index: int
     position: int
@@ -56,7 +67,7 @@ class Verifier:
 
     @property
     def statements_per_call(self) -> int:
-        """How many statements of a draft to judge together: a language model reads several in one call."""
+        """The number of statements of a draft to judge together: several in one call of a language model, or one."""
         return _TOGETHER if self.asks_language_model else 1
 
     def verify(
@@ -66,12 +77,12 @@ class Verifier:
         model: LanguageModel | None,
         trace: AnswerTrace,
     ) -> list[VerifiedAnswer]:
-        """Return answers in which the statements that the model does not find supported are marked.
+        """Return the answers, with marks on the statements that the model does not find supported.
 
         Parameters
         ----------
         answers : sequence of tuple
-            Each answer with the passages that it was checked against. All are judged in one call if they fit.
+            Each answer with the passages that it was checked against. All of them are judged in one call if they fit.
         question : str
         model : LanguageModel, optional
             The language model that judges if the setting is ``model``.
@@ -97,12 +108,13 @@ class Verifier:
         return checked
 
     def _classify(self, name: str, undecided: Sequence[_Undecided]) -> list[tuple[_Undecided, str]]:
+        """Return the statements that the local model ``name`` does not find supported, with empty reasons."""
         pairs = [("\n".join(part.text for part in one.evidence), one.text) for one in undecided]
         verdicts = self._local_models.entailment_model(name).supports(pairs)
         return [(one, "") for one, is_supported in zip(undecided, verdicts, strict=True) if not is_supported]
 
 
-def _list_undecided(at: int, answer: VerifiedAnswer, passages: Sequence[Passage]) -> Iterator[_Undecided]:
+def _list_undecided(answer_index: int, answer: VerifiedAnswer, passages: Sequence[Passage]) -> Iterator[_Undecided]:
     if answer.refused:
         return
     by_rank = {one.rank: one for one in passages}
@@ -110,11 +122,11 @@ def _list_undecided(at: int, answer: VerifiedAnswer, passages: Sequence[Passage]
         text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
         if not statement.mark and compared:
             evidence = tuple(_clip_passage(by_rank[one.passage_rank], one) for one in compared)
-            yield _Undecided(at, position, text, evidence)
+            yield _Undecided(answer_index, position, text, evidence)
 
 
 def _clip_passage(passage: Passage, compared: Citation) -> Passage:
-    """Return a passage with the part of its first page that contains a sentence and what is around it."""
+    """Return a passage cut to the sentence ``compared`` and `_AROUND` characters on each side."""
     text = passage.first_page_text
     start, end = compared.start - passage.start, compared.end - passage.start
     return replace(passage, text=text[max(0, start - _AROUND) : end + _AROUND].strip())
@@ -123,7 +135,7 @@ def _clip_passage(passage: Passage, compared: Citation) -> Passage:
 def _ask(
     model: LanguageModel | None, question: str, undecided: Sequence[_Undecided], trace: AnswerTrace
 ) -> list[tuple[_Undecided, str]]:
-    """Return the statements that a language model does not find supported, each with its reason."""
+    """Return the statements that a language model does not find supported, each with the reason."""
     if model is None or model.capability != "capable":
         trace.notices.append(f"{_NOT_JUDGED}, because RAG_VERIFIER=model needs a capable model.")
         return []
@@ -151,7 +163,7 @@ def _ask(
 
 
 def _number_passages(parts: Sequence[Passage]) -> dict[tuple[str, str], Passage]:
-    """Return the different ones of some parts of passages, with ranks from 1."""
+    """Return the distinct parts of passages, with ranks from 1, by what identifies a part."""
     different = {_identify(part): part for part in parts}
     return {key: replace(part, rank=rank) for rank, (key, part) in enumerate(different.items(), 1)}
 
@@ -161,6 +173,7 @@ def _identify(part: Passage) -> tuple[str, str]:
 
 
 def _mark(answer: VerifiedAnswer, one: _Undecided, reason: str) -> VerifiedAnswer:
+    """Return an answer in which a statement is marked as judged unsupported."""
     statements = list(answer.statements)
     statements[one.position] = replace(
         statements[one.position],

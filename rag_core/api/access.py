@@ -13,9 +13,9 @@ from rag_core.types.access import Caller, Right, is_loopback
 if TYPE_CHECKING:  # the command line, which imports this module, needs no server
     from starlette.requests import HTTPConnection
 
-# A key that stands for none, for programs that cannot leave it out.
+# A token that counts as none, for programs that must send one.
 NO_TOKEN = "local"  # noqa: S105 - not a secret
-# A proxy adds one of these, so the request may come from another computer although the proxy runs on this one.
+# Headers that a proxy adds. With one of them, a request from this computer may come from another one.
 _FORWARDED = re.compile(r"(x-forwarded|x-real|cf)-.*|x-client-ip|true-client-ip|forwarded|via")
 _HOW_TO_CREATE = (
     "Create one on the Settings page, or, while the application is closed, with: "
@@ -26,8 +26,8 @@ _HOW_TO_CREATE = (
 def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Caller:
     """Return who sends a request.
 
-    A browser sends requests of other sites' pages with the name of the site, and those of a name that was made to
-    resolve to this computer (DNS rebinding) with that name; both are refused.
+    Two kinds of requests that a page of another site makes a browser send are refused: those with the header
+    ``Origin`` of the site, and those to a name that resolves to this computer (DNS rebinding).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
 
 
 def require_right(caller: Caller, right: Right) -> None:
-    """Raise `RequestError` if a caller may not do something."""
+    """Raise `RequestError` if a caller lacks a right."""
     if right not in caller.rights:
         raise RequestError(
             403, f"This token does not allow this: it lacks the right “{right}”. Use a token that has it."
@@ -79,13 +79,13 @@ def require_right(caller: Caller, right: Right) -> None:
 
 
 def require_all_collections(caller: Caller, what: str) -> None:
-    """Raise `RequestError` if a caller sees only some collections."""
+    """Raise `RequestError` if a caller sees only some collections; ``what`` is the beginning of the message."""
     if caller.collections:
         raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
 
 
 def _is_foreign(origin: str | None, host: str) -> bool:
-    """Return whether a page of another site sends a request to the name ``host``."""
+    """Return whether a request to the name ``host`` comes from a page of another site."""
     try:
         return origin is not None and urlsplit(origin).netloc.casefold() != host.casefold()
     except ValueError:

@@ -30,22 +30,23 @@ from rag_core.errors import RagError, RequestError
 from rag_core.types.access import Caller, Right
 
 _log = logging.getLogger(__name__)
-# Most bytes of a request without a file, and most bytes around the file of an upload.
+# Most bytes of a request without a file, and most bytes of an upload in addition to its file.
 MAX_BODY_BYTES, UPLOAD_OVERHEAD_BYTES = 4_000_000, 1_000_000
-# Seconds in which a request must have arrived without a file and with one, and in which its reply must be complete.
+# Seconds within which a request without a file, an upload, and a reply must be complete.
 BODY_S, UPLOAD_S, REPLY_S = 30, 900, 900
-# Said to everybody, so without the reason, which may name folders and servers.
+# A message without the reason, because everybody can read it and the reason may name folders and servers.
 CANNOT_START = "Footnote cannot start. Its pages and its log say why."
-# Seconds between two looks whether a reader that takes nothing should still be waited for, and until it has to take the
-# last event.
-_LOOK_S, _LAST_EVENT_S = 1, 5
-# Most requests that work at the same time; further ones wait.
+# Seconds between two checks whether to give up on a client that reads nothing.
+_LOOK_S = 1
+# Seconds within which the client has to read the last event.
+_LAST_EVENT_S = 5
+# Requests that are processed at the same time. Further ones wait.
 _THREADS = ThreadPoolExecutor(16, "api")
 T = TypeVar("T")
 
 
 class Body(BaseModel):
-    """Base class of what a request contains: unknown fields are refused."""
+    """Base class of the content of requests. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -55,7 +56,7 @@ class NoValues(Body):
 
 
 class Served(NamedTuple):
-    """How to reach the engine, and where the application is served.
+    """Functions that return the engine and the addresses of the application.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class Served(NamedTuple):
     listens_at : callable
         Returns the address at which the server listens.
     base_path : callable
-        Returns the path of the application at its address; empty, or with a slash at its beginning.
+        Returns the path at which the application is served: empty, or beginning with a slash.
     """
 
     open_engine: Callable[[], Engine]
@@ -93,12 +94,16 @@ class Call:
 
     Attributes
     ----------
+    path : mapping of str to str
+        The parameters in the path.
+    query, body : Body
+        The models of the `Endpoint`.
     application : str
         Address of the application, for links.
     file : tuple of (str, bytes), optional
         Name and content of an uploaded file.
     stopping : threading.Event
-        Set when nobody waits for the reply any longer.
+        Set when the client has left, or when the reply takes too long.
     """
 
     engine: Engine
@@ -124,7 +129,7 @@ def build_problem_response(error: Exception) -> Response:
 
 
 class Stopped(Exception):
-    """Nobody waits for the reply any longer."""
+    """The client has left, or the reply takes too long."""
 
 
 @dataclass(frozen=True)
@@ -134,13 +139,13 @@ class Endpoint:
     Attributes
     ----------
     run : callable
-        Takes the `Call` and returns a JSON value, or a `Response`.
+        Function of a `Call` that returns a JSON value or a `Response`.
     row : str
         Name of the type of the JSON value in `rag_core.api.rows`; empty if there is none.
     query, body : type
-        Models of the parameters of the address, and of the JSON object or the form that is sent.
+        Models of the query parameters, and of the JSON object or the form that a client sends.
     takes_file : bool
-        Whether a form with a file is sent instead of a JSON object.
+        Whether a client sends a form with a file instead of a JSON object.
     media_types : tuple of str
         Media types of the reply.
     """
@@ -162,12 +167,12 @@ class Endpoint:
         served: Served,
         build_error_response: Callable[[Exception], Response] = build_problem_response,
     ) -> Response:
-        """Return the reply to a request; by default, an error becomes the details of a problem."""
+        """Return the reply to a request. An error becomes the reply of ``build_error_response``."""
         try:
             call = await self._read(request, served)
             value = await run_stoppable(request.receive, call.stopping, lambda: self.run(call))
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
+            return Response(status_code=400)  # which nobody reads
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
             return build_error_response(error)
         return value if isinstance(value, Response) else build_json_response(value)
@@ -191,7 +196,7 @@ class Endpoint:
         limit, seconds = MAX_BODY_BYTES, BODY_S
         if self.takes_file:
             limit, seconds = engine.settings.max_file_mb * 1_000_000 + UPLOAD_OVERHEAD_BYTES, UPLOAD_S
-        limited = Request(request.scope, _limit(request.receive, limit))
+        limited = Request(request.scope, _limit_body(request.receive, limit))
         try:
             async with asyncio.timeout(seconds):
                 if not self.takes_file:
@@ -214,12 +219,14 @@ async def run_in_thread(work: Callable[[], T]) -> T:
 
 
 async def run_stoppable(receive: Receive, stopping: threading.Event, work: Callable[[], T]) -> T:
-    """Run work in a thread and return its result; set ``stopping`` when the client leaves, or after `REPLY_S`.
+    """Run work in a thread and return its result.
+
+    ``stopping`` is set when the client leaves, and after `REPLY_S` seconds. The work then raises `Stopped`.
 
     Raises
     ------
     RequestError
-        The work took too long, and has stopped.
+        The work was stopped, because it took too long.
     """
 
     async def watch() -> None:
@@ -244,14 +251,16 @@ async def run_stoppable(receive: Receive, stopping: threading.Event, work: Calla
 
 
 class EventStream(Response):
-    """Server-sent events that a generator writes in one thread; it is closed when the client leaves.
+    """A stream of server-sent events. A thread runs the generator, which is closed when the client leaves.
 
     Parameters
     ----------
     chunks : generator of bytes
+        The events.
     stopping : threading.Event
+        See `Call`.
     encode_problem : callable
-        Returns the last event of a stream that was stopped.
+        Returns the last event of a stream that takes too long, from the error.
     """
 
     media_type = "text/event-stream"
@@ -297,7 +306,7 @@ class EventStream(Response):
 
 
 class Download(EventStream):
-    """A zip file that a generator writes; if it cannot be completed, the connection is closed before its end."""
+    """A zip file that a generator writes. If this takes too long, the connection is closed before the end."""
 
     media_type = "application/zip"
 
@@ -315,17 +324,18 @@ async def _send(send: Send, message: Message) -> None:
 
 
 def encode_event(name: str, value: Any) -> bytes:
-    """Return a server-sent event with a JSON value; an event without a name has only data."""
+    """Return a server-sent event with a JSON value; without ``name``, it has only the line ``data``."""
     return f"{f'event: {name}' if name else ''}\ndata: {json.dumps(value, default=str)}\n\n".lstrip().encode()
 
 
 def build_json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a reply with a JSON value in ASCII, since names of files may contain characters that are not valid."""
+    """Return a reply with a JSON value, in ASCII because names of files may contain characters that UTF-8 cannot."""
     content = json.dumps(value, default=str)
     return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
-def _limit(receive: Receive, most: int) -> Receive:
+def _limit_body(receive: Receive, most: int) -> Receive:
+    """Return a function that receives a request and raises `RequestError` after ``most`` bytes."""
     received = 0
 
     async def limited() -> Message:

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 from rag_core import errors
 from rag_core.api.problems import PROBLEM_TYPE
 
-# Seconds until the application has to answer, and between two looks at a job.
+# Seconds within which the application has to answer, and seconds between two requests for the state of a job.
 _TIMEOUT_S, _POLL_S = 900, 0.2
 
 
 class RunningApp:
-    """The application that has the data folder open, at the address that it wrote there.
+    """A client of the application that has the data folder open.
 
     Methods return the rows of the API without links, as `--json` prints them, and raise the errors of `Engine`.
 
@@ -29,7 +29,7 @@ class RunningApp:
         import httpx  # imported here, because most commands use the engine
 
         self.address = address
-        # A proxy would make the request look as if it came from another computer.
+        # Use no proxy, through which the request would seem to come from another computer.
         self._http = httpx.Client(base_url=f"{address}/api/v1/", timeout=_TIMEOUT_S, trust_env=False)
 
     def __enter__(self) -> RunningApp:
@@ -41,7 +41,7 @@ class RunningApp:
         self._http.close()
 
     def request(self, method: str, path: str, **sent: Any) -> Any:
-        """Return the reply to a request; ``sent`` are the arguments of httpx."""
+        """Return the JSON value of the reply to a request; ``sent`` are further arguments for httpx."""
         import httpx
 
         try:
@@ -56,7 +56,7 @@ class RunningApp:
         return reply.json()
 
     def download(self, path: str, target: BinaryIO) -> None:
-        """Write the file at an address into an open file."""
+        """Write the file at a path of the API into an open file."""
         import httpx
 
         try:
@@ -78,20 +78,20 @@ class RunningApp:
             yield from part[name]
             cursor = part["next_cursor"]
 
-    def ask(self, door: str, question: str, **options: Any) -> dict[str, Any]:
-        """Return the row of a question from ``ask`` or ``search``."""
-        row: dict[str, Any] = self.request("POST", door, json={"question": question, **options})
+    def ask(self, endpoint: str, question: str, **options: Any) -> dict[str, Any]:
+        """Return the row of a question from the endpoint ``ask`` or ``search``."""
+        row: dict[str, Any] = self.request("POST", endpoint, json={"question": question, **options})
         for one in (*row["passages"], *row.get("citations", ()), *row.get("more", ())):
             one.pop("link")
         return row
 
     def add(self, name: str, data: bytes, **form: str | None) -> str:
-        """Upload a file and return the id of its job; ``form`` has the fields of the upload."""
+        """Upload a file and return the id of its job; ``form`` contains further fields of the form."""
         fields = {field: value for field, value in form.items() if value is not None}
         return str(self.request("POST", "documents", files={"file": (name, data)}, data=fields)["job_id"])
 
     def wait(self, job_id: str) -> dict[str, Any]:
-        """Return the row of a job when it has ended."""
+        """Wait until a job has ended, and return its row."""
         while (job := self.request("GET", f"jobs/{job_id}"))["state"] in ("queued", "running"):
             time.sleep(_POLL_S)
         return dict(job)

@@ -1,4 +1,4 @@
-"""Footnote as a model of the Chat Completions API, for programs that know no other.
+"""Footnote as a model of the Chat Completions API, for programs that support no other API.
 
 `rag_core.api.responses` answers the same questions in the form of the Responses API.
 """
@@ -48,13 +48,13 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """How to stream."""
+    """What a stream contains."""
 
     include_usage: bool = False
 
 
 class Conversation(Body):
-    """A conversation that ends with a question; parameters of sampling have no effect."""
+    """A conversation that ends with a question. Parameters of sampling have no effect."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
@@ -63,7 +63,7 @@ class Conversation(Body):
 
     @property
     def turns(self) -> Sequence[ChatMessage]:
-        """The messages, of which there is at least one."""
+        """The messages, oldest first; there is at least one."""
         raise NotImplementedError
 
 
@@ -86,11 +86,8 @@ def build_error_response(error: Exception) -> Response:
 
 
 def _list_models(call: Call) -> dict[str, Any]:
-    return {"object": "list", "data": [_describe(name) for name in _list_names(call)]}
-
-
-def _describe(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": MODEL}
+    models = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in _list_names(call)]
+    return {"object": "list", "data": models}
 
 
 def _list_names(call: Call) -> list[str]:
@@ -111,9 +108,9 @@ def check_conversation(call: Call) -> None:
 def answer_conversation(call: Call) -> Generator[Stage | Answer, None, None]:
     """Yield the stages of the answer to the last message, and the answer."""
     *earlier, last = call.body.turns
-    told = [one.text for one in earlier if one.role in ("system", "developer")]
+    instructions = [one.text for one in earlier if one.role in ("system", "developer")]
     history = [
-        # What an earlier answer lists after its text is no part of the conversation.
+        # Leave out the list of sources after an earlier answer.
         Message("", one.role, strip_markers(one.text.partition(SOURCES_HEADING)[0]), now())
         for one in earlier
         if one.role in ("user", "assistant")
@@ -122,7 +119,7 @@ def answer_conversation(call: Call) -> Generator[Stage | Answer, None, None]:
     options: dict[str, Any] = {
         "collections": [name] if name else [],
         "history": history,
-        "instructions": "\n".join(told),
+        "instructions": "\n".join(instructions),
     }
     with closing(iterate_until_stopped(call, call.library.ask(last.text, **options))) as events:
         for event in events:
@@ -141,22 +138,24 @@ def stream_conversation_answer(
     write_answer: Callable[[Answer], Iterator[bytes]],
     encode_problem: Callable[[Exception], bytes],
 ) -> EventStream:
-    """Return a stream that writes the answer once it is checked, since text that was sent cannot be corrected.
+    """Return a stream of the answer, which begins when the answer is verified: text cannot be corrected later.
 
     Parameters
     ----------
     call : Call
     first : sequence of bytes
         The events before the answer.
-    write_answer, encode_problem : callable
-        Return the events of the answer, and the last event of a stream without one.
+    write_answer : callable
+        Returns the events of the answer.
+    encode_problem : callable
+        Returns the last event of a stream without an answer, from the error.
     """
 
     def write() -> Generator[bytes, None, None]:
         try:
             yield from first
             for event in answer_conversation(call):
-                # A comment keeps the connection alive.
+                # While the answer is written, comments keep the connection alive.
                 yield from [b": working\n\n"] if isinstance(event, Stage) else write_answer(event)
         except Stopped:
             raise
@@ -172,7 +171,7 @@ def write_content(call: Call, answer: Answer) -> str:
 
 
 def split_content(content: str) -> list[str]:
-    """Return the pieces in which a text is streamed."""
+    """Return the pieces in which a text is streamed: its words with the white space before them."""
     return re.findall(r"\s*\S+", content)
 
 
@@ -205,7 +204,8 @@ def _complete(call: Call) -> dict[str, Any] | Response:
 
 def _stream(call: Call) -> EventStream:
     head = _write_head("chat.completion.chunk", call.body.model)
-    usage = {"usage": None} if _wants_usage(call) else {}
+    options: StreamOptions | None = call.body.stream_options
+    usage = {"usage": None} if options and options.include_usage else {}
 
     def write(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
@@ -227,11 +227,6 @@ def _stream(call: Call) -> EventStream:
 def _encode_stream_error(error: Exception) -> bytes:
     problem = build_problem(error)
     return encode_event("", {"error": {"message": problem["detail"], "code": problem["code"]}})
-
-
-def _wants_usage(call: Call) -> bool:
-    options: StreamOptions | None = call.body.stream_options
-    return options is not None and options.include_usage
 
 
 def _list_nested_annotations(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:

@@ -26,8 +26,9 @@ from rag_core.types.documents import DocumentInfo
 from rag_core.types.jobs import Job
 from rag_core.types.page_links import build_page_link
 
-# Most repeated requests that are recognized by their key.
+# Most keys of earlier requests that are remembered.
 MAX_KEYS = 1000
+# Most pages in a reply.
 MAX_PAGES = 100
 T = TypeVar("T")
 
@@ -70,9 +71,9 @@ class Upload(Body):
 
 
 class RepeatedRequests:
-    """The results of requests by their Idempotency-Key, so that a request that is sent again does not work again.
+    """The results of requests by their Idempotency-Key, so that a request that is sent again is not executed again.
 
-    They last as long as the process; after a restart, the content of the file shows that it was added.
+    The results are lost when the process ends. Later, the file is recognized by its content.
     """
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class RepeatedRequests:
         self._known: OrderedDict[tuple[object, str], tuple[str, Future[Any]]] = OrderedDict()
 
     def run(self, owner: object, key: str, digest: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work``, or of the earlier request with this key, if it had the same digest.
+        """Return the result of ``work``, or of an earlier request with the same key and digest.
 
         Raises
         ------
@@ -99,7 +100,7 @@ class RepeatedRequests:
         if is_new:
             try:
                 future.set_result(work())
-            except Exception as error:  # noqa: BLE001 - those who wait for the result get it, too
+            except Exception as error:  # noqa: BLE001 - requests that wait for the result raise it too
                 with self._lock:
                     self._known.pop((owner, key), None)
                 future.set_exception(error)
@@ -107,7 +108,7 @@ class RepeatedRequests:
         return result
 
     def forget(self, owner: object, key: str) -> None:
-        """Let the next request with this key work again."""
+        """Remove a key, so that the next request with this key is executed."""
         with self._lock:
             self._known.pop((owner, key), None)
 
@@ -118,9 +119,10 @@ _repeated = RepeatedRequests()
 def cut_page(
     found: Sequence[T], query: ListQuery, place: Callable[[T], tuple[datetime, str]]
 ) -> tuple[list[T], str | None]:
-    """Return the part of a list after the cursor, newest first, and the cursor of the next part if there is one.
+    """Return the part of a list after the cursor, newest first, and the cursor of the next part, if any.
 
-    A cursor names the last row by its time and id, so that rows that come or go meanwhile move no other row.
+    A cursor contains the time and the id of the last row of a part, which ``place`` returns. So rows that are added or
+    removed meanwhile do not move the other rows.
     """
     ordered = sorted(found, key=place, reverse=True)
     if query.cursor:
@@ -162,7 +164,7 @@ def _add_document(call: Call) -> Response:
 
     if key := call.headers.get("idempotency-key", ""):
         parts = [name, collection, options, hashlib.sha256(data).hexdigest()]
-        # A digest, because the options contain the password.
+        # Keep only a digest of the options, which contain the password.
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         job_id = _repeated.run(call.caller, key, digest, submit)
         if not _is_listed(call.engine, job_id):
@@ -175,7 +177,7 @@ def _add_document(call: Call) -> Response:
 
 
 def _is_listed(engine: Engine, job_id: str) -> bool:
-    """Return whether a job is listed, which it is until its document is deleted."""
+    """Return whether a job is listed. It no longer is after its document was deleted."""
     try:
         engine.jobs.get(job_id)
     except UnknownDocument:

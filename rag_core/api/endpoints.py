@@ -1,4 +1,4 @@
-"""All endpoints of the HTTP API, and a way to use them within the process."""
+"""All endpoints of the HTTP API, and a function that calls them within the process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rag_core.errors import RequestError
 from rag_core.types.access import Caller
 
 ENDPOINTS: tuple[Endpoint, ...] = (*documents.ENDPOINTS, *questions.ENDPOINTS, *tokens.ENDPOINTS, *transfers.ENDPOINTS)
-# Takes a method, a path and the values of the query or the body, and returns the JSON value of the reply.
+# A function of a method, a path and the values of the query or the body, which returns the JSON value of the reply.
 Fetch = Callable[[str, str, dict[str, Any]], Any]
 
 
 def fetch_locally(engine: Engine, caller: Caller, application: str, stopping: threading.Event) -> Fetch:
-    """Return a function that runs endpoints for a caller as a request would; see `Call`."""
+    """Return a function that runs endpoints for a caller, without HTTP; see `Call` for the other parameters."""
 
     def fetch(method: str, path: str, values: dict[str, Any]) -> Any:
         for one in ENDPOINTS:

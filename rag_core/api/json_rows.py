@@ -30,20 +30,20 @@ from rag_core.types.tables import Table, TableCell
 
 def build_addition_row(shown: str, job: Job, document: DocumentInfo | None) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file."""
-    # If the file could not be indexed, ``document`` is an earlier version, whose counts are not those of the file.
+    # If the file could not be indexed, ``document`` is an earlier version with the counts of another file.
     version_id = job.details.get("version_id")
     if document is not None and version_id not in (None, document.version_id):
         document = None
     status = job.result or DocumentStatus.FAILED
-    return _addition(shown, job.document_id, status, document, job.reason, job.seconds)
+    return _build_addition(shown, job.document_id, status, document, job.reason, job.seconds)
 
 
 def build_refusal_row(shown: str, reason: str) -> dict[str, Any]:
     """Return the row that ``add`` prints for a file that could not be read."""
-    return _addition(shown, None, DocumentStatus.REJECTED, None, reason, 0.0)
+    return _build_addition(shown, None, DocumentStatus.REJECTED, None, reason, 0.0)
 
 
-def _addition(
+def _build_addition(
     shown: str,
     document_id: str | None,
     status: DocumentStatus,
@@ -63,7 +63,7 @@ def _addition(
 
 
 def build_document_row(document: DocumentInfo, name: str = "") -> dict[str, Any]:
-    """Return the row that ``list`` prints for a document, or for one of its aliases if ``name`` is one."""
+    """Return the row that ``list`` prints for a document, or for its alias ``name``."""
     is_alias = name not in ("", document.name)
     reason = [f"The same file as {document.name}.", document.reason] if is_alias else [document.reason]
     return {
@@ -83,7 +83,7 @@ def build_document_rows(document: DocumentInfo) -> list[dict[str, Any]]:
 
 
 def build_job_row(job: Job, document: DocumentInfo | None) -> dict[str, Any]:
-    """Return the row of a job; ``addition`` is the row that ``add`` prints for its file when the job has ended."""
+    """Return the row of a job. If it has ended, ``addition`` is the row that ``add`` prints for the file."""
     has_ended = job.state not in (JobState.QUEUED, JobState.RUNNING)
     return {
         **pick(job, "job_id", "kind", "name", "document_id"),
@@ -131,7 +131,7 @@ def build_page_row(document: str, found: Page, descriptions: Sequence[FigureDesc
         **pick(found, "page_index", "page_label", "text"),
         "state": found.state.value,
         "reason": found.reason,
-        "tables": [_table(table, found) for table in found.tables],
+        "tables": [_build_table_row(table, found) for table in found.tables],
         "descriptions": _list_descriptions(descriptions),
     }
 
@@ -141,12 +141,12 @@ def build_outline_row(document: str, entry: OutlineEntry) -> dict[str, Any]:
     return {"document": document, **pick(entry, "level", "title", "page_index", "page_label", "page_index_end")}
 
 
-def _table(table: Table, found: Page) -> dict[str, Any]:
+def _build_table_row(table: Table, found: Page) -> dict[str, Any]:
     """Return a table with one text and one box for each row and column.
 
-    A cell over several columns or rows is in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the page, or
-    ``None`` for an empty cell, for a header that only an earlier page contains, and where a cell over several rows is
-    repeated.
+    A cell over several columns or rows is repeated in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the
+    page. It is ``None`` for an empty cell, for a header that only an earlier page contains, and for the repetition of a
+    cell over several rows.
     """
     return {
         "rows": table.to_grid(),
@@ -155,11 +155,13 @@ def _table(table: Table, found: Page) -> dict[str, Any]:
         "title": " ".join(table.caption),
         "sections": [list(row.section) for row in table.rows],
         "first_page": found.page_index if table.first_page is None else table.first_page,
-        "boxes": [[_cell_box(row.cell(column), found) for column in range(len(table.columns))] for row in table.rows],
+        "boxes": [
+            [_find_cell_box(row.cell(column), found) for column in range(len(table.columns))] for row in table.rows
+        ],
     }
 
 
-def _cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
+def _find_cell_box(cell: TableCell | None, found: Page) -> list[float] | None:
     rects = [rect for span in cell.spans for rect in found.boxes.find_overlapping(*span).tolist()] if cell else []
     if not rects:
         return None
@@ -178,7 +180,7 @@ def build_search_row(result: SearchResult | Answer, question_id: str | None) -> 
     return {
         "id": question_id,
         "question": result.question,
-        "passages": [_passage(passage) for passage in result.passages],
+        "passages": [_build_passage_row(passage) for passage in result.passages],
         "gate": asdict(result.gate),
         "timings_ms": {name: round(value, 3) for name, value in result.timings_ms.items()},
         "notices": list(result.notices),
@@ -189,15 +191,15 @@ def build_search_row(result: SearchResult | Answer, question_id: str | None) -> 
 
 
 def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
-    """Return the row that ``ask`` prints for a question. A refusal has no citations, also if it names what is close."""
+    """Return the row that ``ask`` prints for a question. A refusal has no citations, even of the closest text."""
     is_refusal = answer.state is AnswerState.ABSTAINED
     return {
         **build_search_row(answer, question_id),
         "state": answer.state.value,
         "text": strip_markers(answer.text) if is_refusal else answer.text,
         "short": answer.short or None,
-        "citations": [] if is_refusal else [_citation(citation) for citation in answer.citations],
-        "more": [_citation(citation) for citation in answer.more],
+        "citations": [] if is_refusal else [_build_citation_row(citation) for citation in answer.citations],
+        "more": [_build_citation_row(citation) for citation in answer.more],
         "statements": [
             {"text": answer.text[one.start : one.end], **pick(one, "supported", "reason", "mark", "mark_text")}
             for one in answer.statements
@@ -209,14 +211,10 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
 
 def build_check_row(checked: CheckedStatement, statement_id: str, *, with_place: bool) -> dict[str, Any]:
     """Return the row that ``check`` prints for a statement; without a place, the citation is the quote alone."""
-    citation = checked.citation
-    if citation is not None:
-        found = _citation(citation) if with_place else {"quote": citation.quote}
-    return {
-        "id": statement_id,
-        **pick(checked, "statement", "verdict", "reason"),
-        "citation": found if citation is not None else None,
-    }
+    cited = checked.citation and (
+        _build_citation_row(checked.citation) if with_place else {"quote": checked.citation.quote}
+    )
+    return {"id": statement_id, **pick(checked, "statement", "verdict", "reason"), "citation": cited}
 
 
 def build_snapshot_row(one: Snapshot) -> dict[str, Any]:
@@ -257,7 +255,7 @@ def _count_pseudo_questions(number: int) -> dict[str, int]:
 
 
 def build_context_row(found: ContextValue, configuration: str, pseudo_questions: int = 0) -> dict[str, Any]:
-    """Return the row that ``evaluate`` prints for the median tokens of the pages for a capable model."""
+    """Return the row that ``evaluate`` prints for the median tokens of the pages in the prompt of a capable model."""
     name = f"median_context_tokens@{found.budget}"
     row = {"metric": name, "value": found.median_tokens, "n": found.share.n, "configuration": configuration}
     return {**row, **_count_pseudo_questions(pseudo_questions)}
@@ -271,9 +269,9 @@ def build_advice_row(threshold_advice: ThresholdAdvice, configuration: str) -> d
 
 
 def build_judge_rows(report: JudgeReport, configuration: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows that ``evaluate`` prints for a judge: kappa with each other rater, not judged answers, and cost.
+    """Yield the rows that ``evaluate`` prints for a judge: kappa with each other rater, missing verdicts, and usage.
 
-    ``value`` of kappa is ``None`` if it is undefined.
+    The ``value`` of an undefined kappa is ``None``.
     """
     for one in report.agreements:
         counts = {name: value for name, value in asdict(one).items() if name != "raters"}
@@ -326,7 +324,7 @@ def build_training_metric_rows(trained: Training) -> list[dict[str, Any]]:
 
 
 def build_training_row(trained: Training) -> dict[str, Any]:
-    """Return the last row of ``train``: whether the adapter is used, and if not, why."""
+    """Return the last row of ``train``, which says whether the adapter is used, and if not, why."""
     row = asdict(trained)
     del row["figures"], row["created_at"]
     return row
@@ -365,7 +363,7 @@ def build_model_check_row(check: ModelCheck) -> dict[str, Any]:
     return {"check": check.name, "passed": check.passed, "reason": check.words, "capability": check.capability}
 
 
-def _passage(passage: Passage) -> dict[str, Any]:
+def _build_passage_row(passage: Passage) -> dict[str, Any]:
     names = ("rank", "document", "document_id", "page_index", "page_label", "chunk_id", "text")
     row = {**pick(passage, *names), "scores": dict(passage.scores)}
     if passage.page_index_end != passage.page_index:
@@ -384,7 +382,7 @@ def _list_descriptions(found: Sequence[FigureDescription]) -> list[dict[str, Any
     return [pick(one, "start", "end", "text", "model") for one in found]
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
+def _build_citation_row(citation: Citation) -> dict[str, Any]:
     row = pick(citation, "marker", "passage_rank", "document", "page_index", "page_label", "quote", "added")
     return {**row, "cells": citation.cells} if citation.cells else row
 

@@ -1,4 +1,4 @@
-"""The address of the Model Context Protocol: it admits requests, and starts the server with the first one."""
+"""The endpoint of the Model Context Protocol over HTTP. The first request starts the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from rag_core.api.calls import Served, build_problem_response, run_in_thread
 from rag_core.api.endpoints import Fetch, fetch_locally
 
-# Where a request keeps the engine and its caller for the tools.
+# Key of the ASGI scope under which tools find the engine and the caller of a request.
 _KEY = "footnote"
 
 
@@ -27,7 +27,7 @@ class McpEndpoint:
         request = Request(scope, receive)
         try:
             scope[_KEY] = await run_in_thread(lambda: self._served.admit(request, "read"))
-            # A start that failed is tried again.
+            # Start the server with the first request, and again if the start failed.
             if self._starting is None or (self._starting.done() and not _has_succeeded(self._starting)):
                 self._starting = asyncio.create_task(self._start())
             manager = await asyncio.shield(self._starting)
@@ -37,8 +37,8 @@ class McpEndpoint:
         await manager.handle_request(scope, receive, send)
 
     async def _start(self) -> Any:
-        """Return the manager of requests, which runs in a task until the server ends."""
-        manager = await run_in_thread(self._build)
+        """Start the manager of requests in a task, which runs until the process ends, and return the manager."""
+        manager = await run_in_thread(self._build_manager)
         started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         async def run() -> None:
@@ -55,12 +55,12 @@ class McpEndpoint:
         await started
         return manager
 
-    def _build(self) -> Any:
+    def _build_manager(self) -> Any:
         from rag_core.api.mcp_server import build_manager
 
-        return build_manager(self._open)
+        return build_manager(self._open_fetch)
 
-    def _open(self, context: Any, stopping: threading.Event) -> Fetch:
+    def _open_fetch(self, context: Any, stopping: threading.Event) -> Fetch:
         request: Request = context.request
         engine, caller = request.scope[_KEY]
         return fetch_locally(engine, caller, self._served.find_application(request), stopping)

@@ -1,6 +1,6 @@
 """The server of the Model Context Protocol, over HTTP and over standard input and output.
 
-Only this module imports ``mcp``, which takes a second; it is imported when the first client comes.
+Only this module imports ``mcp``, which takes a second. The module itself is imported for the first client.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rag_core.api.mcp_tools import INSTRUCTIONS, TOOLS, McpTool
 from rag_core.api.problems import build_problem
 from rag_core.errors import RequestError
 
-# Returns how a tool uses the API, from the context of its call and an event that is set when nobody waits any longer.
+# A function of the context of a tool's call and an event that stops the call, which returns how the tool uses the API.
 Open = Callable[[Any, threading.Event], Fetch]
 
 
 def build_manager(open_fetch: Open) -> StreamableHTTPSessionManager:
-    """Return the manager of requests over HTTP; each request stands for itself, with its own token."""
+    """Return the manager of requests over HTTP. It is stateless: each request has a token of its own."""
     return StreamableHTTPSessionManager(
         _build_server(open_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
     )
@@ -47,7 +47,7 @@ def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
     tools = {one.name: one for one in TOOLS}
 
     async def list_tools(*_: object) -> ListToolsResult:
-        return ListToolsResult(tools=[_describe(one) for one in TOOLS])
+        return ListToolsResult(tools=[_describe_tool(one) for one in TOOLS])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         stopping = threading.Event()
@@ -72,7 +72,7 @@ def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
     return Server("footnote", instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def _describe(tool: McpTool) -> Tool:
+def _describe_tool(tool: McpTool) -> Tool:
     return Tool(
         name=tool.name,
         description=tool.description,

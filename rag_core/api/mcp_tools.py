@@ -56,7 +56,7 @@ class Pages(OneDocument):
 
 @dataclass(frozen=True)
 class McpTool:
-    """A tool: what it does, the model of its arguments, and a function that writes its result."""
+    """A tool: its name and description, the model of its arguments, and a function that yields its result."""
 
     name: str
     description: str

@@ -1,4 +1,4 @@
-"""Give each request an id, log it, and count it; report these and other figures to Prometheus."""
+"""Give each request an id, log and count it, and report figures to Prometheus."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _log = logging.getLogger(__name__)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _HEADER = "X-Request-ID"
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-# Durations of requests by method, path with the names of its parameters, and status.
+# Durations of requests by method, path (with the names of parameters instead of their values) and status.
 requests = Durations()
 
 
 class Observed:
-    """An ASGI application whose requests get an id, are logged, and are counted under a path.
+    """Wraps an ASGI application: requests get an id, are logged, and are counted under a path.
 
-    The id is that of the header ``X-Request-ID``, or a new one. Neither log nor figures contain the text of questions
-    or documents.
+    The id is the value of the header ``X-Request-ID``, or a new one. The log and the figures contain no text of
+    questions or documents.
     """
 
     def __init__(self, app: ASGIApp, path: str) -> None:
@@ -49,7 +49,7 @@ class Observed:
                 MutableHeaders(scope=message)[_HEADER] = one
             await send(message)
 
-        # A program can send any word as the method, and each would become a time series.
+        # A client can send any word as the method; each would become a time series of its own.
         method = scope["method"] if scope["method"] in _METHODS else "other"
         known = {"http.request.method": method, "http.route": self._path, "footnote.request_id": one}
         try:
@@ -76,7 +76,7 @@ def write_metrics(engine: Engine) -> bytes:
 
 
 class _Figures:
-    """The figures of the application, as prometheus_client collects them."""
+    """A collector of prometheus_client for the figures of the application."""
 
     def __init__(self, engine: Engine) -> None:
         self._activity = engine.activity

@@ -1,4 +1,4 @@
-"""The description of the API in the OpenAPI format, built from its endpoints."""
+"""Describe the API in the OpenAPI format."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def describe_api(endpoints: Sequence[Endpoint], base: str) -> dict[str, Any]:
     for one in endpoints:
         row = {"$ref": _REFERENCE.format(model=one.row)} if one.row else {"type": "object"}
         path = re.sub(r":\w+}", "}", one.path)
-        paths.setdefault(path, {})[one.method.lower()] = _describe(one, path, row, components)
+        paths.setdefault(path, {})[one.method.lower()] = _describe_endpoint(one, path, row, components)
     problem = {
         "description": "The request was not answered.",
         "content": {PROBLEM_TYPE: {"schema": {"$ref": _REFERENCE.format(model="ProblemRow")}}},
@@ -53,7 +53,7 @@ def describe_api(endpoints: Sequence[Endpoint], base: str) -> dict[str, Any]:
     }
 
 
-def _describe(one: Endpoint, path: str, row: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+def _describe_endpoint(one: Endpoint, path: str, row: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     kinds = dict(re.findall(r"{(\w+):(\w+)}", one.path))
     parameters: list[dict[str, Any]] = [
         {

@@ -15,23 +15,20 @@ _log = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
 # The id of the request that is being answered, for logs.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-# The status of each error; the first class that fits counts, so branches follow their members.
-_STATUSES: tuple[tuple[type[errors.RagError], int], ...] = (
-    (errors.UnknownDocument, 404),
-    (errors.UnknownConversation, 404),
-    (errors.UnknownModel, 404),
-    (errors.TokenError, 422),
-    (errors.DocumentError, 422),
-    (errors.CollectionError, 422),
-    (errors.SnapshotError, 422),
-    (errors.QuestionError, 422),
-    (errors.BackupError, 422),
-    (errors.SettingsError, 422),
-    (errors.DataFolderUnwritable, 507),
-    (errors.GeneratorRateLimited, 503),
-    (errors.GeneratorTimeout, 504),
-    (errors.GeneratorError, 502),
-)
+# The errors of each HTTP status. The first status with a class of an error counts, so base classes come after the
+# classes that are derived from them.
+_ERRORS: dict[int, tuple[type[errors.RagError], ...]] = {
+    404: (errors.UnknownDocument, errors.UnknownConversation, errors.UnknownModel),
+    422: (
+        *(errors.TokenError, errors.DocumentError, errors.CollectionError, errors.SnapshotError),
+        *(errors.QuestionError, errors.BackupError, errors.SettingsError),
+    ),
+    507: (errors.DataFolderUnwritable,),
+    503: (errors.GeneratorRateLimited,),
+    504: (errors.GeneratorTimeout,),
+    502: (errors.GeneratorError,),
+}
+# The status of all other errors of Footnote.
 UNAVAILABLE = 503
 
 
@@ -42,12 +39,12 @@ def find_status(error: Exception) -> int:
     if isinstance(error, ValidationError):
         return 422
     if isinstance(error, errors.RagError):
-        return next((status for kind, status in _STATUSES if isinstance(error, kind)), UNAVAILABLE)
+        return next((status for status, kinds in _ERRORS.items() if isinstance(error, kinds)), UNAVAILABLE)
     return 500
 
 
 def build_problem(error: Exception) -> dict[str, Any]:
-    """Return the problem details of an error; an unexpected error is logged, and its message names its type."""
+    """Return the problem details of an error. An unexpected error is logged, and the details contain only its type."""
     status = find_status(error)
     if isinstance(error, ValidationError):
         places = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors(include_url=False)]

@@ -68,7 +68,7 @@ def start_answer(call: Call) -> Generator[AskEvent, None, None]:
 
 
 def iterate_until_stopped(call: Call, events: Generator[AskEvent, None, None]) -> Generator[AskEvent, None, None]:
-    """Yield events; raise `Stopped` and end the work if nobody waits for it any longer."""
+    """Yield events; close the iterator and raise `Stopped` if the call is stopping."""
     with closing(events):
         for event in events:
             if call.stopping.is_set():
@@ -77,7 +77,7 @@ def iterate_until_stopped(call: Call, events: Generator[AskEvent, None, None]) -
 
 
 def read_answer(call: Call, events: Generator[AskEvent, None, None]) -> Answer:
-    """Return the last event; raise `Stopped` and end the work if nobody waits for it any longer."""
+    """Return the answer among events; close the iterator and raise `Stopped` if the call is stopping."""
     with closing(iterate_until_stopped(call, events)) as answering:
         for event in answering:
             if isinstance(event, Answer):
@@ -129,13 +129,13 @@ def build_answer_row(call: Call, answer: Answer) -> dict[str, Any]:
 
 
 def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Answer) -> dict[str, Any]:
-    """Add links to a row of passages; leave out scores that depend on documents that the caller does not see."""
+    """Add links to a row of passages, and remove scores that depend on documents that the caller does not see."""
     for one, passage in zip(row["passages"], result.passages, strict=True):
         place = passage.document_id, passage.page_index, passage.start
         one["link"] = build_page_link(call.application, *place, passage.text)
         if call.caller.collections:
             one["scores"] = dict.fromkeys(one["scores"])
-            # Ids are counted in the whole library.
+            # Chunk ids would reveal the number of chunks in the whole library.
             one["chunk_id"] = None
     if call.caller.collections:
         row["gate"]["score"] = None

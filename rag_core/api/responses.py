@@ -72,7 +72,7 @@ def _respond(call: Call) -> dict[str, Any] | Response:
 
 
 class _ResponseWriter:
-    """The response to a request, whole or as events, which are numbered."""
+    """Writes the response to a request, as a whole or as numbered events."""
 
     def __init__(self, call: Call) -> None:
         self._call = call

@@ -37,15 +37,15 @@ def build_routes(served: Served) -> list[BaseRoute]:
             BASE,
             routes=[
                 *(_build_route(one, served, BASE) for one in ENDPOINTS),
-                Route("/openapi.json", _describe),
-                *_rest(ENDPOINTS),
+                Route("/openapi.json", _send_description),
+                *_build_refusal_routes(ENDPOINTS),
             ],
         ),
         Mount(
             "/v1",
             routes=[
                 *(_build_route(one, served, "/v1", completions.build_error_response) for one in _MODEL_ENDPOINTS),
-                *_rest(_MODEL_ENDPOINTS, completions.build_error_response),
+                *_build_refusal_routes(_MODEL_ENDPOINTS, completions.build_error_response),
             ],
         ),
         Route("/mcp", Observed(McpEndpoint(served), "/mcp")),
@@ -68,11 +68,11 @@ def _build_route(
     return Route(one.path, reply, methods=[one.method], middleware=[observed])
 
 
-def _rest(
+def _build_refusal_routes(
     endpoints: Sequence[Endpoint],
     build_error_response: Callable[[Exception], Response] = build_problem_response,
 ) -> list[Route]:
-    """Return the route of all addresses that do not exist; otherwise, Streamlit would send its page."""
+    """Return the route of all other paths, which refuses requests; without it, Streamlit would send its page."""
     patterns = [(compile_path(one.path)[0], one.method) for one in endpoints]
 
     async def refuse(request: Request) -> Response:
@@ -88,7 +88,7 @@ def _rest(
     return [Route("/{rest:path}", refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])]
 
 
-async def _describe(_: Request) -> Response:
+async def _send_description(_: Request) -> Response:
     from rag_core.api.openapi import describe_api
 
     return build_json_response(await run_in_thread(lambda: describe_api(ENDPOINTS, BASE)))
@@ -99,7 +99,7 @@ async def _report_life(_: Request) -> Response:
 
 
 def _report_metrics(served: Served) -> Reply:
-    """Return what reports figures to Prometheus, if the caller may manage all collections."""
+    """Return a function that reports figures to Prometheus, to callers who may manage all collections."""
 
     def write(request: Request) -> Response:
         try:
@@ -110,18 +110,18 @@ def _report_metrics(served: Served) -> Reply:
             return build_problem_response(error)
 
     async def report(request: Request) -> Response:
-        # Not in a thread of the API, which may all be busy with questions.
+        # Use no thread of the API: all of them may be busy with questions.
         return await asyncio.to_thread(write, request)
 
     return report
 
 
 def _report_readiness(served: Served) -> Reply:
-    """Return what reports whether the models are loaded and the stores are open, with the status 503 if not."""
+    """Return a function that reports whether the models are loaded and the stores are open; if not, with status 503."""
 
     async def report(_: Request) -> Response:
         try:
-            # Not in a thread of the API, which may all be busy with questions.
+            # Use no thread of the API: all of them may be busy with questions.
             ready = await asyncio.to_thread(lambda: served.open_engine().readiness())
         except RagError:
             return build_problem_response(RequestError(503, CANNOT_START))

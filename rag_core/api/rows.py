@@ -1,4 +1,4 @@
-"""The types of the JSON objects that the API returns; `json_rows` builds those that the command line prints too."""
+"""The types of the JSON objects that the API returns. `json_rows` builds the objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Row(BaseModel):
-    """Base class of the rows; their schemas are built when the API is described."""
+    """Base class of the rows. Their schemas are built when the API is described."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -126,7 +126,7 @@ class TableRow(Row):
 
 
 class PageRow(Row):
-    """What was read of a page."""
+    """The text and the tables of a page."""
 
     document: str
     page_index: int
@@ -163,7 +163,7 @@ class OutlineRow(Row):
 
 
 class AdditionRow(Row):
-    """What became of a file."""
+    """The result of indexing a file."""
 
     file: str
     document_id: str | None
@@ -181,8 +181,8 @@ class AdditionRow(Row):
 class JobRow(Row):
     """A background job: ``done`` of ``total`` pages or chunks of its stage are finished.
 
-    ``continues`` is the job that indexes the same content already. ``attached`` has the name of each attached file by
-    the id of its job.
+    ``continues`` is the id of another job that indexes the same content. ``attached`` maps the ids of the jobs of
+    attached files to the names of the files.
     """
 
     job_id: str
@@ -283,9 +283,9 @@ class TokensRow(Row):
 
 
 class ImportedRow(Row):
-    """A document of an export, and the job that indexes it; that of known content has ended.
+    """A document of an export, and the job that indexes it.
 
-    There is no job if nothing was lacking.
+    The job has ended if the library had the content. There is no job if the library had the document with all names.
     """
 
     file: str
@@ -294,7 +294,7 @@ class ImportedRow(Row):
 
 
 class ImportRow(Row):
-    """What was brought into the library: documents, and the numbers or names of what it lacked."""
+    """The result of an import: the documents, the number of new conversations, and the names of new settings."""
 
     documents: list[ImportedRow]
     conversations: int

@@ -1,4 +1,4 @@
-"""Endpoints of tokens, for callers who may do everything."""
+"""Endpoints of tokens, for callers with all rights."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ class NewToken(Body):
     collections: list[str] = Field([], description="Names of collections; by default all of them.")
 
 
-def _check(call: Call) -> None:
+def _require_all_rights(call: Call) -> None:
     require_all_collections(call.caller, "Tokens are managed with")
-    # Otherwise, a token could create one that may do more than itself.
+    # A token with fewer rights could create one with more.
     for right in RIGHTS:
         require_right(call.caller, right)
 
 
 def _list_tokens(call: Call) -> dict[str, Any]:
-    _check(call)
+    _require_all_rights(call)
     return {"tokens": [json_rows.build_token_row(one) for one in call.engine.tokens.list()]}
 
 
 def _create_token(call: Call) -> dict[str, Any]:
-    _check(call)
+    _require_all_rights(call)
     secret, token = call.engine.tokens.create(**dict(call.body))
     return json_rows.build_token_row(token) | {"token": secret}
 
 
 def _revoke_token(call: Call) -> dict[str, Any]:
-    _check(call)
+    _require_all_rights(call)
     return json_rows.build_token_row(call.engine.tokens.revoke(call.path["name"]))
 
 

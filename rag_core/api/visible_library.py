@@ -1,4 +1,4 @@
-"""What a caller sees of the library: everything, or the documents of some collections."""
+"""The documents that a caller of the API sees: all of them, or those of some collections."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo
 from rag_core.types.jobs import Job
 from rag_core.types.retrieval import RetrievalConfig, SearchResult
 
-# The value of ``model`` that stands for no language model.
+# The value of ``model`` for answers without a language model.
 QUOTES = "quotes"
 _NO_COLLECTION = "No document is in a collection named {name!r}. The list of documents shows the collections."
 
 
 class VisibleLibrary:
-    """The documents that a caller may see; to a caller with some collections, all others do not exist.
+    """The documents that a caller may see. A caller with a token for some collections sees no others.
 
-    A document belongs to the collection in which it was added first.
+    A document belongs to the collection to which it was added first.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class VisibleLibrary:
         found = self._engine.documents.list()
         if not self._caller.collections:
             return found
-        # The further names of a document may be those of other collections.
+        # Remove the further names of documents, which may be in other collections.
         return [replace(one, aliases=()) for one in found if one.collection in self._caller.collections]
 
     def get(self, document_id: str) -> DocumentInfo:
@@ -62,7 +62,7 @@ class VisibleLibrary:
         return job
 
     def choose_collection(self, collection: str | None) -> str:
-        """Return the collection to add documents to; by default the caller's first one. Raise `CollectionError`."""
+        """Return the collection for a new document, by default the caller's first one; raise `CollectionError`."""
         allowed = self._caller.collections
         if collection is None:
             return allowed[0] if allowed else DEFAULT_COLLECTION
@@ -102,7 +102,7 @@ class VisibleLibrary:
         return {**options, "documents": self._find_ids(documents, collections)}
 
     def _find_ids(self, names: Sequence[str], collections: Sequence[str]) -> Sequence[str]:
-        """Return the ids of visible documents with these names or ids, and of those in these collections."""
+        """Return the ids of the visible documents that have one of these names or ids or are in these collections."""
         visible = self.list()
         for name in collections:
             if all(one.collection != name for one in visible):
@@ -117,13 +117,13 @@ class VisibleLibrary:
         if not names and not collections:
             found = [one.document_id for one in visible]
         if not found:
-            # Without a document, the engine would search all of them.
+            # With an empty list, the engine would search all documents.
             raise CollectionError("The collections of this token contain no document. Add one, then ask again.")
         return tuple(dict.fromkeys(found))
 
 
 def find_writer(engine: Engine, model: str | None) -> str | None:
-    """Return the value of `Engine.ask` for the name of a model, or for `QUOTES`.
+    """Return the value of the parameter ``model`` of `Engine.ask`, for the name of a model or `QUOTES`.
 
     Raises
     ------

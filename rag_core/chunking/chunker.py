@@ -1,6 +1,6 @@
-"""Cut documents into chunks of about equal length, at sentence ends where possible.
+"""Divide documents into chunks of about equal length, at sentence ends where possible.
 
-Lengths are counted in tokens of the embedder.
+Lengths are numbers of tokens of the embedder's tokenizer.
 """
 
 from __future__ import annotations
@@ -17,24 +17,28 @@ from rag_core.chunking.table_heads import find_carried_labels, find_headed_table
 from rag_core.errors import SettingsError
 from rag_core.text.mails import Mail, find_mail_at, find_mails
 from rag_core.text.outline import find_heading
+from rag_core.text.sections import remove_spans
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.struck import remove_struck
 from rag_core.types.arrays import IntArray
 from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
 from rag_core.types.documents import Page
+from rag_core.types.tables import Span
 
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
-# Fraction of a chunk that the next one repeats, so that few answers are cut.
+# Share of a chunk that the next chunk repeats, so that few answers are divided.
 OVERLAP = 0.18
+# Maximum number of tokens of the first line of a prefix.
 PREFIX_TOKENS = 40
-# In a prefix with a heading, the document's name and title take at most this many of the ``PREFIX_TOKENS`` tokens.
+# Maximum number of tokens of the document's name and title in this line if it also contains a heading.
 DOCUMENT_TOKENS = 26
-# A chunk that begins inside a table repeats at most this many tokens of the table head, and fewer if the embedder's
-# window has no room for them.
+# Maximum number of tokens of a table head that a chunk inside the table repeats. It is lower if the window of the
+# embedder has no more room.
 HEAD_TOKENS = 40
-# Number of tokens that are kept free in a piece that begins inside a word. The tokenizer may split the rest of a word
-# into more tokens if it gets only the rest.
+# Number of tokens that are reserved in a piece that begins inside a word, because the rest of a word can have more
+# tokens than in the whole word.
 CUT_MARGIN = 8
+# Version of the rule by which prefixes are built; see `Fingerprint`.
 PREFIX_RULE = "name-title-heading-tablehead-3"
 _DIGITS = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
@@ -44,13 +48,21 @@ _SENTENCE_END = re.compile(r"[.!?。！？:;][\"'”’)\]]*$")
 class ChunkConfig:
     """Length and overlap of chunks, and the limits of the embedder.
 
-    ``tokens``, ``window`` and ``special`` are counts of tokens; ``overlap`` is a share of ``tokens``. The input of the
-    embedder has at most ``window`` tokens, of which ``special`` are special tokens.
+    Attributes
+    ----------
+    tokens : int
+        Maximum number of tokens of a chunk.
+    overlap : float
+        Share of these tokens that the next chunk repeats.
+    window : int
+        Maximum number of tokens of an input of the embedder.
+    special : int
+        Number of special tokens in each input.
 
     Raises
     ------
     SettingsError
-        A chunk of ``tokens`` tokens and its prefix do not fit into ``window``.
+        A chunk and its prefix do not fit into ``window``.
     """
 
     tokens: int
@@ -78,14 +90,14 @@ class _Piece:
 
 
 class Chunker:
-    """Cut documents into overlapping chunks.
+    """Divides documents into overlapping chunks.
 
     Parameters
     ----------
     rule : ChunkConfig
     offsets : callable
-        Takes a list of texts. Returns for each text the character offsets ``(start, end)`` of its tokens, shape (n, 2).
-        The tokens are those of the embedder's tokenizer, without special tokens.
+        Function that takes texts and returns the character spans of the tokens of each text, shape (n, 2), without
+        special tokens.
     """
 
     def __init__(self, rule: ChunkConfig, offsets: Offsets) -> None:
@@ -95,16 +107,26 @@ class Chunker:
     def chunk(self, name: str, pages: Iterable[Page]) -> list[ChunkSpan]:
         """Return the chunks of a document in reading order.
 
-        A chunk is on one page, except that the last chunk of a page may include the rest of its last sentence from
-        the top of the next page. Headers and footers (``Page.skip``) are left out. Every other character that is not
-        white space is in at least one chunk.
+        A chunk is on one page, except that the last chunk of a page can include the end of its last sentence from the
+        next page. Each character is in at least one chunk, except white space and headers and footers (``Page.skip``).
         """
         document = DocumentChunker(self, name)
         spans = [span for page in pages for span in document.add(page)]
         return spans + document.finish()
 
     def chunk_page(self, name: str, title: str, page: Page, following: Page | None, first: int) -> list[ChunkSpan]:
-        """Return the chunks of one page, numbered from ``first``; the last chunk may continue on page ``following``."""
+        """Return the chunks of a page.
+
+        Parameters
+        ----------
+        name, title : str
+            Name and title of the document.
+        page : Page
+        following : Page or None
+            The next page, on which the last chunk may continue.
+        first : int
+            Ordinal of the first chunk.
+        """
         tables, mails = find_headed_tables(page), find_mails(page.text, is_first=page.page_index == 0)
         spans = []
         for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page, mails), first):
@@ -135,21 +157,22 @@ class Chunker:
         return spans
 
     def _build_prefix(self, document: str, heading: str) -> tuple[str, int]:
+        """Return the first line of a prefix and its number of tokens."""
         if not heading:
             return self._truncate(document, PREFIX_TOKENS)
-        # A long name must not push the heading out of the prefix.
+        # The heading needs room after a long name.
         document, _ = self._truncate(document, DOCUMENT_TOKENS)
         return self._truncate(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
     def _truncate(self, line: str, limit: int) -> tuple[str, int]:
-        """Return at most the first ``limit`` tokens of a line, as text, and the number of these tokens."""
+        """Return the text of at most the first ``limit`` tokens of a line, and the number of these tokens."""
         offsets = self._offsets([line])[0]
         return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
     def _fit_head(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
         """Return the last lines of a table head that fit into ``room`` tokens, and their number of tokens.
 
-        The first lines are dropped if necessary, because the column heads are in the last lines, below the title.
+        The last lines are the most important ones, because they contain the column heads.
         """
         counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
         first, tokens = len(lines), 0
@@ -159,43 +182,42 @@ class Chunker:
         return lines[first:], tokens
 
     def _iter_chunks(self, page: Page, mails: Sequence[Mail]) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-        """Yield ``(start, end, pieces)`` of each chunk of a page; each mail begins a chunk."""
+        """Yield the start, the end and the pieces of each chunk of a page. A mail begins with a new chunk."""
         offsets = self._offsets([page.text])[0]
-        for body_start, body_end in _split_at_mails(_body_spans(page), mails):
+        for body_start, body_end in _split_at_mails(_find_bodies(page), mails):
             pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
             yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
 
     def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
-        # Convert the array once, because `searchsorted` would copy it at every call if the dtypes differed.
+        # The array is converted once, because `searchsorted` would copy it at each call if the dtypes differed.
         starts = offsets[:, 0].astype(np.int64)
         for first, last in find_sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])
-            within = False
-            while high - low > (limit := self._rule.tokens - within * CUT_MARGIN):
+            is_in_word = False
+            while high - low > (limit := self._rule.tokens - is_in_word * CUT_MARGIN):
                 cut = _find_cut(text, offsets, int(low), int(low) + limit)
                 following = int(offsets[cut][0])
-                # The piece ends before the next token and not after its own last token, because the tokenizer may drop
-                # characters between two tokens.
-                yield self._build_piece(
-                    text, begin, begin + len(text[begin:following].rstrip()), cut - int(low), within
-                )
+                # The piece includes characters between its last token and the next token, which the tokenizer dropped.
+                piece_end = begin + len(text[begin:following].rstrip())
+                yield self._build_piece(text, begin, piece_end, cut - int(low), is_in_word)
                 low, begin = np.intp(cut), following
-                within = not text[begin - 1].isspace()
-            yield self._build_piece(text, begin, stop, int(high - low), within)
+                is_in_word = not text[begin - 1].isspace()
+            yield self._build_piece(text, begin, stop, int(high - low), is_in_word)
 
-    def _build_piece(self, text: str, start: int, end: int, tokens: int, within: bool) -> _Piece:
+    def _build_piece(self, text: str, start: int, end: int, tokens: int, is_in_word: bool) -> _Piece:
         """Return a piece with its number of tokens.
 
-        ``within`` says that the piece begins inside a word. Such a piece is tokenized again, because the rest of a word
-        may have more tokens alone than inside the word.
+        A piece that begins inside a word is tokenized again, because the rest of a word can have more tokens than in
+        the whole word.
         """
-        if within:
+        if is_in_word:
             tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
         return _Piece(start, end, tokens)
 
     def _extend_to_next_page(self, span: ChunkSpan, following: Page) -> ChunkSpan:
-        bodies = _body_spans(following)
+        """Return the last chunk of a page with the end of its last sentence, if this is on the next page and fits."""
+        bodies = _find_bodies(following)
         if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span
         body_start, body_end = bodies[0]
@@ -218,7 +240,7 @@ class Chunker:
 
 
 class DocumentChunker:
-    """Cut one document into chunks, page by page; see `Chunker.chunk`."""
+    """Divides one document into chunks, page by page; see `Chunker.chunk`."""
 
     def __init__(self, chunker: Chunker, name: str) -> None:
         self._chunker = chunker
@@ -228,10 +250,7 @@ class DocumentChunker:
         self._count = 0
 
     def add(self, page: Page) -> list[ChunkSpan]:
-        """Take the next page, and return the chunks of the page before it.
-
-        The chunks of a page depend on the next page, because the last sentence may end there.
-        """
+        """Take the next page, and return the chunks of the previous page, whose last sentence may end on this page."""
         page = replace(page, text=remove_struck(page.text))
         if self._page is None:
             self._title = extract_title(self._name, page)
@@ -242,6 +261,7 @@ class DocumentChunker:
         return self._advance(None)
 
     def _advance(self, following: Page | None) -> list[ChunkSpan]:
+        """Return the chunks of the current page, and make the following page the current one."""
         page, self._page = self._page, following
         if page is None:
             return []
@@ -250,40 +270,32 @@ class DocumentChunker:
         return spans
 
 
-def _body_spans(page: Page) -> list[tuple[int, int]]:
+def _find_bodies(page: Page) -> list[Span]:
     """Return the spans of the page's text outside headers and footers."""
-    spans, position = [], 0
-    for start, end in sorted(page.skip):
-        if page.text[position:start].strip():
-            spans.append((position, start))
-        position = max(position, end)
-    if page.text[position:].strip():
-        spans.append((position, len(page.text)))
-    return spans
+    return [span for span in remove_spans((0, len(page.text)), page.skip) if page.text[slice(*span)].strip()]
 
 
-def _split_at_mails(bodies: Sequence[tuple[int, int]], mails: Sequence[Mail]) -> Iterator[tuple[int, int]]:
+def _split_at_mails(bodies: Sequence[Span], mails: Sequence[Mail]) -> Iterator[Span]:
+    """Yield the spans of a page's text, divided where mails begin."""
     for start, end in bodies:
-        places = [start, *(mail.start for mail in mails if start < mail.start < end), end]
-        yield from pairwise(places)
+        yield from pairwise([start, *(mail.start for mail in mails if start < mail.start < end), end])
 
 
 def _ends_in_footer(text: str, following: Page) -> bool:
-    """Return whether the last line of a chunk is a footer that the next page repeats.
+    """Return whether the last line of a chunk is a footer, which the next page repeats.
 
-    A footer is part of the chunks of the first page that has it. A chunk that ends in a footer does not continue on the
-    next page.
+    Only repetitions of a footer are in ``Page.skip``, so that the first footer is part of a chunk.
     """
     last = _DIGITS.sub("", text[text.rfind("\n") + 1 :])
     return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
 
 
 def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
-    """Return the index of the token before which a long sentence is cut.
+    """Return the index of the token before which a long sentence is divided.
 
-    The cut is in the last third of the tokens from ``low`` to ``high``: after the last line end, otherwise after the
-    last comma or semicolon, otherwise after the last word, otherwise at ``high``. So a chunk begins inside a word
-    only if this third contains no word boundary.
+    The index is in the last third of the tokens from ``low`` to ``high``: after the last line end, or else after the
+    last comma or semicolon, or else after the last word. If there is no word boundary, it is ``high``, which can be
+    inside a word.
     """
     window = range(high, max(low + 1, high - (high - low) // 3), -1)
     for ends in ("\n", ";,", " "):
@@ -295,12 +307,12 @@ def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
 
 
 def _pack_pieces(pieces: Sequence[_Piece], budget: int, overlap: int) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-    """Yield ``(start, end, pieces)`` of chunks of at most ``budget`` tokens.
+    """Yield the start, the end and the pieces of chunks of at most ``budget`` tokens.
 
     Neighbouring chunks share about ``overlap`` tokens.
     """
     total = sum(piece.tokens for piece in pieces)
-    # Make the chunks of a page about equally long, because a last chunk of only a few words would match no question.
+    # The chunks of a page are about equally long, because a last chunk of a few words would not match any question.
     count = max(1, -(-(total - overlap) // max(1, budget - overlap)))
     target = min(budget, -(-(total - overlap) // count) + overlap)
     first = last = 0
@@ -323,12 +335,12 @@ def _find_next_start(pieces: Sequence[_Piece], first: int, last: int, overlap: i
     The next chunk repeats as many of the last pieces of this chunk as ``overlap`` tokens allow.
     """
     begin, shared = last, 0
-    # Test ``overlap`` first: a piece without tokens, such as a NUL character, would fit into an overlap of 0 tokens.
+    # An overlap of 0 must be tested, because pieces without tokens, such as NUL characters, would fit into it.
     while overlap and begin - 1 > first and shared + pieces[begin - 1].tokens <= overlap:
         begin -= 1
         shared += pieces[begin].tokens
-    # Share the last piece even if it is a little longer than the overlap, because otherwise nothing would be shared.
+    # If nothing would be shared otherwise, the last piece is shared even if it is a little longer than the overlap.
     if begin == last and overlap and last - 1 > first and pieces[last - 1].tokens <= 1.6 * overlap:
         begin, shared = last - 1, pieces[last - 1].tokens
-    # The next chunk must contain a new piece, so share nothing if the shared pieces leave no room for a new piece.
+    # Nothing is shared if there would be no room for a new piece.
     return begin if shared + pieces[last].tokens <= budget else last

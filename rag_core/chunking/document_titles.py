@@ -1,8 +1,8 @@
-"""Find the title of a document: the information on its first page that the file name lacks.
+"""Find the title of a document: information on its first page that the file name lacks.
 
-The embedder, the word index and the gate read each chunk without the rest of the document. So the prefix of the chunk
-has to name the document. A file name such as "report-07.pdf" is not enough, and the text of a chunk often does not name
-the document: a balance sheet seldom names its company.
+The title is part of the prefix of each chunk, because embedder, word index and gate read a chunk without the rest of
+the document. A file name such as "report-07.pdf" says little, and the text of a chunk often does not say which document
+it belongs to: a balance sheet seldom names its company.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import DocumentAttributes, Page
 
-# The title is looked for in this many characters at the top of the first page.
+# Number of characters at the beginning of the first page in which the title is looked for.
 TITLE_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 100
 SEPARATOR = " · "
-# The SEC (the US Securities and Exchange Commission) prescribes this wording for the cover of a filing.
+# Wording that the US Securities and Exchange Commission (SEC) prescribes for the cover of a filing.
 _REGISTRANT = re.compile(
     r"^(?:(?P<before>[^\n]{2,80})\n)?(?P<name>[^\n]{2,80})\n+\(exact name of (?:the )?registrant",
     re.IGNORECASE | re.MULTILINE,
@@ -34,25 +34,25 @@ _EXCHANGE = r"(?:New York Stock Exchange|NYSE|NASDAQ|Nasdaq)"
 _SYMBOL = re.compile(
     rf"\({_EXCHANGE}(?: [A-Z][a-z]+)*: ?(?P<listing>[A-Z]{{1,5}})\)|\b(?P<listed>[A-Z]{{2,5}}) (?:The )?{_EXCHANGE}\b"
 )
-# Words that are not trading symbols but may be before the name of an exchange in capital letters.
+# Words in capitals before the name of an exchange that are no trading symbols.
 _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share stock the value".split())
 # Legal forms and other words that do not distinguish the name of one company from another.
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
-# Headings that are frequent on first pages but do not name the document.
-_ANY_COVER = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
+# Frequent headings of first pages that do not name the document.
+_GENERIC_HEADINGS = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
 _MIN_LETTERS = 3
 
 
 def name_in_words(name: str) -> str:
-    """Return a name without its extension, with spaces for underscores and between folders."""
+    """Return a file name without its extension, with spaces instead of underscores and between folders."""
     return " ".join(" ".join(PurePath(name).with_suffix("").parts).replace("_", " ").split())
 
 
 def extract_title(name: str, first: Page | None) -> str:
-    """Return the information on the first page that the file name lacks; empty if there is none.
+    """Return the title of a document: information on its first page that the file name lacks; may be empty.
 
-    For an SEC filing, the information is the company, its trading symbol, the form and the date. For other documents,
-    it is the first heading and a trading symbol. The heading is left out if the file name contains most of its words.
+    The title of an SEC filing contains the company, its trading symbol, the form and the date. Other titles contain the
+    first heading, unless the file name contains most of its words, and a trading symbol.
 
     Examples
     --------
@@ -62,16 +62,17 @@ def extract_title(name: str, first: Page | None) -> str:
     """
     if first is None:
         return ""
-    file_name, cover = _letters_and_digits(name), first.text[:TITLE_CHARACTERS]
-    registrant = _REGISTRANT.search(cover)
-    parts = _describe_filing(cover, registrant, file_name) if registrant else [_find_symbol(cover, file_name)]
-    if registrant is None and (heading := _choose_heading(first.heading, file_name)):
-        parts.insert(0, heading)
-    return " ".join(part for part in parts if part)[:MAX_TITLE_CHARACTERS].rstrip()
+    file_name = _keep_letters_and_digits(name)
+    filing, symbol = read_filing_cover(first.text), _find_symbol(first.text[:TITLE_CHARACTERS], file_name)
+    if filing and filing.registrant:
+        parts = _list_parts(filing, symbol, file_name)
+    else:
+        parts = [_choose_heading(first.heading, file_name), symbol]
+    return " ".join(filter(None, parts))[:MAX_TITLE_CHARACTERS].rstrip()
 
 
 def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
-    """Return the company, the year and the form of a filing, or the year that the file name of a document contains."""
+    """Return the company, the year and the form of a filing; for other documents, the year in the file name."""
     years = find_years(name_in_words(name))
     named = int(years[0]) if len(years) == 1 else None
     cover = read_filing_cover(first.text) if first else None
@@ -81,15 +82,15 @@ def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
 
 
 def format_document_label(name: str, title: str, heading: str) -> str:
-    """Return the file name in words, followed by the title unless ``heading`` contains the title."""
+    """Return the file name in words and the title, which is left out if ``heading`` contains it."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
 @dataclass(frozen=True, slots=True)
 class FilingCover:
-    """What the cover of an SEC filing says; each text may be empty.
+    """The information on the cover of an SEC filing. Missing texts are empty.
 
-    ``is_period`` is true if the date is the end of the period that the filing reports on.
+    ``is_period`` is true if the date is the end of the reported period.
     """
 
     registrant: str
@@ -99,7 +100,7 @@ class FilingCover:
 
 
 def read_filing_cover(text: str) -> FilingCover | None:
-    """Return what the cover of an SEC filing says; ``None`` if the text of a first page is no such cover."""
+    """Return the information on the cover of an SEC filing; ``None`` if the first page ``text`` is no such cover."""
     cover = text[:TITLE_CHARACTERS]
     registrant, form = _REGISTRANT.search(cover), _FORM.search(cover)
     if registrant is None and (form is None or _COMMISSION not in cover.casefold()):
@@ -113,19 +114,20 @@ def read_filing_cover(text: str) -> FilingCover | None:
 
 def _name_registrant(registrant: re.Match[str]) -> str:
     name = registrant["name"].strip()
-    if not _distinctive_words(name):  # the line is only a legal form, such as "Inc."; the name is in the line above
+    # If the line is only a legal form, such as "Inc.", the name is in the line above.
+    if not _distinctive_words(name):
         name = f"{registrant['before'] or ''} {name}".strip()
     return name
 
 
-def _describe_filing(cover: str, registrant: re.Match[str], file_name: str) -> list[str]:
-    name = _name_registrant(registrant)
-    form, date = _FORM.search(cover), _ENDED.search(cover) or _DATED.search(cover)
+def _list_parts(filing: FilingCover, symbol: str, file_name: str) -> list[str]:
+    """Return the parts of the title of a filing. Parts that the file name contains are empty."""
+    is_named = all(word in file_name for word in _distinctive_words(filing.registrant))
     return [
-        "" if all(word in file_name for word in _distinctive_words(name)) else name,
-        _find_symbol(cover, file_name),
-        f"Form {form['form'].upper()}" if form and _letters_and_digits(form["form"]) not in file_name else "",
-        date["date"] if date and date["year"] not in file_name else "",
+        "" if is_named else filing.registrant,
+        symbol,
+        "" if _keep_letters_and_digits(filing.form) in file_name else f"Form {filing.form}",
+        "" if filing.date[-4:] in file_name else filing.date,
     ]
 
 
@@ -135,13 +137,14 @@ def _distinctive_words(company: str) -> list[str]:
 
 
 def _find_symbol(cover: str, file_name: str) -> str:
-    """Return the company's trading symbol; empty if there is none or if the file name contains it."""
+    """Return the trading symbol of a company; empty if there is none or the file name contains it."""
     symbols = (match["listing"] or match["listed"] for match in _SYMBOL.finditer(cover))
     symbol = next((candidate for candidate in symbols if candidate.casefold() not in _NO_SYMBOLS), "")
     return "" if symbol.casefold() in file_name else symbol
 
 
 def _choose_heading(heading: str, file_name: str) -> str:
+    """Return the first heading of a path; empty if it is generic or the file name contains most of its words."""
     first = (
         next((part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part)), "")
         .rstrip("…")
@@ -149,16 +152,16 @@ def _choose_heading(heading: str, file_name: str) -> str:
     )
     words = [word for word in _split_words(first) if len(word) >= _MIN_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in file_name]
-    return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _ANY_COVER else ""
+    return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _GENERIC_HEADINGS else ""
 
 
 def _split_words(text: str) -> list[str]:
     return ALPHANUMERIC.findall(text.casefold())
 
 
-def _letters_and_digits(text: str) -> str:
-    """Return only the letters and digits of a text, in lower case.
+def _keep_letters_and_digits(text: str) -> str:
+    """Return the letters and digits of a text, in lower case.
 
-    Words can then be found in file names that have no spaces between them, such as AMERICANEXPRESS_2022.pdf.
+    File names such as AMERICANEXPRESS_2022.pdf have no spaces between words.
     """
     return "".join(_split_words(text))

@@ -1,4 +1,4 @@
-"""Find tables in the text of a page: the lines of each table head, and the end of the last row."""
+"""Find the heads of tables in the text of a page, so that a chunk inside a table can repeat the head."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from rag_core.text.dates import YEAR
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import Page
-from rag_core.types.tables import TableRow
+from rag_core.types.tables import Span, TableRow
 
-Span = tuple[int, int]
-# Largest number of lines of a table head: the title, the units, and column heads of several lines.
+# Maximum number of lines of a table head: the title, the units, and column heads of several lines.
 _MAX_LINES = 16
-_LONGEST_LINE = 110
-# A gap between two words that is wider than this, in line heights, separates columns. Gaps in a sentence are narrower.
+# Maximum number of characters of a line in a table. Longer lines are prose.
+_MAX_LINE = 110
+# Minimum width of a gap between columns, in line heights. Gaps between words of a sentence are narrower.
 _GAP = 1.2
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r"[(\[$€£¥+\-–−]*\d(?:[\d,.]*\d)?[%)\]]*|[-–—−]+|n/?[am]", re.IGNORECASE)
-# A year is more often a column head than a value.
+# Years are mostly column heads and not values.
 _YEAR = re.compile(YEAR)
-# A line without a match contains no figures. This quick test rules out most lines.
+# A quick check: a line without a match contains no values.
 _FIGURE = re.compile(r"\d|\s[-–—−]+(?!\S)")
 _DIGIT = re.compile(r"\d")
 _ORDINAL = re.compile(r"\d{1,2}")
 _MARK = re.compile(r"[$€£¥%)#*†‡]+|\([a-z]\)")
-_LONGEST_VALUE = 24
+# Maximum number of characters of a value.
+_MAX_VALUE = 24
 _SENTENCE_END = re.compile(r"[.;][\"”’)]*$")
+# Minimum number of words of a line that ends a sentence.
 _SENTENCE_WORDS = 6
 
 
@@ -40,7 +42,8 @@ _SENTENCE_WORDS = 6
 class HeadedTable:
     """A table in the text of a page.
 
-    ``head`` contains the spans of the lines from the title to the column heads. ``end`` is the end of the last row.
+    ``head`` contains the spans of the lines of the head: the title, the units and the column heads. ``end`` is the end
+    of the last row.
     """
 
     head: tuple[Span, ...]
@@ -49,7 +52,7 @@ class HeadedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Values side by side in a line: their number, and the start offsets of the first and the last value."""
+    """The values in a line that is a row: their number, and the start offsets of the first and the last value."""
 
     values: int
     first: int
@@ -57,20 +60,18 @@ class _Row:
 
 
 class _TableScanner:
-    """Collect the tables of a page, line by line.
-
-    The scanner remembers whether it is inside a table, and the lines above the current line, which may be a table head.
-    """
+    """Finds the tables of a page, line by line."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
+        # The lines above the current line that can be the head of the next table.
         self._lines_above: list[Span] = []
         self._page_headers: list[Span] = []
         self._after_blank = self._after_prose = self._in_table = False
         self.tables: list[HeadedTable] = []
 
     def add_line(self, line: re.Match[str], *, apart: bool) -> None:
-        """Take the next line; ``apart`` says that a blank line is above it."""
+        """Process the next line. ``apart`` says whether a blank line is above it."""
         self._after_blank |= apart
         row = _parse_row(line[0], line.start())
         # A line with a single value is a row only inside a table.
@@ -80,11 +81,11 @@ class _TableScanner:
             self._add_other(line.span(), text)
 
     def add_header(self, line: re.Match[str], *, apart: bool) -> None:
-        """Take a line of a page header, which may be the head of a table that continues over several pages."""
+        """Process a line of a page header, which can be the head of a table that continues on several pages."""
         self._page_headers = [*([] if apart else self._page_headers), line.span()]
 
     def _add_row(self, span: Span, row: _Row) -> None:
-        """Add a row to the current table, or start a table if there is none or if column heads are above the row."""
+        """Add a row to the current table. If there is none, or column heads are above the row, start a new table."""
         head: tuple[Span, ...] = ()
         if self._after_blank or not self._in_table:
             head = _find_head(self._page, self._lines_above, span, row) or _find_head(
@@ -98,23 +99,22 @@ class _TableScanner:
         self._after_blank, self._after_prose, self._in_table = False, False, True
 
     def _add_other(self, span: Span, text: str) -> None:
-        """Take a line that is not a row. Prose ends the table; a label, title or column head does not."""
-        prose = _is_prose(text, after_prose=self._after_prose) and not _has_column_gap(self._page, span)
-        if prose:
+        """Process a line that is not a row. Prose ends a table, but labels, titles and column heads do not."""
+        self._after_prose = _is_prose(text, after_prose=self._after_prose) and not _has_column_gap(self._page, span)
+        if self._after_prose:
             self._lines_above, self._page_headers, self._in_table = [], [], False
         else:
             self._lines_above = [*self._lines_above[1 - _MAX_LINES :], span]
-        self._after_prose = prose
 
 
 def find_headed_tables(page: Page) -> list[HeadedTable]:
-    """Return the tables of a page that have column heads, in text order and without overlaps.
+    """Return the tables of a page that have column heads, in text order. The tables do not overlap.
 
-    The first row of a table is a line with at least two values side by side. The table ends before a line of prose or
-    before the next column heads. Column heads differ from the labels between rows by their position: they extend over
-    the last value of the next row, and they begin right of the row's label or have a column gap between two words.
-    Positions come from word boxes, so a page without word boxes has no tables. Page headers are not part of a table,
-    but may contain its column heads. The time is linear in the length of the text.
+    The first row of a table is a line with at least two values side by side. The table ends before a line of prose, or
+    before the next column heads. Lines above a row are column heads if they extend over the last value of the row, and
+    either begin to the right of the row's label or have a gap between columns. Other lines are labels. The positions of
+    words come from word boxes, so that a page without word boxes has no tables. Page headers can contain the column
+    heads of a table.
     """
     scanner = _TableScanner(page)
     position = 0
@@ -126,10 +126,9 @@ def find_headed_tables(page: Page) -> list[HeadedTable]:
 
 
 def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, prefix: str) -> list[str]:
-    """Return the lines of the table head for a chunk that begins at ``start``; empty if it begins outside a table.
+    """Return the lines of the table head above ``start``, where a chunk begins; empty if this is outside of a table.
 
-    Only lines above ``start`` are returned, without those that the ``prefix`` of the chunk contains, such as the page's
-    heading.
+    Lines that the ``prefix`` of the chunk contains, such as the heading of the page, are left out.
     """
     number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
     if number < 0 or start >= tables[number].end:
@@ -139,7 +138,7 @@ def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, pre
 
 
 def find_carried_labels(page: Page, start: int, end: int) -> list[str]:
-    """Return the cells over several rows that the first row of a table in a span of the page lacks in its own text."""
+    """Return the cells that extend into the first table row in a span of a page from the rows above it."""
     rows = [row for table in page.tables for row in table.body if any(start < cell.end for cell in row.cells)]
     row = min(rows, key=_find_start, default=None)
     return [cell.text for cell in row.cells if not cell.spans] if row and _find_start(row) < end else []
@@ -150,42 +149,45 @@ def _find_start(row: TableRow) -> int:
 
 
 def _parse_row(line: str, offset: int) -> _Row | None:
-    """Return the last values that are side by side in a line, or the single value at its end; `None` if it has none."""
+    """Return the last values in a line that are side by side, or the value at its end; ``None`` without values.
+
+    ``offset`` is the offset of the line in the text of the page.
+    """
     if not _FIGURE.search(line):
         return None
-    runs: list[list[re.Match[str]]] = [[]]
+    groups: list[list[re.Match[str]]] = [[]]
     for word in _WORD.finditer(line):
         if _is_value(word[0]):
-            runs[-1].append(word)
-        elif runs[-1] and not _MARK.fullmatch(word[0]):
-            runs.append([])
-    for run in reversed(runs):
-        figures = [word[0] for word in run if _DIGIT.search(word[0])]
-        # If a run has fewer than two figures, require more than two values, dashes included, and a label before them:
-        # "- 51 -" is a page number, and "Part 5 - Pensions" is a title. Ignore a single number of one or two digits,
-        # because "Level 3" and "Note 12" are names.
-        several = len(figures) > 1 or (len(run) > 2 and line[: run[0].start()].strip())
-        ends = len(run) == 1 and run is runs[-1] and figures and not _ORDINAL.fullmatch(figures[0])
-        if several or ends:
-            return _Row(len(run), offset + run[0].start(), offset + run[-1].start())
+            groups[-1].append(word)
+        elif groups[-1] and not _MARK.fullmatch(word[0]):
+            groups.append([])
+    for group in reversed(groups):
+        figures = [word[0] for word in group if _DIGIT.search(word[0])]
+        # A group with fewer than two figures needs more than two values, dashes included, and a label before it:
+        # "- 51 -" is a page number, and "Part 5 - Pensions" is a title.
+        has_several = len(figures) > 1 or (len(group) > 2 and line[: group[0].start()].strip())
+        # A single number of one or two digits at the end of a line is part of a name, such as "Note 12".
+        is_last = len(group) == 1 and group is groups[-1] and figures and not _ORDINAL.fullmatch(figures[0])
+        if has_several or is_last:
+            return _Row(len(group), offset + group[0].start(), offset + group[-1].start())
     return None
 
 
 def _is_value(word: str) -> bool:
-    return len(word) <= _LONGEST_VALUE and _VALUE.fullmatch(word) is not None and not _YEAR.fullmatch(word)
+    return len(word) <= _MAX_VALUE and _VALUE.fullmatch(word) is not None and not _YEAR.fullmatch(word)
 
 
 def _is_prose(text: str, *, after_prose: bool) -> bool:
-    """Return whether a line looks like part of a sentence."""
-    if len(text) > _LONGEST_LINE or (after_prose and text[0].islower()):
+    """Return whether a line looks like a part of a sentence. ``after_prose`` says whether the line above does."""
+    if len(text) > _MAX_LINE or (after_prose and text[0].islower()):
         return True
     return _SENTENCE_END.search(text) is not None and len(text.split()) >= _SENTENCE_WORDS
 
 
 def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
-    """Return the table head: the lines above a row, down to the last line of column heads; empty if there is none.
+    """Return the table head above a row: the lines down to the last line of column heads; empty without column heads.
 
-    See `find_headed_tables` for the position of column heads.
+    See `find_headed_tables` for the positions of column heads.
     """
     label = _word_rects(page, (row[0], figures.first))
     last = _word_rects(page, (figures.last, row[1]))
@@ -194,8 +196,8 @@ def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> t
     label_end = label[:, 2].max(initial=0.0)
     for count in range(len(above), 0, -1):
         rects = _word_rects(page, above[count - 1])
-        over = len(rects) and rects[:, 2].max() > last[0, 0]
-        if over and (rects[:, 0].min() >= label_end or _has_column_gap(page, above[count - 1])):
+        is_over_value = len(rects) and rects[:, 2].max() > last[0, 0]
+        if is_over_value and (rects[:, 0].min() >= label_end or _has_column_gap(page, above[count - 1])):
             return tuple(above[:count])
     return ()
 
@@ -203,14 +205,14 @@ def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> t
 def _word_rects(page: Page, span: Span) -> FloatArray:
     """Return the rectangles of the words that begin in a span, in text order, shape (n, 4)."""
     starts = page.boxes.starts
-    # Use the dtype of ``starts``, because `searchsorted` copies the whole array if the dtypes differ.
+    # The dtypes must be equal, because `searchsorted` would copy the whole array otherwise.
     first, last = np.searchsorted(starts, np.array(span, starts.dtype))
     rects: FloatArray = page.boxes.rects[first:last]
     return rects
 
 
 def _has_column_gap(page: Page, span: Span) -> bool:
-    """Return whether two neighbouring words of a line have a gap as wide as a gap between columns."""
+    """Return whether the gap between two neighbouring words of a line is as wide as a gap between columns."""
     rects = _word_rects(page, span)
     gaps = (rects[1:, 0] - rects[:-1, 2]) * page.width
     heights = (rects[:, 3] - rects[:, 1]) * page.height

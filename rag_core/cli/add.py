@@ -20,10 +20,11 @@ from rag_core.types.documents import DEFAULT_COLLECTION, DocumentStatus
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
-# The reason of a file whose job was queued by a command that was interrupted.
+# The reason in the row of a file that an interrupted command had queued.
 CONTINUED = "Continued: an interrupted command had queued it."
+# More jobs than are ever active at a time, so that `Jobs.list` returns all of them.
 MAX_LISTED = 100_000
-# Maximum number of files that wait in the engine: enough to keep the engine busy, few enough to fit in memory.
+# Most files that wait in the engine: enough to keep it busy, few enough for the memory.
 MAX_PENDING = 64
 
 
@@ -93,14 +94,15 @@ class Additions:
         self._options = options
         self._bars = bars
         active = engine.jobs.list(active=True, limit=MAX_LISTED)
-        # The names of the jobs that earlier commands left, and which of these jobs index a file.
+        # Names of the active jobs of earlier commands, by job id.
         self._earlier = {job.job_id: job.name for job in reversed(active)}
+        # Ids of those jobs that index a file.
         self._files = {job.job_id for job in active if job.kind == "index"}
-        # Names of the files, as they are shown, by the job that is waited for.
+        # Displayed names of the files, by the id of the job to wait for.
         self._pending: dict[str, list[str]] = {}
 
     def run(self, sources: Iterator[Source], *, resume: bool) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the files, and with ``resume`` those of all files that an earlier command left."""
+        """Yield the rows of the files; with ``resume``, also the rows of files that earlier commands queued."""
         if resume:
             self._pending = {job_id: [name] for job_id, name in self._earlier.items() if job_id in self._files}
         for source in sources:
@@ -114,13 +116,16 @@ class Additions:
         yield from self._wait(0)
 
     def finish(self) -> int:
-        """Wait for what the files caused besides, such as a new name in chunks; return how many earlier files wait."""
+        """Wait for jobs that the files caused, such as a re-index after a change of names.
+
+        Return the number of files that earlier commands queued and that still wait.
+        """
         active = [job.job_id for job in self._engine.jobs.list(active=True, limit=MAX_LISTED)]
         self._engine.jobs.wait([job_id for job_id in active if job_id not in self._earlier])
         return len(self._files.intersection(active))
 
     def _wait(self, most: int) -> Iterator[dict[str, Any]]:
-        """Yield rows of files whose jobs end, until at most ``most`` jobs remain."""
+        """Yield the rows of files as their jobs end, until at most ``most`` jobs remain."""
         while len(self._pending) > most:
             for job in self._engine.jobs.as_completed(list(self._pending), self._bars.show):
                 shown = self._pending.pop(job.job_id)
@@ -134,7 +139,7 @@ class Additions:
                     return
 
     def _build_rows(self, job: Job, shown: list[str]) -> Iterator[dict[str, Any]]:
-        """Yield a row for each file with the content of a job; the job of an earlier command was continued."""
+        """Yield a row for each of the files with the content that a job indexed."""
         document = find_document(self._engine, job)
         row = json_rows.build_addition_row(shown[0], job, document)
         is_continued = job.job_id in self._earlier
@@ -149,8 +154,8 @@ class Additions:
 
 
 def _add_to_app(app: RunningApp, sources: Iterator[Source], form: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Upload files to the running application, and yield the row of each in their order."""
-    # The name of each file as it is shown, its job, and whether that job indexes the same content from another path.
+    """Upload files to the running application, and yield their rows in the same order."""
+    # Displayed name of each file, id of its job, and whether the job was queued for another file with the same content.
     pending: deque[tuple[str, str, bool]] = deque()
     for source in sources:
         if source.problem:

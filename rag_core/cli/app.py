@@ -61,9 +61,9 @@ from rag_core.types.usage import Usage
 
 # Typer's return value for a command that was interrupted from the keyboard.
 INTERRUPTED = 130
-# 128 plus the number of the signal SIGPIPE. Programs such as cat end with this status when "head" closes the pipe, and
-# scripts do not treat it as an error. The signal itself stays ignored, because it would end the process in the middle
-# of its work, and also when a server closes a connection.
+# 128 plus the number of the signal SIGPIPE: the exit status of programs such as cat when "head" closes the pipe, which
+# scripts do not treat as an error. Python ignores the signal itself, which would also end the process in the middle of
+# its work when a server closes a connection.
 SIGPIPE_STATUS = 141
 _USER_ERRORS = (
     *(BackupError, CollectionError, LabelError, ModelNotDownloaded, QuestionError),
@@ -100,7 +100,7 @@ def list_documents(as_json: Json = False) -> None:
             rows = list(opened.read_list("documents"))
         else:
             rows = [row for one in opened.documents.list() for row in json_rows.build_document_rows(one)]
-    # Most libraries have only the default collection, so the column is shown only if there are other collections.
+    # Show the column only if there are other collections than the default one, which most libraries do not have.
     collection_column = ["collection"] if any(row["collection"] != DEFAULT_COLLECTION for row in rows) else []
     if not as_json:
         rows = [row | {"added_at": datetime.fromisoformat(row["added_at"])} for row in rows]
@@ -117,7 +117,7 @@ app.command()(outline)
 def delete(documents: DocumentNames, as_json: Json = False) -> None:
     """Delete documents from every store. Prints how many chunks were removed, and how many remain."""
     with open_engine() as engine:
-        # Documents are deleted one by one: if a store fails, the output still shows which documents are gone.
+        # Print each receipt at once: if a store fails, the output shows which documents are deleted.
         for receipt in engine.documents.delete_named(documents):
             removed = format_count(receipt.chunks_removed, "chunk")
             kept = f"; the same content stays in the library as {receipt.kept_as}" if receipt.kept_as else ""
@@ -216,8 +216,8 @@ def main() -> None:
     try:
         code = _run()
     except SystemExit:
-        # Only Typer and Rich raise this exception, namely if the program that reads the output has ended. The status of
-        # a command is a return value.
+        # Typer and Rich raise this exception if the program that reads the output has ended. The status of a command is
+        # a return value instead.
         _detach_streams()
         code = SIGPIPE_STATUS
     sys.exit(code)
@@ -249,7 +249,7 @@ def _report_error(error: BaseException, code: int, message: str) -> int:
 
 
 def _detach_streams() -> None:
-    """Redirect broken output streams to the null device; otherwise Python fails again when it flushes them at exit."""
+    """Redirect broken output streams to the null device, so that Python can flush them at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

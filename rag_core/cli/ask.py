@@ -76,14 +76,8 @@ def search(
         result = opened.search(text, **options, configuration=RetrievalConfig(strategy=strategy))
         return json_rows.build_search_row(result, None), None
 
-    _run_questions(
-        run,
-        lambda row, _: console.print_passages(row),
-        question,
-        questions,
-        _scope(document, collection, as_of),
-        as_json,
-    )
+    scope = Scope.of(document, collection or (), as_of)
+    _run_questions(run, lambda row, _: console.print_passages(row), question, questions, scope, as_json)
 
 
 def ask(
@@ -108,21 +102,22 @@ def ask(
         answer = opened.answer(text, **options, configuration=how, model=writer)
         return json_rows.build_answer_row(answer, None), answer
 
-    _run_questions(
-        run,
-        lambda row, answer: console.print_answer(row, answer) if answer else console.print_answer_row(row),
-        question,
-        questions,
-        _scope(document, collection, as_of),
-        as_json,
-    )
+    def show(row: dict[str, Any], answer: Answer | None) -> None:
+        if answer is None:
+            console.print_answer_row(row)
+        else:
+            console.print_answer(row, answer)
 
-
-def _scope(documents: list[str] | None, collections: list[str] | None, as_of: str) -> Scope:
-    return Scope(tuple(documents or ()), tuple(collections or ()), as_of)
+    scope = Scope.of(document, collection or (), as_of)
+    _run_questions(run, show, question, questions, scope, as_json)
 
 
 def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
+    """Run a question, or the questions of a file, and print the results.
+
+    ``run`` takes the engine or the application, a question and its scope, and returns the row and the answer. ``show``
+    prints both.
+    """
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
     questions: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)

@@ -1,9 +1,8 @@
-"""The command ``check``, which compares statements with the documents, or each with its own source."""
+"""``check``: compare statements with the documents, or each statement with a source of its own."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,6 @@ from rag_core.api import json_rows
 from rag_core.cli import console
 from rag_core.cli.ask import Collections, Documents
 from rag_core.cli.common import Json, open_engine
-from rag_core.engine import Engine
 from rag_core.errors import QuestionError
 from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
@@ -45,9 +43,13 @@ def check(
         scope = Scope.of(document, collection or ())
         listed = statements or engine.checker.split(draft)
         usage, notices = Usage(), dict[str, None]()
-        for identifier, one in _check_pairs(engine, rows) if pairs else _check_statements(engine, listed, scope):
+        if pairs:
+            checked = ((row["id"], engine.checker.check_pair(row["statement"], row["source"])) for row in rows)
+        else:
+            checked = ((str(number), one) for number, one in enumerate(engine.checker.check_all(listed, scope), 1))
+        for identifier, one in checked:
             row = json_rows.build_check_row(one, identifier, with_place=not pairs)
-            console.print_row(row, _describe(one), as_json)
+            console.print_row(row, _format_statement(one), as_json)
             usage += one.usage
             notices |= dict.fromkeys(one.notices)
     for notice in notices:
@@ -56,17 +58,7 @@ def check(
         console.print_note(f"The model used {usage.label}")
 
 
-def _check_pairs(engine: Engine, rows: list[dict[str, Any]]) -> Iterator[tuple[str, CheckedStatement]]:
-    for row in rows:
-        yield row["id"], engine.checker.check_pair(row["statement"], row["source"])
-
-
-def _check_statements(engine: Engine, statements: list[str], scope: Scope) -> Iterator[tuple[str, CheckedStatement]]:
-    for number, one in enumerate(engine.checker.check_all(statements, scope), 1):
-        yield str(number), one
-
-
-def _describe(one: CheckedStatement) -> str:
+def _format_statement(one: CheckedStatement) -> str:
     place = (
         f" ({one.citation.document}, page {one.citation.page_label})" if one.citation and one.citation.document else ""
     )

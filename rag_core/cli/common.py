@@ -18,8 +18,10 @@ from rag_core.types.evaluation import Label
 from rag_core.types.jobs import Job, JobState
 
 T = TypeVar("T")
+# Exit codes: wrong arguments, some files or questions failed, and the command failed.
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 
+# The global options of the command line, by name.
 options: dict[str, Any] = {}
 
 DocumentNames = Annotated[list[str], typer.Argument(help="Names or ids.", show_default=False)]
@@ -40,7 +42,7 @@ def open_engine() -> Iterator[Engine]:
 
 @contextmanager
 def open_engine_or_app() -> Iterator[Engine | RunningApp]:
-    """Yield the engine for the data folder, or the application that has the folder open."""
+    """Yield the engine for the data folder in ``options``, or the running application that has the folder open."""
     try:
         engine = Engine(read_settings())
     except DataFolderInUse as error:
@@ -54,19 +56,19 @@ def open_engine_or_app() -> Iterator[Engine | RunningApp]:
 
 
 def exit_unless_done(job: Job, code: int = FAILED) -> None:
-    """Print why a job was not done, and end the command with an exit code; return if the job was done."""
+    """If a job was not done, print why and end the command with an exit code."""
     if job.state is not JobState.DONE:
         console.print_problem(job.reason)
         raise typer.Exit(code)
 
 
 def wait_for_result(events: Generator[Any, None, None], result: type[T], name: str, if_stopped: str) -> T:
-    """Return the last event of a long run, and show the progress of the others.
+    """Return the event of the type ``result`` from a long run, and show the progress that the other events report.
 
     Raises
     ------
     RagError
-        The run is interrupted from the keyboard; ``if_stopped`` tells the consequence.
+        The run was interrupted from the keyboard. ``if_stopped`` describes the consequence.
     """
     stage = ""
     try:

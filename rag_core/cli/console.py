@@ -32,8 +32,9 @@ from rag_core.types.local_time import to_local_time
 from rag_core.types.usage import Usage
 
 err = Console(stderr=True)
-# Width of a line if the output is not a terminal.
+# Characters in a line if the output is not a terminal.
 UNLIMITED_WIDTH = 100_000
+# Most characters that are shown of a passage.
 PREVIEW = 300
 
 
@@ -65,13 +66,13 @@ def print_problem(text: str) -> None:
 
 
 def print_table(rows: Sequence[dict[str, Any]], columns: Sequence[str], *, numeric: Sequence[str] = ()) -> None:
-    """Print rows as a table; text from documents is never parsed as markup."""
+    """Print rows as a table. Text from documents is not parsed as markup."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        # Long cells are folded, not cut, because users need the whole name of a document for other commands.
+        # Fold long cells instead of cutting them: users need whole names of documents for other commands.
         shown.add_column(column.replace("_", " "), justify="right" if column in numeric else "left", overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
+        shown.add_row(*(Text(_format_cell(row.get(column))) for column in columns))
     print_wide(shown)
 
 
@@ -93,7 +94,7 @@ def print_rows(
 
 
 def print_row(row: dict[str, Any], line: str, as_json: bool) -> None:
-    """Print a JSON object, or a line that says the same."""
+    """Print a JSON object or, if ``as_json`` is false, a line with the same content."""
     if as_json:
         print_json(row)
     else:
@@ -122,7 +123,7 @@ def print_ranking(row: dict[str, Any]) -> None:
     best, needed = (f"{gate[name]:.{count_decimals(gate['threshold'])}f}" for name in ("score", "threshold"))
     print_wide(Text(f"{gate['score_name']} {best}, needs {needed}: {verdict}", "dim"))
     for passage in row["passages"]:
-        # Scores are rounded before 0.0 is added, so that a score just below zero is not shown as "-0.00".
+        # Adding 0.0 to the rounded score turns "-0.00" into "0.00".
         scores = "  ".join(
             f"{name} {round(value, 2) + 0.0:.2f}" for name, value in passage["scores"].items() if value is not None
         )
@@ -134,7 +135,7 @@ def print_ranking(row: dict[str, Any]) -> None:
 
 
 def print_answer(row: dict[str, Any], answer: Answer) -> None:
-    """Print an answer and its citations; cited rows of tables are printed as tables with their headers."""
+    """Print an answer and its citations. Cited rows of tables are printed below the headers of their columns."""
     if answer.as_of:
         print_wide(Text(f"As of {answer.as_of}", "dim"))
     if answer.short and not answer.opens_with_short:
@@ -158,7 +159,7 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
 
 
 def print_answer_row(row: dict[str, Any]) -> None:
-    """Print an answer received as JSON, without its `Answer` object."""
+    """Print an answer of the running application, of which only the JSON object is known."""
     for block in parse_answer_text(row["text"], [one["quote"] for one in row["citations"]]):
         print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
     _print_marks(row)
@@ -225,9 +226,9 @@ def job_bars() -> Iterator[JobBars]:
 
 @contextmanager
 def counter(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that takes the number of finished items and the total number.
+    """Yield a function of the number of finished items and the total number, which updates a progress bar.
 
-    A progress bar shows these numbers, or other columns, if standard error is a terminal.
+    The bar shows these numbers, or other ``columns``. It is shown only if standard error is a terminal.
     """
     with _show_progress(*(columns or (TextColumn("{task.completed}/{task.total}"),))) as progress:
         task = progress.add_task(name, total=None)
@@ -245,7 +246,7 @@ def _show_progress(*columns: ProgressColumn) -> Progress:
     return Progress(name, BarColumn(), *columns, TimeRemainingColumn(), console=err, transient=True, disable=not shown)
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -253,5 +254,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, datetime):
         return to_local_time(value).strftime("%Y-%m-%d %H:%M")
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_cell(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_format_cell(one)}" for name, one in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,4 +1,4 @@
-"""``pages`` and ``outline``: print what was read of a document."""
+"""``pages`` and ``outline``: print the text and the sections of a document."""
 
 from __future__ import annotations
 

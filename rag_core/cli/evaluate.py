@@ -75,7 +75,7 @@ def evaluate(
         if judge_config and all(isinstance(one, Baseline) for one in choices):
             raise typer.BadParameter("--judge needs answers, but baselines only rank pages. Leave out --judge.")
         parsed_labels = read_labels(engine, labels)
-        if out:
+        if out:  # fail before the long evaluation
             _check_writable(out)
         chosen = engine.evaluations.list_methods(k, b) if as_table else choices
         engine.evaluations.check(chosen)
@@ -97,7 +97,7 @@ def evaluate(
         ]
         methods = engine.evaluations.tabulate(evaluations) if as_table else ()
         pseudo = evaluations[0].pseudo_questions
-        rows = list(_method_rows(methods, pseudo) if as_table else _metric_rows(engine, evaluations, most))
+        rows = list(_list_method_rows(methods, pseudo) if as_table else _list_metric_rows(engine, evaluations, most))
         is_pair = len(evaluations) == 2 and not as_table
         check = engine.evaluations.check_release(*evaluations) if is_pair else None
         if as_json:
@@ -121,7 +121,7 @@ def evaluate(
                     console.print_note(f"{one.configuration}: {note}")
             if check:
                 (console.print_problem if check.verdict == "refused" else console.print_note)(check.reason)
-        # The report is written last, so that the metrics are printed even if the folder cannot be written.
+        # Write the report last, so that the metrics are printed even if the folder cannot be written.
         written = engine.evaluations.write_report(evaluations, out) if out else []
     if written and not as_json:
         console.print_line(f"{len(written)} tables and charts are in {out}.")
@@ -136,7 +136,7 @@ def _find_configurations(engine: Engine, names: Sequence[str], k: float, b: floa
 
 
 def _check_writable(folder: Path) -> None:
-    """Raise an error if a folder cannot be created or written, before a long evaluation starts."""
+    """Raise `typer.BadParameter` if a folder cannot be created or written."""
     try:
         nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         tempfile.TemporaryFile(dir=nearest).close()
@@ -144,7 +144,7 @@ def _check_writable(folder: Path) -> None:
         raise typer.BadParameter(f"{folder} cannot be written ({error.strerror}). Name another folder.") from None
 
 
-def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
+def _list_metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
     """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
     for one in evaluations:
         for figure in one.figures:
@@ -161,7 +161,7 @@ def _metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float)
             yield json_rows.build_comparison_row(comparison, f"{second.configuration} minus {first.configuration}")
 
 
-def _method_rows(methods: Sequence[MethodRow], pseudo_questions: int) -> Iterator[dict[str, Any]]:
+def _list_method_rows(methods: Sequence[MethodRow], pseudo_questions: int) -> Iterator[dict[str, Any]]:
     reference = next(one.configuration for one in methods if one.is_reference)
     return (row for one in methods for row in json_rows.build_method_rows(one, reference, pseudo_questions))
 

@@ -8,7 +8,7 @@ from rag_core.api.client import RunningApp
 from rag_core.cli.common import open_engine_or_app
 from rag_core.types.access import Caller
 
-# Where the application is, as soon as it is started.
+# The address of links. They open only while the application runs.
 APPLICATION = "http://localhost:8501"
 
 
@@ -17,7 +17,7 @@ def mcp() -> None:
 
     If the application runs, it does the work; otherwise, this process has the data folder open until the program ends.
     """
-    # No other command needs the endpoints and the server.
+    # Imported here, because no other command needs the endpoints and the server.
     from rag_core.api.endpoints import fetch_locally
     from rag_core.api.mcp_server import serve_stdio
 

@@ -11,18 +11,28 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.parsing.formats.accepted import ACCEPTED
 
-# Files of most formats are compressed already, so a zip entry that grows by more than this factor when it is unpacked
-# is probably a zip bomb. An entry that unpacks to fewer bytes than the second value may grow by any factor.
+# Largest factor by which a zip entry may grow when it is unpacked. Files of most formats are compressed already, so an
+# entry that grows more is probably a zip bomb.
 MAX_RATIO = 100
+# Number of unpacked bytes below which an entry may grow by any factor.
 MIN_SUSPICIOUS_BYTES = 10_000_000
 _READ_KINDS = (*ACCEPTED.suffixes, ".zip")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to index: its path for display, its name and its bytes, or the problem that prevents reading it.
+    """A file to index, or the problem that prevents reading it.
 
-    ``folder`` is the full path of the folder, or of the archive and the folders in it.
+    Attributes
+    ----------
+    shown : str
+        The path for display.
+    name : str
+    data : bytes
+    problem : str
+        Empty if the file was read.
+    folder : str
+        The full path of the folder, or of the archive and the folders in it.
     """
 
     shown: str
@@ -33,11 +43,11 @@ class Source:
 
 
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
-    """Yield the files of the paths; files of a folder or an archive are sorted by name.
+    """Yield the files of the paths; the files of a folder or an archive are sorted by name.
 
-    A folder yields its files of accepted formats and those in its archives, including subfolders. A link in a folder
-    yields the file that it leads to, unless that file is yielded anyway; a link to a folder or to nothing yields a
-    problem. The name of a file in an archive omits the folders within the archive.
+    Of a folder, the files of accepted formats and the archives are read, including those in subfolders. A link to a
+    file is followed, unless the file is read anyway. A link to a folder or to nothing is a problem. The name of a file
+    in an archive is without the folders within the archive.
 
     Parameters
     ----------
@@ -60,7 +70,7 @@ def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
 
 
 def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
-    """Return the files and archives of a folder and its subfolders, and the links that lead to no file."""
+    """Return the files and archives of a folder and its subfolders, and the links to folders or to nothing."""
     files, linked, problems = [], [], []
     for path in sorted(folder.rglob("*")):
         if _is_macos_metadata(path.name):
@@ -73,7 +83,7 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
             problems.append(Source(str(path), path.name, problem=reason))
         elif is_wanted and path.is_file():
             target = path.resolve()
-            # A store of files by content may name them without the ending.
+            # Use the name of the link if the target has no known ending, as in stores that name files by their content.
             linked.append(target if target.suffix.lower() in _READ_KINDS else path)
         elif is_wanted:
             reason = f"{path} is a link to {path.readlink()}, which does not exist."
@@ -85,7 +95,7 @@ def _read_file(path: Path, max_bytes: int) -> Source:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            # A device file may report size 0 but never end, so the read is limited.
+            # Limit the read: a device file may report the size 0 and never end.
             data = b"" if size > max_bytes else file.read(max_bytes + 1)
     except OSError as error:
         return Source(str(path), path.name, problem=f"{path} cannot be read ({error.strerror}).")
@@ -124,7 +134,7 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
         return Source(shown, name, problem=f"{problem} If you trust it, unpack it and add it as a file.")
     try:
         with archive.open(entry) as stream:
-            # An entry can be larger than the size in its header, so the read is limited.
+            # Limit the read: an entry can be larger than the size in its header.
             data = stream.read(max_bytes + 1)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError, EOFError, ValueError) as error:
         return Source(shown, name, problem=f"{name} cannot be unpacked from {path.name} ({error}).")

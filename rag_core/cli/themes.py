@@ -13,7 +13,7 @@ from rag_core.types.formatting import format_count
 from rag_core.types.jobs import JobState
 from rag_core.types.themes import NOT_BUILT, ModelUse
 
-# Entities and linked entities that `show` prints.
+# Most entities, and most pairs of linked entities, that `show` prints.
 _SHOWN = 15
 
 themes_app = typer.Typer(

@@ -1,4 +1,4 @@
-"""``backup``, ``restore``, ``export`` and ``import``: keep a library, and bring it to another place."""
+"""``backup``, ``restore``, ``export`` and ``import``: save a whole library, or move its content to another one."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def export_library(
 
 @contextmanager
 def _create_file(file: Path) -> Iterator[BinaryIO]:
-    """Provide a new file that only its owner can read; delete it if it is not completed."""
+    """Yield a new file that only its owner can read; delete the file if an error is raised."""
     try:
         with file.open("xb") as target:
             file.chmod(0o600)
@@ -124,7 +124,7 @@ def _import_into_engine(engine: Engine, source: BinaryIO) -> tuple[dict[str, Any
 
 
 def _import_into_app(app: RunningApp, source: BinaryIO) -> tuple[dict[str, Any], Ended]:
-    """Send an export in parts, since together its documents may be larger than an upload may be."""
+    """Import an export in parts, because the whole may exceed the limit on uploads; see `_import_into_engine`."""
     jobs: dict[str, str] = {}
     for part in split_export(source):
         row: dict[str, Any] = app.request("POST", "import", files={"file": ("export.zip", part)})

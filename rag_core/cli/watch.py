@@ -51,7 +51,7 @@ def watch(
 
 
 def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
-    """Check the folder once or repeatedly; return whether the last check found a problem or a refused file."""
+    """Check a folder once, or until interrupted; return whether the check found a problem or a refused file."""
     while True:
         result = engine.watches.sync(watch_id)
         if result is None:

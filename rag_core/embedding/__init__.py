@@ -1,4 +1,4 @@
-"""Models that compute vectors: embedders (a dense vector and token vectors for a text) and sparse encoders."""
+"""Models that compute vectors of texts: embedders and sparse encoders."""
 
 from pathlib import Path
 
@@ -11,10 +11,17 @@ from rag_core.settings import BUNDLED_EMBEDDER, MULTILINGUAL_EMBEDDER
 
 
 def load_embedder(name: str, runtime: RuntimeChoice | None = None, models: Path | None = None) -> Embedder:
-    """Return the embedder of this name: the bundled embedder, or one that runs a sentence-transformers model.
+    """Return the embedder with a name.
 
-    ``runtime`` is the runtime of the bundled embedder; see `BundledEmbedder`. ``models`` is the folder into which the
-    multilingual embedder is unpacked; without one, its name is that of a model of sentence-transformers.
+    Parameters
+    ----------
+    name : str
+        Name of the bundled or the multilingual embedder, or name or path of a sentence-transformers model.
+    runtime : RuntimeChoice, optional
+        The runtime of the bundled embedder.
+    models : Path, optional
+        The folder into which the multilingual embedder is unpacked. Without it, the name of the multilingual embedder
+        stands for a sentence-transformers model.
     """
     if name == BUNDLED_EMBEDDER:
         return BundledEmbedder(runtime)

@@ -1,4 +1,4 @@
-"""A model that reads a question and a text together, and finds the answer in the text; the bundled model with LoRA."""
+"""The answerability model, which reads a question and a text together and finds the answer in the text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,40 +20,38 @@ from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
-# Maximum number of tokens of question and text together. It is low because long inputs take more time, and most pairs
-# of question and text are shorter.
+# Maximum number of tokens of question and text together. Most pairs are shorter, and longer ones would take more time.
 WINDOW = 192
-# Longest answer, and number of its possible first tokens that are considered.
+# Maximum number of tokens of an answer, and number of tokens that are considered as its first token.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
-# The reading of texts in other languages than English, which the model does not know: it decides nothing.
+# A neutral reading for texts in languages other than English, which the model does not know.
 UNREAD = Reading(0.5, 0, 0, 0.0)
-# Number of readings that are kept, since questions are asked again in a conversation.
-_KEPT = 4096
+# Number of cached readings. Questions are often asked again.
+_MAX_CACHED = 4096
 
 
 class AnswerabilityModel:
     """Estimates whether a short text answers a question, and where the answer is.
 
-    The reranker embeds question and text separately and then compares their tokens. To the reranker, "who sold Alaska"
-    is as similar to "America bought Alaska" as to "Russia sold Alaska to America". This model reads question and text
-    together, so that it can distinguish such texts. It is the encoder of the bundled embedder, with a matrix of rank 16
-    added to the weight matrices (Hu et al., "LoRA: Low-rank adaptation of large language models", ICLR 2022).
-    ``benchmarks/fit_answerability.py`` fits these adapters to two tasks: whether a text answers a question, and where
-    the answer starts and ends (Devlin et al., "BERT: Pre-training of deep bidirectional transformers for language
-    understanding", NAACL 2019).
+    Because it reads question and text together, this model distinguishes texts that the reranker cannot distinguish. To
+    the reranker, "who sold Alaska" is as similar to "America bought Alaska" as to "Russia sold Alaska to America".
+
+    The model is the encoder of the bundled embedder with LoRA adapters of rank 16 (Hu et al., "LoRA: Low-rank
+    adaptation of large language models", ICLR 2022). ``benchmarks/fit_answerability.py`` fits the adapters to two
+    tasks: whether a text answers a question, and where the answer starts and ends (Devlin et al., "BERT: Pre-training
+    of deep bidirectional transformers for language understanding", NAACL 2019).
 
     Parameters
     ----------
     runtime : Runtime, optional
-        The library and the precision; by default OpenVINO in bf16 if the processor multiplies bf16 numbers, else in
-        fp32.
+        The library and the precision. The default is OpenVINO, in bf16 if the processor supports it, else in fp32.
 
     Raises
     ------
     EmbedderMissing
         The package with the weights is not installed.
     EmbedderChanged
-        The installed weights are not the weights for which the adapters were fitted.
+        The installed weights are not those for which the adapters were fitted.
     """
 
     def __init__(self, runtime: Runtime | None = None) -> None:
@@ -66,40 +65,42 @@ class AnswerabilityModel:
         self._model = load_encoder(runtime or default_runtime(), path, changes)
         self._head, self._bias = adapters["head.weight"], adapters["head.bias"]
         self._executor = ThreadPoolExecutor(self._model.max_parallel_calls, thread_name_prefix="answerability")
-        self._read_once = lru_cache(maxsize=_KEPT)(self._read)
+        self._read_cached = lru_cache(maxsize=_MAX_CACHED)(self._read)
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
-        """Yield the reading of each pair of a question and a text, in the order of the pairs.
+        """Return an iterator over the readings of pairs of a question and a text, in the order of the pairs.
 
-        The readings are computed in this order in background threads, which start with the call. Those that have not
-        started when the iterator is deleted are not computed. If question and text together have more than `WINDOW`
-        tokens, the longer of the two is cut off at its end.
+        Background threads compute the readings in this order. When the iterator is deleted, readings that have not
+        started are cancelled. If question and text together have more than `WINDOW` tokens, the end of the longer one
+        is ignored.
         """
-        return self._executor.map(self._read_once, *zip(*pairs, strict=True)) if pairs else iter(())
+        return self._executor.map(self._read_cached, *zip(*pairs, strict=True)) if pairs else iter(())
 
     def score_span(self, question: str, text: str, start: int, end: int) -> float:
         """Return the logarithm of the probability that a span of the text is the answer.
 
-        It is the product of the probabilities of its first and its last token. "No answer" is one of the alternatives.
-        If question and text have more than `WINDOW` tokens and the span is cut off, the result is minus infinity.
+        The probability is the product of the probabilities of the first and the last token of the span. "No answer" is
+        one of the alternatives. If the end of the text is ignored and the span is in it, the result is minus infinity.
         """
         encoding = self._tokenizer.encode(question, text)
         scores = self._score_tokens(encoding.ids)[:, :2]
-        in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
-        inside = [at for at in in_text if encoding.offsets[at][0] < end and encoding.offsets[at][1] > start]
-        if not inside or encoding.offsets[inside[-1]][1] < end:
+        in_text = _find_text_tokens(encoding)
+        spans = encoding.offsets
+        inside = [token for token in in_text if spans[token][0] < end and spans[token][1] > start]
+        if not inside or spans[inside[-1]][1] < end:
             return -math.inf
         possible = scores[[0, *in_text]].astype(np.float64)
         log_totals = np.logaddexp.reduce(possible, axis=0)
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
     def _read(self, question: str, text: str) -> Reading:
+        """Return the reading of a question and a text."""
         if detect_language(question) or detect_language(text):
             return UNREAD
         encoding = self._tokenizer.encode(question, text)
         scores = self._score_tokens(encoding.ids)
         probability = 1.0 / (1.0 + math.exp(-float(scores[0, 2])))
-        in_text = [at for at, part in enumerate(encoding.sequence_ids) if part == 1]
+        in_text = _find_text_tokens(encoding)
         if not in_text:
             return Reading(probability, 0, 0, -math.inf)
         first, last, score = find_span(scores[in_text[0] : in_text[-1] + 1, :2])
@@ -107,13 +108,22 @@ class AnswerabilityModel:
         return Reading(probability, start, end, score - float(scores[0, :2].sum()))
 
     def _score_tokens(self, ids: Sequence[int]) -> FloatArray:
-        """Return the scores of each token as the first and the last of the answer, and of "the text answers"."""
+        """Return three scores of each token, shape (tokens, 3).
+
+        They are the scores that the token is the first or the last token of the answer, and the score that the text
+        answers the question, of which only that of the first token is used.
+        """
         scores: FloatArray = self._model.states(*pad_ids([ids], 0, LENGTH_STEP))[0] @ self._head.T + self._bias
         return scores
 
 
+def _find_text_tokens(encoding: Any) -> list[int]:
+    """Return the positions of the tokens of the text, which is the second of two encoded sequences."""
+    return [position for position, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
+
+
 def find_span(scores: FloatArray) -> tuple[int, int, float]:
-    """Return the first and last token of the best span of at most `MAX_ANSWER_TOKENS` tokens, and its score.
+    """Return the first and the last token of the best span of at most `MAX_ANSWER_TOKENS` tokens, and its score.
 
     Parameters
     ----------

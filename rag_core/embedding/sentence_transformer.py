@@ -1,4 +1,4 @@
-"""Run sentence-transformers models: embedders, cross-encoders and sparse encoders. No other module imports torch."""
+"""Run models with sentence-transformers: embedders, cross-encoders, entailment models and sparse encoders."""
 
 from __future__ import annotations
 
@@ -14,14 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rag_core.embedding.embedder import EmbedderIdentity
-from rag_core.embedding.projection import Projection
-from rag_core.embedding.transformer import (
-    TransformerEmbedder,
-    find_text_token_positions,
-    load_tokenizer,
-    pad_ids,
-    scale_to_unit_length,
-)
+from rag_core.embedding.projection import Projection, scale_to_unit_length
+from rag_core.embedding.transformer import TransformerEmbedder, find_text_token_positions, load_tokenizer, pad_ids
 from rag_core.errors import (
     EmbedderError,
     EmbedderMissing,
@@ -42,13 +36,11 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     Parameters
     ----------
     name : str
-        Name or path of a sentence-transformers model. A name must be the name of a model that is already on this
-        machine, because nothing is downloaded.
+        Name or path of a sentence-transformers model that is already on this machine. Nothing is downloaded.
     precision : {"auto", "fp32", "bf16"}
-        Arithmetic of the model. ``auto`` uses bf16 if the processor supports bf16 multiplication. On such processors,
-        bf16 is faster than fp32; on all others, it is slower.
+        ``auto`` stands for bf16 on processors that support it, where it is faster, and otherwise for fp32.
     folder : Path, optional
-        The folder of the model, if its name is no path.
+        The folder of the model, if ``name`` does not say where the model is.
 
     Raises
     ------
@@ -59,27 +51,22 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     """
 
     def __init__(self, name: str, *, precision: str = "auto", folder: Path | None = None) -> None:
-        _silence_libraries()
         import torch
-        from sentence_transformers import SentenceTransformer
 
-        bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
-        dtype = torch.bfloat16 if bf16 else torch.float32
-        try:
-            path = str(folder or name)
-            self._model: Any = SentenceTransformer(
-                path, device="cpu", local_files_only=True, model_kwargs={"dtype": dtype}
-            )
-        except (OSError, ValueError, KeyError) as error:
-            raise EmbedderMissing(
-                f"The embedding model {name!r} is not on this machine ({type(error).__name__}). Set RAG_EMBEDDER to a "
-                f"folder that contains it, or remove the setting to use {BUNDLED_EMBEDDER}, which is included."
-            ) from error
-        self._model.eval()
+        is_bf16 = precision == "bf16" or (precision == "auto" and _has_native_bf16(torch))
+        dtype = torch.bfloat16 if is_bf16 else torch.float32
+        path = str(folder or name)
+        hint = (
+            f"Set RAG_EMBEDDER to a folder that contains it, or remove the setting to use {BUNDLED_EMBEDDER}, which is "
+            "included."
+        )
+        self._model = _load_model(
+            "SentenceTransformer", path, EmbedderMissing, "embedding model", hint, model_kwargs={"dtype": dtype}
+        )
         backend = getattr(self._model.tokenizer, "backend_tokenizer", None)
         if backend is None:
             raise EmbedderError(f"The embedding model {name!r} has no fast tokenizer; choose another (RAG_EMBEDDER).")
-        # Use a copy of the model's tokenizer, because the original truncates and pads texts and is not thread-safe.
+        # The embedder uses a copy of the tokenizer. The original truncates and pads texts and is not thread-safe.
         tokenizer = load_tokenizer(backend.to_str())
         self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._run([tokenizer.encode("a").ids], "document", 0)[1].shape[2]))
@@ -89,14 +76,14 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
             question_prompt=question_prompt,
             document_prompt=document_prompt,
         )
-        # Some models leave the tokens of the prompt, and the special tokens before them, out of the dense vector.
+        # Numbers of leading tokens that some models leave out of the dense vector: the prompt and special tokens.
         self._prompt_tokens = {
             "query": self._count_leading_tokens(question_prompt),
             "document": self._count_leading_tokens(document_prompt),
         }
         self._identity = EmbedderIdentity(
             name=name,
-            weights=_weights_hash(self._model, path, [question_prompt, document_prompt]),
+            weights=_hash_weights(self._model, path, [question_prompt, document_prompt]),
             dimension=int(self._model.get_embedding_dimension()),
             token_dimension=projection.token_dimension,
             projection=projection.name,
@@ -120,7 +107,11 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _run(
         self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what `_forward` returns; ``task`` selects the part of a model with separate encoders."""
+        """Return dense vectors and token vectors, as `_forward`.
+
+        ``task`` selects the encoder in models with separate encoders for questions and documents. ``prompt_tokens`` is
+        the number of leading tokens that the model may leave out of the dense vector.
+        """
         import torch
 
         input_ids, mask = pad_ids(ids, self._pad_id)
@@ -135,20 +126,20 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
 
 
 class TorchEncoder:
-    """The encoder of a BERT model, run in fp32 by torch; the counterpart of `rag_core.embedding.bert.BatchBert`.
+    """The encoder of a BERT model, run in fp32 by torch. It has the methods of `rag_core.embedding.bert.BatchBert`.
 
     Parameters
     ----------
     folder : Path
         A folder with a model in the format of transformers.
     changes : mapping of str to FloatArray, optional
-        Maps the names of weights to arrays that are added to these weights.
+        Arrays that are added to the weights with the same names.
     device : {"cpu", "cuda"}
 
     Attributes
     ----------
     max_parallel_calls : int
-        Number of parallel calls of `states` that use all cores.
+        Number of parallel calls of `states` that together use all cores.
     """
 
     def __init__(
@@ -174,7 +165,7 @@ class TorchEncoder:
         """
         import torch
 
-        # The number of threads is that of the calling thread.
+        # This applies only to the calling thread.
         torch.set_num_threads(1)
         with torch.inference_mode():
             inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
@@ -184,18 +175,17 @@ class TorchEncoder:
 
 
 class CrossEncoder:
-    """A cross-encoder, which reads question and text in one forward pass, run with sentence-transformers.
+    """A cross-encoder, which reads question and text in one forward pass.
 
     Parameters
     ----------
     name : str
-        Name or path of a sentence-transformers CrossEncoder. A name must be the name of a model that is already on
-        this machine, because nothing is downloaded.
+        Name or path of a sentence-transformers CrossEncoder that is already on this machine. Nothing is downloaded.
 
     Raises
     ------
     RerankerMissing
-        The model is not on this machine, or it does not compute one score per pair of question and text.
+        The model is not on this machine, or it does not compute one score for a pair of question and text.
     """
 
     def __init__(self, name: str) -> None:
@@ -212,10 +202,9 @@ class CrossEncoder:
             raise RerankerMissing(f"{name!r} is not a cross-encoder: it does not compute one score per pair. {hint}")
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """Return a score from 0 to 1 for each text, shape (len(texts),). A better answer to the question scores higher.
+        """Return a score from 0 to 1 for each text, shape (len(texts),); higher is better.
 
-        If question and text together have more tokens than the model can read, the longer of the two is cut off at its
-        end.
+        If question and text together have too many tokens for the model, the end of the longer one is ignored.
         """
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
@@ -223,29 +212,28 @@ class CrossEncoder:
 
 
 class EntailmentModel:
-    """A model that reads a text and a statement, and says whether the text supports it, run with sentence-transformers.
+    """A model that judges whether a text supports a statement.
 
-    The labels are read from the model's configuration. A model of natural language inference has a label for
-    contradictions, and only these are not supported, because its "neutral" is often wrong for parts of a page. Of two
-    labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and Durrett, "MiniCheck:
-    Efficient fact-checking of LLMs on grounding documents", EMNLP 2024).
+    The configuration of the model contains its labels. If there is a label for contradictions, as in natural language
+    inference, all statements except contradictions count as supported, because the label "neutral" is often wrong for
+    parts of a page. Of two labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and
+    Durrett, "MiniCheck: Efficient fact-checking of LLMs on grounding documents", EMNLP 2024).
 
     Parameters
     ----------
     name : str
-        Name or path of a sentence-transformers CrossEncoder. A name must be the name of a model that is already on
-        this machine, because nothing is downloaded.
+        Name or path of a sentence-transformers CrossEncoder that is already on this machine. Nothing is downloaded.
 
     Raises
     ------
     VerifierMissing
-        The model is not on this machine, or its labels do not say which of them means that a statement is supported.
+        The model is not on this machine, or its labels do not show which one means "supported".
     """
 
     def __init__(self, name: str) -> None:
         hint = "Set RAG_VERIFIER to a folder that contains one, to model, or remove it to check values only."
         self._model = _load_model("CrossEncoder", name, VerifierMissing, "verifier", hint)
-        labels = {int(at): label.casefold() for at, label in (self._model.config.id2label or {}).items()}
+        labels = {int(index): label.casefold() for index, label in (self._model.config.id2label or {}).items()}
         self._contradicted = _find_label(labels, "contradict", "refut")
         self._supported = _find_label(labels, "entail", "support")
         if self._supported is None and self._model.num_labels <= 2:
@@ -254,38 +242,40 @@ class EntailmentModel:
             raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
 
     def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """Return for each text and statement whether the text supports the statement or does not contradict it.
+        """Return whether each text supports its statement. The end of a text that is too long for the model is ignored.
 
-        A text that is too long for the model is cut off at its end.
+        Parameters
+        ----------
+        pairs : sequence of (str, str)
+            Pairs of a text and a statement.
         """
         import torch
 
-        # A single score becomes a probability, and several ones become shares.
+        # A single score is converted to a probability, and several scores to probabilities that sum to 1.
         is_single = self._model.num_labels == 1
         activation = torch.nn.Sigmoid() if is_single else torch.nn.Softmax(dim=-1)
         scores = self._model.predict(list(pairs), batch_size=8, show_progress_bar=False, activation_fn=activation)
-        shares = np.asarray(scores, np.float32).reshape(len(pairs), -1)
+        probabilities = np.asarray(scores, np.float32).reshape(len(pairs), -1)
         if self._contradicted is not None:
-            return [int(one.argmax()) != self._contradicted for one in shares]
-        return [bool(one[self._supported] >= 0.5) for one in shares]
+            return [int(one.argmax()) != self._contradicted for one in probabilities]
+        return [bool(one[self._supported] >= 0.5) for one in probabilities]
 
 
 def _find_label(labels: dict[int, str], *beginnings: str) -> int | None:
-    return next((at for at, label in labels.items() if label.startswith(beginnings)), None)
+    return next((index for index, label in labels.items() if label.startswith(beginnings)), None)
 
 
 class SparseEncoder:
-    """A learned sparse encoder, which weights the terms of its vocabulary for a text, run with sentence-transformers.
+    """A learned sparse encoder, which computes a weight for each term of its vocabulary.
 
     SPLADE is the best-known model (Formal, Piwowarski and Clinchant, "SPLADE: Sparse lexical and expansion model for
-    first stage ranking", SIGIR 2021). Texts that are longer than the model can read are cut off at their end.
-    All methods are thread-safe.
+    first stage ranking", SIGIR 2021). The ends of texts that are too long for the model are ignored. All methods are
+    thread-safe.
 
     Parameters
     ----------
     name : str
-        Name or path of a sentence-transformers SparseEncoder. A name must be the name of a model that is already on
-        this machine, because nothing is downloaded.
+        Name or path of a sentence-transformers SparseEncoder that is already on this machine. Nothing is downloaded.
 
     Raises
     ------
@@ -299,13 +289,13 @@ class SparseEncoder:
         if _has_untrained_encoder(self._model, name):
             raise SparseEncoderMissing(f"{name!r} is not a sparse encoder: it gives terms no weights. {hint}")
         self.name = name
-        self.weights = _weights_hash(self._model, name, _find_prompts(self._model))
+        self.weights = _hash_weights(self._model, name, _find_prompts(self._model))
         self._running, self._waiting = threading.Lock(), threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[SparseVector]:
-        """Return the vector of each text of a document. Questions that are encoded meanwhile wait for one text."""
-        # An encoder computes a number for each token and each term of its vocabulary. For a batch of texts, these do
-        # not fit in the cache of the processor, which makes batches slower than single texts.
+        """Return the vector of each text. A question that is encoded meanwhile waits for at most one text."""
+        # Batches are slower than single texts, because the numbers for all tokens and terms do not fit in the cache of
+        # the processor.
         return [self._encode(self._model.encode_document, text) for text in texts]
 
     def encode_question(self, question: str) -> SparseVector:
@@ -320,8 +310,8 @@ class SparseEncoder:
 
     @contextmanager
     def _take_turn(self) -> Iterator[None]:
-        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that the thread that
-        # encodes a long document cannot take the model again before it.
+        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that a thread that
+        # encodes many texts cannot take the model again before.
         with self._waiting:
             self._running.acquire()
         try:
@@ -331,10 +321,20 @@ class SparseEncoder:
 
 
 def _load_model(kind: str, name: str, missing: type[RagError], noun: str, hint: str, **options: Any) -> Any:
-    """Return a model of a class of sentence-transformers, such as "CrossEncoder", for inference.
+    """Return a model for inference.
 
-    If the model is not on this machine, raise ``missing``; its message calls the model by ``noun`` and ends with
-    ``hint``.
+    Parameters
+    ----------
+    kind : str
+        Name of a class of sentence-transformers, such as "CrossEncoder".
+    name : str
+        Name or path of the model.
+    missing : type of RagError
+        The error to raise if the model is not on this machine.
+    noun, hint : str
+        The noun for the model and the last sentences in the message of the error.
+    **options
+        Further arguments of the class.
     """
     _silence_libraries()
     import sentence_transformers
@@ -355,14 +355,13 @@ def _silence_libraries() -> None:
 
 
 def _has_trained_head(model: Any) -> bool:
-    # sentence-transformers also loads encoders without a trained head. It then initializes the head randomly and only
-    # logs a warning, so this function checks whether the model has a head.
+    # For an encoder without a trained head, sentence-transformers initializes a random head and only logs a warning.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 
 
 def _has_untrained_encoder(model: Any, name: str) -> bool:
-    # sentence-transformers adds an encoder with random weights to models of other types, and only logs that it does.
+    # To models of other types, sentence-transformers adds an encoder with random weights and only logs a warning.
     if "SparseAutoEncoder" not in {type(module).__name__ for module in model}:
         return False
     from sentence_transformers.util import load_file_path
@@ -372,18 +371,17 @@ def _has_untrained_encoder(model: Any, name: str) -> bool:
 
 
 def _find_prompts(model: Any) -> tuple[str, str]:
-    """Return the prompts of a model for questions and for documents, by the names that sentence-transformers uses.
+    """Return the prompts of a model for questions and for documents.
 
-    ``encode_document`` prefers an empty prompt ``document``, which every model has by default, to a prompt of another
-    name. Here, the first prompt that is not empty is used.
+    Prompts for documents have several names in sentence-transformers. The first one that is not empty is returned.
     """
     prompts: dict[str, str] = model.prompts
     document = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
     return prompts.get("query", ""), document
 
 
-def _weights_hash(model: Any, name: str, prompts: Sequence[str]) -> str:
-    """Return a hash of the weights, and of the prompts if the model has any: both determine its vectors."""
+def _hash_weights(model: Any, name: str, prompts: Sequence[str]) -> str:
+    """Return a hash of the weights and of the prompts, if there are any, which together determine the vectors."""
     files = sorted(Path(name).rglob("*.safetensors")) if Path(name).is_dir() else []
     digest = hashlib.sha256()
     for file in files:

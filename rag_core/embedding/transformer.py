@@ -1,4 +1,4 @@
-"""The base class of all embedders: tokenize texts, form batches, and quantize the token vectors of the model."""
+"""The base class of all embedders, which tokenizes texts, forms batches and quantizes token vectors."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
 # Maximum number of texts in one forward pass.
 BATCH = 2
-# The files that the package of a model must contain.
+# The files of a model.
 FILES = ("config.json", "tokenizer.json", "model.safetensors")
-# Control characters that stand for white space, such as a page break. BERT's tokenizer would remove them, and so join
-# the words before and after them.
+# Control characters that stand for white space, such as a page break. BERT's tokenizer would remove them and join the
+# words before and after them.
 _CONTROL_SPACE = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")
 
 
 class TransformerEmbedder(ABC):
     """An embedder that computes the dense vector and the token vectors of a text in one forward pass.
 
-    Subclasses implement the forward pass.
+    Subclasses implement the forward pass (`_forward`).
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class TransformerEmbedder(ABC):
     projection : Projection
         Projection of the token vectors.
     question_prompt, document_prompt : str
-        Texts before each question and each other text, with which the model was trained. Their tokens are part of the
-        input of the model, but not of the token vectors.
+        Texts with which the model was trained, and which precede each question or each other text. The vectors of their
+        tokens are left out.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class TransformerEmbedder(ABC):
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         """Return dense vectors, shape (texts, dimension), and token vectors, shape (texts, tokens, dimension).
 
-        Dense vectors have unit length. The token vectors at positions of padding have no meaning.
+        Dense vectors have unit length. Token vectors of padding have no meaning.
         """
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the same as `_forward` for one question; see `Embedder.embed_question` for ``low_priority``."""
+        """Return the vectors of one question, as `_forward`; see `Embedder.embed_question` for ``low_priority``."""
         return self._forward([ids])
 
     @property
@@ -131,18 +131,15 @@ class TransformerEmbedder(ABC):
         return len(self._tokenizer.encode(prompt, add_special_tokens=False).ids) if prompt else 0
 
     def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Return the batches for texts of these lengths in tokens; each batch is a list of indices of texts.
+        """Return batches of texts as lists of their indices, given the lengths of the texts in tokens.
 
-        Texts of similar length share a batch, because all texts of a batch are padded to the length of the longest.
+        Texts of similar length share a batch, because all texts of a batch are padded to the same length.
         """
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
     def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        """Yield the result of ``make`` for each batch, in the order of the batches.
-
-        See `Embedder.embed` for ``background``.
-        """
+        """Return an iterator over the results of ``make`` for batches; see `Embedder.embed` for ``background``."""
         return map(make, batches)
 
     def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
@@ -157,9 +154,9 @@ class TransformerEmbedder(ABC):
 
 
 def load_tokenizer(serialized: str) -> Tokenizer:
-    """Return the tokenizer that a JSON text describes, with truncation and padding disabled.
+    """Return the tokenizer that a JSON text describes, without truncation and padding.
 
-    Several threads can use the tokenizer at the same time, as long as none of them changes truncation or padding.
+    The tokenizer is thread-safe as long as its truncation and padding are not changed.
     """
     from tokenizers import Tokenizer
 
@@ -172,19 +169,19 @@ def load_tokenizer(serialized: str) -> Tokenizer:
 def build_unigram_tokenizer(
     vocabulary: Sequence[tuple[str, float]], special: Mapping[int, str], bos: int, eos: int, unk: int
 ) -> str:
-    """Return the JSON text of a tokenizer by SentencePiece's unigram model, as XLM-RoBERTa has it.
+    """Return the JSON text of a tokenizer with SentencePiece's unigram model, as that of XLM-RoBERTa.
 
-    Kudo, "Subword regularization: Improving neural network translation models with multiple subword candidates", ACL
-    2018. The rules of normalization are SentencePiece's default ones, except for a few rare characters.
+    See Kudo, "Subword regularization: Improving neural network translation models with multiple subword candidates",
+    ACL 2018. The normalization is that of SentencePiece, except for a few rare characters.
 
     Parameters
     ----------
     vocabulary : sequence of (str, float)
-        Pieces and the logarithms of their probabilities; the id of a piece is its place.
+        Pieces and the logarithms of their probabilities. The id of a piece is its position.
     special : mapping of int to str
         The special tokens by id.
     bos, eos, unk : int
-        Ids of the tokens before and after each text, and of the one for unknown characters.
+        Ids of the tokens at the beginning and the end of each text, and of the token for unknown characters.
     """
     from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
@@ -201,12 +198,12 @@ def build_unigram_tokenizer(
 
 
 def check_weights(folder: Path, expected: str, package: str, files: Sequence[str] = FILES) -> None:
-    """Check that a package contains the expected weights.
+    """Raise an error if a package does not contain the expected weights.
 
     Parameters
     ----------
     folder : Path
-        Folder of the package that contains the files.
+        Folder of the package with the files.
     expected : str
         Expected SHA-256 hash of ``model.safetensors``, in hexadecimal digits.
     package : str
@@ -236,10 +233,10 @@ def check_weights(folder: Path, expected: str, package: str, files: Sequence[str
 
 
 def pad_ids(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
-    """Return the token ids of texts, padded to a common length, and the mask; both are int64 of shape (texts, tokens).
+    """Return the token ids of texts, padded to a common length, and the mask; both have the shape (texts, tokens).
 
-    The length is that of the longest text, rounded up to a multiple of ``multiple``. Padding has the token id ``pad``.
-    The mask is 1 for tokens and 0 for padding.
+    The length is that of the longest text, rounded up to a multiple of ``multiple``. The token id of padding is
+    ``pad``. The mask is 1 for tokens and 0 for padding.
     """
     longest = -(-max(len(row_ids) for row_ids in ids) // multiple) * multiple
     padded_ids = np.full((len(ids), longest), pad, np.int64)
@@ -250,14 +247,8 @@ def pad_ids(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[
     return padded_ids, mask
 
 
-def scale_to_unit_length(vectors: FloatArray) -> FloatArray:
-    """Return the vectors in the rows of an array, scaled to unit length, as float32."""
-    scaled: FloatArray = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)).astype(np.float32)
-    return scaled
-
-
 def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Array:
-    """Return the positions of all tokens that are neither special tokens nor part of the prompt, shape (n,)."""
+    """Return the positions of the tokens of a text, without special tokens and the prompt, shape (n,)."""
     positions: Int64Array = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
     if not prompt:
         return positions
@@ -267,7 +258,7 @@ def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Arra
 
 
 def _text_offsets(encoding: Encoding, positions: Int64Array, prompt: str) -> IntArray:
-    """Return the character spans of the tokens at these positions in the text after the prompt, shape (n, 2)."""
+    """Return the character spans of tokens, given by position, in the text after the prompt, shape (n, 2)."""
     offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions]
     return np.maximum(offsets - len(prompt), 0)
 

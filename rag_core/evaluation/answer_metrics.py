@@ -18,7 +18,9 @@ def compute_token_f1(text: str, answers: Sequence[str]) -> float:
 
     If the text or an answer has no tokens after normalization, their F1 is 1 if neither has tokens, else 0.
     """
-    return max((_f1(normalize_answer(text).split(), normalize_answer(one).split()) for one in answers), default=0.0)
+    return max(
+        (_compute_f1(normalize_answer(text).split(), normalize_answer(one).split()) for one in answers), default=0.0
+    )
 
 
 def contains_answer(text: str, answers: Sequence[str]) -> float:
@@ -28,7 +30,7 @@ def contains_answer(text: str, answers: Sequence[str]) -> float:
     return float(any(f" {expected} " in padded for one in answers if (expected := normalize_answer(one))))
 
 
-def _f1(answer_tokens: Sequence[str], expected_tokens: Sequence[str]) -> float:
+def _compute_f1(answer_tokens: Sequence[str], expected_tokens: Sequence[str]) -> float:
     if not answer_tokens or not expected_tokens:
         return float(answer_tokens == expected_tokens)
     common = sum((Counter(answer_tokens) & Counter(expected_tokens)).values())

@@ -24,17 +24,26 @@ from rag_core.types.evaluation import Baseline
 from rag_core.types.retrieval import Hit, Passage, RetrievalConfig, Timer
 from rag_core.types.searches import SearchOutcome
 
-# Number of passages in the rankings that are measured; the pages of later passages count as not found.
+# Number of passages in a ranking that is measured. The pages of further passages count as not found.
 DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """What a method finds for a question.
+    """The ranking of a method for a question, and its answer.
 
-    ``pages`` contains the ranked pages, best first, and ``search_ms`` the milliseconds that their ranking took.
-    ``answer`` is ``None`` if only rankings are measured; otherwise, ``passages`` are those that are read. ``outcome``
-    is the search for the question; ``None`` for a baseline.
+    Attributes
+    ----------
+    pages : list of PageKey
+        The ranked pages, best first.
+    search_ms : float
+        Milliseconds that the ranking took.
+    answer : Answer, optional
+        ``None`` if only rankings are measured.
+    passages : tuple of Passage
+        The passages from which the answer was made.
+    outcome : SearchOutcome, optional
+        The search; ``None`` for a baseline.
     """
 
     pages: list[PageKey]
@@ -44,8 +53,8 @@ class MethodResult:
     outcome: SearchOutcome | None = None
 
 
-# A function that asks a question. It takes the relevant pages as well, because a near duplicate on such a page counts
-# as found.
+# Asks a question. The second argument is the pages that answer the question: a near duplicate on such a page counts as
+# found.
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 
 
@@ -72,15 +81,15 @@ def build_search_ask(
     *,
     answers: bool,
 ) -> AskFunction:
-    """Return a function that asks a question with a retrieval configuration, which orders passages by ``rank_by``.
+    """Return a function that asks a question with a retrieval configuration.
 
-    If ``answers`` is false, the function only ranks passages.
+    The configuration orders passages by ``rank_by``. If ``answers`` is false, the function only ranks pages.
     """
 
     def ask(question: str, relevant: Collection[PageKey]) -> MethodResult:
         query = searcher.build_query(question, Scope(), None, configuration)
-        # The query is strict, because a fallback to a plain search or to quotes would measure something else. The
-        # gate takes longer than the search, so it runs only for answers and for strategies that may use it.
+        # A strict query has no fallback to a plain search or to quotes, which would measure something else. The gate
+        # takes longer than the search, so it runs only for answers and for strategies that may use it.
         gated = answers or configuration.strategy != "plain"
         query = replace(query, depth=DEPTH, strict=True, gated=gated)
         started = time.perf_counter()
@@ -118,7 +127,7 @@ def build_baseline_ask(
 
 
 def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
-    """Return the outcome with a gate that passes every question with a score, so that any threshold can be judged."""
+    """Return the outcome with a gate that passes every question, so that answers can be judged at any threshold."""
     gate = outcome.result.gate
     lifted = apply_threshold(outcome.passages, -math.inf, gate.score_name)
     return replace(outcome, result=replace(outcome.result, gate=replace(lifted, score=gate.score)))

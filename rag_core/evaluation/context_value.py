@@ -1,4 +1,4 @@
-"""Measure, without a language model, how often the pages that one would get contain the expected answer, by budget."""
+"""Measure how often the pages in the prompt of a capable model contain the expected answer. No model is called."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from rag_core.types.documents import PageKey
 from rag_core.types.evaluation import ContextValue, Evaluation, Label, LabelKind
 from rag_core.types.searches import SearchOutcome
 
-# Tokens of pages, as in the setting `context_budget`.
+# Limits on the tokens of pages, as in the setting `context_budget`, at which the share is measured.
 BUDGETS = (4000, 8000, 12_000, 24_000)
 
 
 def name_context_value(budget: int) -> str:
-    """Return the name of the metric whether the pages for a question contain its answer."""
+    """Return the name of the metric that says whether the pages for a question contain its answer."""
     return f"value_in_context@{budget}"
 
 
 def name_context_tokens(budget: int) -> str:
-    """Return the name of the number of tokens of these pages."""
+    """Return the name of the number of tokens of the pages for a question."""
     return f"context_tokens@{budget}"
 
 
 def measure_context(
     label: Label, relevant: Collection[PageKey], outcome: SearchOutcome, selector: PageSelector
 ) -> dict[str, float]:
-    """Return whether the pages for a question contain its answer, and their tokens, for each budget.
+    """Return, for each budget, whether the pages for a question contain its answer, and the tokens of the pages.
 
-    The pages contain it if one of them contains an expected answer or, if the label names none, is a labelled page.
-    There are no values for questions that the documents do not answer, or whose label has neither.
+    If the label has expected answers, a page must contain one of them; otherwise, a labelled page must be among the
+    pages. Return nothing for questions that the documents do not answer, and for labels without answers and pages.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def measure_context(
     relevant : collection of PageKey
         The pages that answer the question, by document id.
     outcome : SearchOutcome
-        The search for the question, whose result has the passages of a search in the chat.
+        The search for the question. Its result has the passages that the chat would use.
     selector : PageSelector
     """
     if label.kind is not LabelKind.ANSWERABLE or not (label.answers or relevant):
         return {}
-    # An evaluation ranks more passages than the chat uses. The result contains only those that the chat uses.
+    # An evaluation ranks more passages than the chat uses.
     outcome = replace(outcome, passages=outcome.result.passages)
     values = {}
     for budget in BUDGETS:
@@ -57,7 +57,7 @@ def measure_context(
 
 
 def summarize_context(evaluation: Evaluation) -> tuple[ContextValue, ...]:
-    """Return the share of questions whose pages contain the answer, and the median of their tokens, by budget."""
+    """Return, for each budget, the share of questions whose pages contain the answer, and the median tokens."""
     shares = {one.metric: one for one in evaluation.figures}
     return tuple(
         ContextValue(budget, share, round(statistics.median(one.values[tokens] for one in measured)))

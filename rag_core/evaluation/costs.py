@@ -6,15 +6,15 @@ from rag_core.index import RETRIEVERS
 from rag_core.runtime.stores import Stores
 from rag_core.types.retrieval import RetrievalConfig, SearchResult
 
-# The scores that one retriever computes, and the fusion of the retrievers. Methods that order passages by another score
-# use the fusion and late interaction.
+# The score of each retriever, and that of their fusion. A method that orders passages by another score uses the fusion
+# and late interaction.
 _WITHOUT_LATE_INTERACTION = ("rrf", *(one.score.name for one in RETRIEVERS))
 
 
 def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) -> int:
     """Return the size in bytes of all indexes that a method reads, without models.
 
-    Each retriever measures its index; token vectors count as they are stored.
+    Token vectors count with their stored size.
     """
     generations = stores.documents.generations("active")
     if not generations:
@@ -32,8 +32,8 @@ def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) 
 def measure_search_ms(result: SearchResult, elapsed_ms: float, rank_by: str) -> float:
     """Return the milliseconds that a method needs to rank the passages of a question.
 
-    Late interaction also runs for methods that do not use it, because the gate and the extractive reader need its
-    score. Its time, and that of the gate, do not count for methods that do not need them.
+    The time of the gate is left out. Late interaction runs for every method, because the gate and the extractive reader
+    need its score; its time counts only for methods that order passages by it.
     """
     unneeded = ["gate", *(["rerank"] if rank_by in _WITHOUT_LATE_INTERACTION else [])]
     return elapsed_ms - sum(result.timings_ms.get(name, 0.0) for name in unneeded)

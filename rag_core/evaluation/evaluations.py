@@ -65,7 +65,7 @@ class Evaluations(BackgroundService):
         self._stores = stores
         self._runner = runner
         self._preferences = preferences
-        # The evaluations and the default configuration of the last table, and its rows.
+        # The last table: the default configuration and the ids of the evaluations, and the rows.
         self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
@@ -80,24 +80,22 @@ class Evaluations(BackgroundService):
     ) -> Generator[EvaluationEvent, None, None]:
         """Ask labelled questions; yield progress, and at the end one `Evaluation`, which is stored.
 
-        Each question is searched for once. Questions whose gate score is below the threshold are answered as well, so
-        that the evaluation also shows the effect of other thresholds. If the iterator is closed, the evaluation stops
-        and is not stored.
+        Questions whose gate score is below the threshold are answered too, so that the evaluation shows the effect of
+        other thresholds. If the iterator is closed, the evaluation stops and is not stored.
 
         Parameters
         ----------
         labels : sequence of Label
         configuration : RetrievalConfig or Baseline, optional
-            How to retrieve; by default as in the settings.
+            How to retrieve. Default: as in the settings.
         name : str
             Name of the evaluation in lists.
         answers : bool
-            Whether to answer the questions; if not, only rankings are measured.
+            Whether to answer the questions. Otherwise, only rankings are measured.
         judge : JudgeConfig, optional
             The language model that judges the answers and their passages; see `rag_core.research.judge`.
         with_context : bool
-            Whether to measure how often the pages for a capable model contain the answer; see `summarize_context`. No
-            model is called for it.
+            Whether to measure how often the pages in the prompt of a capable model contain the answer.
 
         Raises
         ------
@@ -127,9 +125,8 @@ class Evaluations(BackgroundService):
     ) -> RunState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a background run is already active, no new run starts, and the state of the active run is returned. Pages for
-        a capable model are not measured if more than two configurations are compared. May raise `SettingsError`; see
-        `check`.
+        If a run is active, no new one starts. The pages in prompts (``with_context`` of `run`) are measured only for
+        one or two configurations. May raise `SettingsError`; see `check`.
         """
         with_context = len(configurations) <= 2
         measure = partial(self.run, name=name, answers=answers, judge=judge, with_context=with_context)
@@ -152,8 +149,7 @@ class Evaluations(BackgroundService):
     def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
         """Raise `SettingsError` if no themes were built and a configuration has the strategy ``themes``.
 
-        Its local search is measured, because the labels of a question name its pages. Without themes, that would be a
-        plain search.
+        Without themes, this strategy would run the plain search, and the evaluation would measure that.
         """
         for configuration in configurations:
             if isinstance(configuration, RetrievalConfig):
@@ -194,10 +190,10 @@ class Evaluations(BackgroundService):
     def tabulate(self, evaluations: Sequence[Evaluation]) -> tuple[MethodRow, ...]:
         """Return a table of evaluations of the same questions, one row each, in the given order.
 
-        Each row contains the paired differences from the evaluation of the default configuration; if that is not
-        among the evaluations, from the last one.
+        Each row contains the paired differences from the evaluation of the default configuration or, if there is none,
+        from the last evaluation.
         """
-        # The Evaluate page shows the same table again at each interaction, and its paired tests take seconds.
+        # Keep the last table: the Evaluate page shows it again at each interaction, and its paired tests take seconds.
         adapters = self._preferences.adapters
         adapter = None if adapters.newest is None else adapters.select(None) is not None
         default = RetrievalConfig(self._settings.rank_by, adapter=adapter).label
@@ -219,7 +215,7 @@ class Evaluations(BackgroundService):
         return advise_threshold(*split_gate_scores(evaluation.outcomes), most)
 
     def summarize_context(self, evaluation: Evaluation) -> Sequence[ContextValue]:
-        """Return how often the pages for a capable model contain the answer, by budget; empty if not measured."""
+        """Return how often the pages in prompts contain the answer, by budget; empty if this was not measured."""
         return summarize_context(evaluation)
 
     def plots(self, evaluations: Sequence[Evaluation]) -> dict[str, Mapping[str, Any]]:

@@ -23,14 +23,13 @@ class EvidenceWeights:
     Attributes
     ----------
     mass : float or None
-        Total weight of the passages on pages that answer the question; ``None`` if none of the passages is on such a
-        page.
+        Total weight of the passages on pages that answer the question; ``None`` if there is no such passage.
     stale_mass : float
         Total weight of the passages on pages that are labelled as stale or inadmissible.
     stale_name : str
         Name of such a page with the largest weight; empty if there is none.
     answer_probability : float or None
-        Probability of the expected answers in the mixture of the passages' answers; ``None`` if none is labelled.
+        Probability of the expected answers in the mixture of the passages' answers; ``None`` without expected answers.
     """
 
     mass: float | None
@@ -48,7 +47,7 @@ def weigh_evidence(
     ages: Mapping[str, float],
     freshness: float,
 ) -> EvidenceWeights | None:
-    """Return the weights of the evidence, with the default temperature; ``None`` if passages have no rerank score.
+    """Return the weights of the passages, with the default temperature; ``None`` if some have no rerank score.
 
     Parameters
     ----------
@@ -58,11 +57,11 @@ def weigh_evidence(
     relevant : collection of PageKey
         The pages that answer the question.
     stale : mapping of PageKey to str
-        The pages that are labelled as stale or inadmissible, with their names.
+        The names of the pages that are labelled as stale or inadmissible.
     probabilities : AnswerProbabilities
-        The answers of each passage.
+        The probabilities of the answers of each passage.
     ages : mapping of str to float
-        The age of versions of documents in days. An unknown age counts as 0.
+        Ages in days by version id. An unknown age counts as 0.
     freshness : float
         Weight of the freshness of a passage, as in the setting.
     """
@@ -75,9 +74,9 @@ def weigh_evidence(
         return None
     weighted = weight_passages(scored, WeightingConfig(k=len(scored), freshness_weight=freshness))
     weights = {one.candidate.chunk_id: one.weight for one in weighted}
-    good = [one.chunk_id for one in passages if not _pages(one, relevant).isdisjoint(relevant)]
+    good = [one.chunk_id for one in passages if not _find_pages(one, relevant).isdisjoint(relevant)]
     others = [one for one in passages if one.chunk_id not in good]
-    outdated = {one.chunk_id: stale[page] for one in others for page in _pages(one, stale) & set(stale)}
+    outdated = {one.chunk_id: stale[page] for one in others for page in _find_pages(one, stale) & set(stale)}
     answer_probability = None
     if label.answers:
         answer_probability = sum(
@@ -98,9 +97,9 @@ def weigh_evidence(
 def add_evidence(
     result: QuestionResult, label: Label, answer: Answer, evidence: EvidenceWeights | None, stale: Mapping[PageKey, str]
 ) -> QuestionResult:
-    """Return a result with the metrics of its evidence, and say in the problem if the answer uses stale evidence.
+    """Return a result with the metrics of its evidence. Its ``problem`` says if a wrong answer uses stale evidence.
 
-    The metrics apply to questions that the documents answer and for which a page is labelled.
+    Return the result unchanged if the documents do not answer the question, or if no page is labelled.
     """
     if label.kind is not LabelKind.ANSWERABLE or not result.evidence or evidence is None:
         return result
@@ -133,7 +132,7 @@ def add_evidence(
     return replace(result, values={**result.values, **values}, problem=problem)
 
 
-def _pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
+def _find_pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
     """Return the pages of a passage, and those of its near duplicates that are ``wanted``."""
     return {
         (document_id, page)

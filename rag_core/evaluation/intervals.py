@@ -1,7 +1,7 @@
 """Bootstrap confidence intervals of metrics, and tests of their differences.
 
-The intervals are percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993), for which the
-questions are resampled. The seed is fixed, so that the same outcomes always give the same interval.
+Questions are resampled, and the intervals are percentile intervals (Efron and Tibshirani, "An Introduction to the
+Bootstrap", 1993). The seed is fixed, so that the same outcomes always give the same interval.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rag_core.types.evaluation import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-# Maximum number of values that are drawn at a time, so that memory does not grow with the number of questions.
+# Most values that are drawn at a time. The limit keeps the memory independent of the number of questions.
 _BLOCK = 2_000_000
 
 Values = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ def compute_mean_interval(values: Sequence[float]) -> Interval:
     array = np.asarray(values, float)
     if not len(array):
         raise ValueError("a mean needs values")
-    return Interval(float(array.mean()), *_percentiles(_means(array)))
+    return Interval(float(array.mean()), *_compute_percentiles(_resample_means(array)))
 
 
 def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
@@ -40,21 +40,21 @@ def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float
 
     A tie counts as one half; see Hanley and McNeil, Radiology 143, 1982.
     """
-    return float(_wins(positive, negative).mean())
+    return float(_compare_pairs(positive, negative).mean())
 
 
 def compute_auroc_interval(positive: Sequence[float], negative: Sequence[float]) -> Interval:
     """Return `compute_auroc` with its 95 % interval; positives and negatives are resampled separately."""
-    wins = _wins(positive, negative)
+    wins = _compare_pairs(positive, negative)
     random = np.random.default_rng(0)
     rows, columns = wins.shape
     areas = []
-    for size in _blocks(rows + columns):
-        # Only the number of times that each value is drawn is needed, so one matrix product gives all areas.
+    for size in _split_resamples(rows + columns):
+        # The areas depend only on how often each value is drawn, so one matrix product gives all of them.
         drawn_rows = random.multinomial(rows, np.full(rows, 1 / rows), size)
         drawn_columns = random.multinomial(columns, np.full(columns, 1 / columns), size)
         areas.append(((drawn_rows @ wins) * drawn_columns).sum(axis=1) / wins.size)
-    return Interval(float(wins.mean()), *_percentiles(np.concatenate(areas)))
+    return Interval(float(wins.mean()), *_compute_percentiles(np.concatenate(areas)))
 
 
 def compute_paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[Interval, float]:
@@ -67,34 +67,36 @@ def compute_paired_difference(first: Sequence[float], second: Sequence[float]) -
     """
     differences = np.asarray(second, float) - np.asarray(first, float)
     mean = float(differences.mean())
-    means = _means(differences)
-    # The measured sample counts as one more resample, so that no p-value is 0. The small margin allows for rounding
-    # errors.
+    means = _resample_means(differences)
+    # Count the measured sample as one more resample, so that no p-value is 0. The margin allows for rounding errors.
     extreme = int((np.abs(means - mean) >= abs(mean) - 1e-12).sum())
-    return Interval(mean, *_percentiles(means)), (extreme + 1) / (RESAMPLES + 1)
+    return Interval(mean, *_compute_percentiles(means)), (extreme + 1) / (RESAMPLES + 1)
 
 
-def _means(array: Values) -> Values:
+def _resample_means(array: Values) -> Values:
     random = np.random.default_rng(0)
     return np.concatenate(
-        [array[random.integers(0, len(array), (size, len(array)))].mean(axis=1) for size in _blocks(len(array))]
+        [
+            array[random.integers(0, len(array), (size, len(array)))].mean(axis=1)
+            for size in _split_resamples(len(array))
+        ]
     )
 
 
-def _blocks(width: int) -> Iterator[int]:
+def _split_resamples(width: int) -> Iterator[int]:
     most = max(1, _BLOCK // width)
     for first in range(0, RESAMPLES, most):
         yield min(most, RESAMPLES - first)
 
 
-def _percentiles(values: Values) -> tuple[float, float]:
+def _compute_percentiles(values: Values) -> tuple[float, float]:
     tail = 100 * (1 - LEVEL) / 2
     low, high = np.percentile(values, [tail, 100 - tail])
     return float(low), float(high)
 
 
-def _wins(positive: Sequence[float], negative: Sequence[float]) -> Values:
+def _compare_pairs(positive: Sequence[float], negative: Sequence[float]) -> Values:
     rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
-    # The scores are compared, not subtracted: two scores of minus infinity are a tie, but have no difference.
+    # Compare the scores instead of subtracting them: two scores of minus infinity are a tie, but have no difference.
     won: Values = (rows > columns) + 0.5 * (rows == columns)
     return won

@@ -1,4 +1,4 @@
-"""What an evaluation asks of a judge of answers; `rag_core.research.judge` contains one."""
+"""The protocol of a judge of answers, which `rag_core.research.judge` implements."""
 
 from __future__ import annotations
 

@@ -38,10 +38,9 @@ def compare_with_label(
     values : mapping of str to float
         Metrics of the ranking.
     answer : Answer or None
-        The answer, which is written even if the gate's score is below the threshold, so that every threshold can be
-        judged; ``None`` if only rankings are measured.
+        The answer, even if the gate's score is below the threshold; ``None`` if only rankings are measured.
     threshold : float
-        The threshold in use.
+        The threshold of the gate. Answers whose score is lower count as refused.
     """
     rank = find_first_rank(ranking, relevant)
     result = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
@@ -92,10 +91,9 @@ def _compute_answer_metrics(
 ) -> dict[str, float]:
     values = {"answered": float(answered)}
     if label.answers:
-        # A refusal counts as an empty answer, because it contains nothing of the expected answer.
-        answer_text = text if answered else ""
-        values["contains_answer"] = contains_answer(answer_text, label.answers)
-        # A quoted sentence rarely equals an expected value, so the value with which the answer begins is compared.
+        # A refusal counts as an empty answer.
+        values["contains_answer"] = contains_answer(text if answered else "", label.answers)
+        # Compare the value at the beginning of the answer: a quoted sentence rarely equals an expected value.
         short_text = (answer.short or text) if answered else ""
         values["exact_match"] = compute_exact_match(short_text, label.answers)
         values["token_f1"] = compute_token_f1(short_text, label.answers)

@@ -25,19 +25,21 @@ Row = Mapping[str, Any]
 def parse_labels(name: str, data: bytes) -> list[Label]:
     """Parse a file of labelled questions.
 
-    A row contains ``question`` and at least one of the following. The page that answers the question is given by
-    ``document`` and one of ``page_index`` (from 0), ``page`` (as printed) and ``quote`` (words on the page). The
-    expected answers are given by ``answers`` or ``answer``. ``kind`` is ``answerable``, ``no answer``, ``off-corpus``
-    or ``adversarial``. In JSON lines, ``evidence`` may list several pages, each as an object with the keys above. In
-    CSV, ``|`` separates several answers. An ``id`` identifies a question across files and runs. ``pseudo`` is true for
-    a question that was made from a sentence of the document. The ``state`` of a page is ``current``, ``stale`` or
-    ``inadmissible``; only current pages count as pages that answer the question.
+    A row contains ``question``, and a page, an answer or a kind:
+
+    - The page that answers the question: ``document``, and one of ``page_index`` (from 0), ``page`` (as printed) and
+      ``quote`` (words on the page). In JSON lines, ``evidence`` may list several pages as objects with these keys.
+    - ``answers`` or ``answer``: the expected answers. In CSV, ``|`` separates several answers.
+    - ``kind``: ``answerable``, ``no answer``, ``off-corpus`` or ``adversarial``.
+    - ``state`` of a page: ``current``, ``stale`` or ``inadmissible``. Only current pages answer the question.
+    - ``id``: identifies the question across files and runs.
+    - ``pseudo``: true if the question was made from a sentence of the document.
 
     Parameters
     ----------
     name : str
         The file's name. A file whose name ends in ``.csv`` is parsed as CSV with a header, any other file as JSON
-        lines. The separator of CSV cells is whichever of comma, semicolon and tab is most frequent in the header.
+        lines. CSV cells are separated by the one of comma, semicolon and tab that is most frequent in the header.
     data : bytes
         The content of the file in UTF-8, with or without a byte order mark.
 
@@ -69,7 +71,7 @@ def _parse_json_rows(name: str, text: str) -> Iterator[tuple[Row, str]]:
         if not line.strip():
             continue
         try:
-            # Broken JSON can contain unpaired surrogates. They are replaced, because UTF-8 cannot encode them.
+            # Replace unpaired surrogates, which escapes in JSON can produce and UTF-8 cannot encode.
             row = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             raise LabelError(f"{where} is not JSON ({error}). Write one JSON object per line.") from None
@@ -128,7 +130,7 @@ def _parse_label(row: Row, where: str) -> Label:
 
 
 def _hash_label(question: str, evidence: Sequence[LabelledPage]) -> str:
-    """Return an id for a label whose row has none; the same question with the same evidence always gets the same id."""
+    """Return an id for a label whose row has none. The same question with the same evidence always gets the same id."""
     content = json.dumps(
         [question, [(one.document, one.page_index, one.page, one.quote) for one in evidence if one.state == "current"]]
     )

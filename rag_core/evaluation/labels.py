@@ -81,7 +81,7 @@ class Labels:
         pages: set[PageKey] = set()
         for label in self._stores.evaluations.labels():
             if label.question.split() == words:
-                # The document of the label may have been deleted. Only an evaluation reports this as an error.
+                # The document of the label may have been deleted, which only an evaluation reports.
                 with suppress(LabelError):
                     pages.update(*finder.find_all([label], current=current))
         return pages
@@ -95,16 +95,16 @@ class Labels:
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier rating.
 
-        A good rating of an answer creates a label with the question and the cited pages; of excerpts, only the page of
-        the first one, since excerpts come from different places and make no claim. A good rating of a refusal creates
-        a label which says that the documents do not answer the question. A bad rating removes the label that was
-        created from the answer.
+        - A good rating of an answer labels the question with the cited pages.
+        - A good rating of excerpts labels the question with the page of the first excerpt.
+        - A good rating of a refusal labels the question as one that the documents do not answer.
+        - A bad rating removes the label that was created from the answer.
 
         Raises
         ------
         UnknownConversation, LabelError
         """
-        answer = self._answer(message_id)
+        answer = self._get_answer(message_id)
         self._stores.evaluations.give_feedback(message_id, Feedback(good, note))
         if not good:
             self._stores.evaluations.remove_labels_of(message_id)
@@ -130,23 +130,24 @@ class Labels:
         ------
         UnknownConversation, LabelError
         """
-        answer = self._answer(message_id)
+        answer = self._get_answer(message_id)
         passage = next((one for one in answer.passages if one.rank == rank), None)
         if passage is None:
             raise LabelError(f"The answer has no passage {rank}. Reload the page.")
         self._add_pages(message_id, answer, [LabelledPage(passage.document, page) for page in passage.page_indices])
 
     def label_answer(self, message_id: str, pages: Sequence[LabelledPage]) -> None:
-        """Label the question of an answer with the pages that answer it; without pages, as not answered.
+        """Label the question of an answer with the pages that answer it.
 
-        The label replaces the one that was created from the message before.
+        Without pages, label the question as one that the documents do not answer. The new label replaces an earlier
+        label of the message.
 
         Raises
         ------
         UnknownConversation, LabelError
         """
         kind = LabelKind.ANSWERABLE if pages else LabelKind.NO_ANSWER
-        self._stores.evaluations.put_label(self._answer(message_id).question, kind, pages, (), message_id)
+        self._stores.evaluations.put_label(self._get_answer(message_id).question, kind, pages, (), message_id)
 
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
         """Label the question with ``pages``, in addition to the pages of the existing label of the message."""
@@ -155,7 +156,7 @@ class Labels:
         if evidence:
             self._stores.evaluations.put_label(answer.question, LabelKind.ANSWERABLE, evidence, (), message_id)
 
-    def _answer(self, message_id: str) -> Answer:
+    def _get_answer(self, message_id: str) -> Answer:
         answer = self._stores.conversations.message(message_id).answer
         if answer is None:
             raise LabelError("This message is not an answer. Only answers can be rated.")

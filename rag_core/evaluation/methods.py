@@ -16,11 +16,7 @@ from rag_core.types.strategies import StrategyDescription
 
 
 def list_choices(strategies: Sequence[StrategyDescription], k: float, b: float) -> list[ConfigurationChoice]:
-    """Return the configurations to choose from.
-
-    These are the one of the chat, each score, each other strategy that ranks passages, those with and without the query
-    adapter, and the baselines.
-    """
+    """Return the configurations that can be measured; ``k`` and ``b`` are the parameters of the BM25 baseline."""
     return [
         ConfigurationChoice("as-set", RetrievalConfig(), "As in the chat"),
         *(ConfigurationChoice(one, RetrievalConfig(one), stage=one) for one in RANKINGS),
@@ -45,16 +41,16 @@ def list_methods(
     k: float,
     b: float,
 ) -> list[RetrievalConfig | Baseline]:
-    """Return the methods to compare, from the simplest one to all stages; a method per row of the table.
+    """Return the methods to compare, from the simplest one to all stages. Each is a row of the table.
 
     Parameters
     ----------
     default : str
         The score by which the settings order passages.
     retrievers : sequence of Retriever
-        The retrievers of the index. If one is optional, the table also has rows without it, which show what it adds.
+        The retrievers of the index. If one is optional, further rows without it show what it adds.
     has_adapter : bool
-        Whether a query adapter was trained. Then one row is the default with it, and the other rows are without it.
+        Whether a query adapter was trained. If so, a further row shows the default with the adapter.
     has_cross_encoder : bool
     k, b : float
         Parameters of the BM25 baseline.
@@ -76,10 +72,10 @@ def list_methods(
 
 def tabulate(evaluations: Sequence[Evaluation], reference: Evaluation) -> tuple[MethodRow, ...]:
     """Return one row per evaluation, in the given order, with its differences from the reference."""
-    return tuple(_row(one, reference) for one in evaluations)
+    return tuple(_build_row(one, reference) for one in evaluations)
 
 
-def _row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
+def _build_row(evaluation: Evaluation, reference: Evaluation) -> MethodRow:
     is_reference = evaluation.evaluation_id == reference.evaluation_id
     differences = () if is_reference else compare(reference.outcomes, evaluation.outcomes, TABLE_METRICS)
     times = [one.search_ms for one in evaluation.outcomes if one.search_ms is not None]

@@ -28,17 +28,17 @@ METRICS = (
 def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
     """Return the metrics that apply to the outcomes, in the order of `METRICS`, then AUROC.
 
-    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions. ``auroc KIND``
-    considers only unanswerable questions of one kind.
+    ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and ``auroc KIND``
+    how well it separates them from unanswerable questions of one kind.
     """
     metrics = []
     for metric in METRICS:
         values = [one.values[metric] for one in outcomes if metric in one.values]
         if values:
             metrics.append(Metric(metric, compute_mean_interval(values), len(values)))
-    answerable = _scores(outcomes, (LabelKind.ANSWERABLE,))
+    answerable = _list_scores(outcomes, (LabelKind.ANSWERABLE,))
     for name, kinds in (("auroc", UNANSWERABLE), *((f"auroc {kind.value}", (kind,)) for kind in UNANSWERABLE)):
-        unanswerable = _scores(outcomes, kinds)
+        unanswerable = _list_scores(outcomes, kinds)
         if answerable and unanswerable:
             metrics.append(
                 Metric(name, compute_auroc_interval(answerable, unanswerable), len(answerable) + len(unanswerable))
@@ -54,14 +54,14 @@ def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float,
 
 
 def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
-    """Return the risk and coverage at each threshold, over all questions that were answered or refused."""
+    """Return the risk and the coverage at each threshold, over the questions that were answered or refused."""
     judged = [one for one in outcomes if _was_judged(one)]
-    return compute_risk_points([_score(one) for one in judged], [one.wrong for one in judged])
+    return compute_risk_points([_find_score(one) for one in judged], [one.wrong for one in judged])
 
 
 def split_gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
     """Return two lists: the gate's scores of answerable questions, and those of unanswerable questions."""
-    return _scores(outcomes, (LabelKind.ANSWERABLE,)), _scores(outcomes, UNANSWERABLE)
+    return _list_scores(outcomes, (LabelKind.ANSWERABLE,)), _list_scores(outcomes, UNANSWERABLE)
 
 
 def compare(
@@ -83,14 +83,14 @@ def compare(
     return tuple(comparisons)
 
 
-def _scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> list[float]:
-    return [_score(one) for one in outcomes if one.kind in kinds and _was_judged(one)]
+def _list_scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> list[float]:
+    return [_find_score(one) for one in outcomes if one.kind in kinds and _was_judged(one)]
 
 
 def _was_judged(outcome: QuestionResult) -> bool:
-    """Return whether the question was answered or refused; if only rankings are measured, it is neither."""
+    """Return whether the question was answered or refused; false if only rankings were measured."""
     return "answered" in outcome.values or "refused" in outcome.values
 
 
-def _score(outcome: QuestionResult) -> float:
+def _find_score(outcome: QuestionResult) -> float:
     return -math.inf if outcome.gate_score is None else outcome.gate_score

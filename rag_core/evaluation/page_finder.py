@@ -1,4 +1,4 @@
-"""Find the pages in the library that labels refer to."""
+"""Find the labelled pages in the library."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rag_core.store.documents import DocumentStore
 from rag_core.types.documents import Page, PageKey
 from rag_core.types.evaluation import Label, LabelledPage
 
-# Number of problems that an error message lists.
+# Most problems that an error message lists.
 MAX_PROBLEMS = 5
 
 
 class PageFinder:
-    """Finds the pages that labels refer to; reads the pages of each document once.
+    """Finds the pages to which labels refer. The pages of each document are read once.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class PageFinder:
     def find_all(self, labels: Sequence[Label], *, current: bool = True) -> list[dict[PageKey, str]]:
         """Return, for each label, a mapping of its pages to their names, such as ``report.pdf, page 12``.
 
-        A printed page number or a quote can match several pages of the document. If ``current`` is false, the pages
-        that are stale or inadmissible are returned instead of those that answer the question.
+        A printed page number or a quote can match several pages of the document. If ``current`` is false, return the
+        stale and inadmissible pages instead of those that answer the question.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class PageFinder:
                         key: words
                         for one in label.evidence
                         if (one.state == "current") is current
-                        for key, words in self._find(one).items()
+                        for key, words in self._find_pages(one).items()
                     }
                 )
             except LabelError as error:
@@ -54,10 +54,10 @@ class PageFinder:
             raise LabelError(" ".join(problems[:MAX_PROBLEMS]) + more)
         return pages
 
-    def _find(self, evidence: LabelledPage) -> dict[PageKey, str]:
+    def _find_pages(self, evidence: LabelledPage) -> dict[PageKey, str]:
         matching = {
             (document_id, page.page_index): f"{evidence.document}, page {page.page_label}"
-            for document_id, pages in self._of(evidence.document).items()
+            for document_id, pages in self._read_documents(evidence.document).items()
             for page in pages
             if _matches(page, evidence)
         }
@@ -68,7 +68,7 @@ class PageFinder:
             )
         return matching
 
-    def _of(self, name: str) -> dict[str, list[Page]]:
+    def _read_documents(self, name: str) -> dict[str, list[Page]]:
         """Return a mapping of document id to pages, for the documents with this name or id."""
         if name not in self._pages:
             try:

@@ -16,7 +16,7 @@ _WIDTH, _HEIGHT = 520, 260
 
 
 def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
-    """Return a mapping of chart name to Vega-Lite specification, for the charts that the evaluations have data for.
+    """Return Vega-Lite specifications by the name of the chart. Charts without data are left out.
 
     ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
     ``risk-coverage`` shows the share of wrong answers at each threshold. ``scores`` shows the gate's scores of
@@ -24,16 +24,16 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     """
     evaluations = distinguish_equal_names(evaluations)
     drawn = {
-        "figures": _figures(evaluations),
-        "precision-recall": _precision_recall(evaluations),
-        "risk-coverage": _risk_coverage(evaluations),
-        "scores": _scores(evaluations[0]),
+        "figures": _draw_figures(evaluations),
+        "precision-recall": _draw_precision_recall(evaluations),
+        "risk-coverage": _draw_risk_coverage(evaluations),
+        "scores": _draw_scores(evaluations[0]),
     }
     return {name: spec for name, spec in drawn.items() if spec is not None}
 
 
 def distinguish_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the evaluations; if there are two of one configuration, add "(first)" and "(second)" to its names."""
+    """Return the evaluations; if two have the same configuration, add "(first)" and "(second)" to its name."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -49,7 +49,7 @@ def render_svg(spec: Spec) -> str:
     return str(vl_convert.vegalite_to_svg({**spec, "background": "white"}))
 
 
-def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {
             "metric": one.metric,
@@ -66,7 +66,7 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     encoding = {
         "y": {"field": "metric", "type": "nominal", "sort": None, "title": None, "axis": {"labelOverlap": False}},
         "yOffset": {"field": "configuration"},
-        "color": _by_configuration(),
+        "color": _color_by_configuration(),
     }
     interval = {
         "x": {"field": "low", "type": "quantitative", "scale": _SHARE, "title": "value, 95 % interval"},
@@ -74,22 +74,22 @@ def _figures(evaluations: Sequence[Evaluation]) -> Spec | None:
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
     layers = [{"mark": "rule", "encoding": interval}, {"mark": {"type": "point", "filled": True}, "encoding": value}]
-    # The step is the height of one mark. A label on the axis needs 16 pixels: those of one mark, or of two of 9 pixels.
+    # The step is the height of a mark in pixels. A label on the axis needs 16 pixels, for one mark or for several.
     height = {"step": max(16 // len(evaluations), 9)}
     return {"data": {"values": rows}, "encoding": encoding, "layer": layers, "width": _WIDTH, "height": height}
 
 
-def _precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_precision_recall(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {"recall": level, "precision": precision, "configuration": evaluation.configuration}
         for evaluation in evaluations
         for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=False)
     ]
     names = [one.configuration for one in evaluations]
-    return _lines(rows, "recall", "precision", "linear", names if len(names) > 2 else ())
+    return _draw_lines(rows, "recall", "precision", "linear", names if len(names) > 2 else ())
 
 
-def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
+def _draw_risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
     rows = [
         {
             "share answered": point.coverage,
@@ -100,10 +100,10 @@ def _risk_coverage(evaluations: Sequence[Evaluation]) -> Spec | None:
         for evaluation in evaluations
         for point in evaluation.risk_coverage
     ]
-    return _lines(rows, "share answered", "share of answers that are wrong", "step-before")
+    return _draw_lines(rows, "share answered", "share of answers that are wrong", "step-before")
 
 
-def _scores(evaluation: Evaluation) -> Spec | None:
+def _draw_scores(evaluation: Evaluation) -> Spec | None:
     rows = [
         {
             "score": one.gate_score,
@@ -114,20 +114,22 @@ def _scores(evaluation: Evaluation) -> Spec | None:
     ]
     if not rows:
         return None
-    bars = _bars(rows, {"maxbins": 40}, stack=None)
+    bars = _draw_histogram(rows, {"maxbins": 40}, stack=None)
     bars["mark"] = {"type": "bar", "opacity": 0.6}
-    bars["encoding"]["color"] = {**_by_configuration(), "field": "questions"}
-    return {"layer": [bars, _rule(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
+    bars["encoding"]["color"] = {**_color_by_configuration(), "field": "questions"}
+    return {"layer": [bars, _draw_threshold(evaluation.threshold)], "width": _WIDTH, "height": _HEIGHT}
 
 
 def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
     """Return a histogram of gate scores in bins of 0.05, with a line at the threshold."""
-    bars = _bars([{"score": score} for score in scores], {"step": 0.05, "extent": [0, 1]}, axis={"tickMinStep": 1})
-    return {"layer": [bars, _rule(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
+    bars = _draw_histogram(
+        [{"score": score} for score in scores], {"step": 0.05, "extent": [0, 1]}, axis={"tickMinStep": 1}
+    )
+    return {"layer": [bars, _draw_threshold(threshold)], "width": _WIDTH, "height": _HEIGHT * 2 // 3}
 
 
-def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
-    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of their numbers."""
+def _draw_histogram(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
+    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of the counts."""
     return {
         "data": {"values": rows},
         "mark": "bar",
@@ -138,7 +140,7 @@ def _bars(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) ->
     }
 
 
-def _rule(threshold: float) -> Spec:
+def _draw_threshold(threshold: float) -> Spec:
     return {
         "data": {"values": [{"threshold": threshold}]},
         # Vega's default colour is black, which is invisible on a dark page.
@@ -147,13 +149,13 @@ def _rule(threshold: float) -> Spec:
     }
 
 
-def _lines(
+def _draw_lines(
     rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str, names: Sequence[str] = ()
 ) -> Spec | None:
     """Return lines by configuration; ``names`` lists the configurations in order if there are more than two."""
     if not rows:
         return None
-    colour = _by_configuration()
+    colour = _color_by_configuration()
     if names:  # the theme has only two colours, and a legend in one line is too wide
         legend = {"orient": "bottom", "columns": 2, "labelLimit": 200, "symbolType": "stroke"}
         colour = {**colour, "scale": {"domain": list(names), "scheme": "tableau20"}, "legend": legend}
@@ -178,5 +180,5 @@ def _lines(
     }
 
 
-def _by_configuration() -> Spec:
+def _color_by_configuration() -> Spec:
     return {"field": "configuration", "type": "nominal", "title": None, "legend": {"orient": "top"}}

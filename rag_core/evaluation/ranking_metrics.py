@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 
-# Levels of recall at which precision is interpolated. The package ir_measures computes all metrics as trec_eval does.
+# Levels of recall at which precision is interpolated.
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
 def find_relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
     """Return the pages that count as found by a passage, as (document id, first page_index, last page_index).
 
-    A search omits near duplicates of a passage. If a near duplicate is on a relevant page, that page counts as found.
+    A search omits near duplicates of a passage. The relevant page of a near duplicate counts as found.
     """
     span = (passage.document_id, passage.page_index, passage.page_index_end)
     copies = [one.key for one in passage.duplicates if one.key in relevant]
@@ -48,8 +48,8 @@ def compute_ranking_metrics(
 
     The metrics are recall, precision, reciprocal rank (Voorhees, TREC-8 1999), average precision and interpolated
     precision at 11 levels of recall (Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008,
-    chapter 8), and nDCG (Järvelin and Kekäläinen, TOIS 2002). Their means over questions are mean recall, MRR, MAP and
-    so on. Relevance is binary.
+    chapter 8), and nDCG (Järvelin and Kekäläinen, TOIS 2002), as trec_eval computes them. Their means over questions
+    are mean recall, MRR, MAP and so on. Relevance is binary.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def compute_ranking_metrics(
     metrics |= {RR @ 10: "mrr@10", AP: "map", nDCG @ 10: "ndcg@10"}
     metrics |= {IPrec @ level: name_interpolated_precision(level) for level in RECALL_LEVELS}
     values = {one: dict.fromkeys(metrics.values(), 0.0) for one in relevant}
-    # Questions with an empty ranking keep the value 0, because ir_measures would divide by zero for them.
-    qrels = {one: {_name(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
-    # The reciprocal rank serves as score, because only the order of scores matters and no two of them are equal.
-    run = {one: {_name(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
+    # Leave out questions with an empty ranking, whose values stay 0: ir_measures would divide by zero.
+    qrels = {one: {_name_page(page): 1 for page in pages} for one, pages in relevant.items() if rankings[one]}
+    # Use the reciprocal rank as score: only the order of scores matters.
+    run = {one: {_name_page(page): 1 / rank for rank, page in enumerate(rankings[one], 1)} for one in qrels}
     for value in ir_measures.iter_calc(list(metrics), qrels, run):
         values[value.query_id][metrics[value.measure]] = float(value.value)
     return values
@@ -77,5 +77,5 @@ def name_interpolated_precision(level: float) -> str:
     return f"precision at recall {level:.1f}"
 
 
-def _name(page: PageKey) -> str:
+def _name_page(page: PageKey) -> str:
     return f"{page[0]} {page[1]}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rag_core.types.evaluation import Comparison, ReleaseCheck
 
-# Metrics of whether answers keep to the documents: the share of citations on a page with the answer, the share of
-# questions without an answer that are refused, and the shares of statements that the verifier and a judge support.
+# Metrics of faithfulness: the share of citations on a page with the answer, the share of unanswerable questions that
+# are refused, and the shares of statements that the verifier and a judge find supported.
 FAITHFULNESS = ("cited_page", "refused", "source_support", "judge_faithfulness")
 RECALL = ("recall@1", "recall@5", "recall@10")
 
@@ -27,20 +27,20 @@ def check_release(comparisons: Sequence[Comparison]) -> ReleaseCheck:
             "unmeasured", "No faithfulness metric was measured. Evaluate answers too before you release the change."
         )
     if not falls:
-        return ReleaseCheck("passed", f"No faithfulness metric falls ({_list(measured)}).")
-    although = f", although recall rises ({_list(rises)})" if rises else ""
+        return ReleaseCheck("passed", f"No faithfulness metric falls ({_list_differences(measured)}).")
+    although = f", although recall rises ({_list_differences(rises)})" if rises else ""
     if certain:
         return ReleaseCheck(
             "refused",
-            f"Do not release this change: faithfulness falls ({_list(certain)}){although}. Passages that are found "
-            "more often do not make up for answers that the documents do not support.",
+            f"Do not release this change: faithfulness falls ({_list_differences(certain)}){although}. Passages that "
+            "are found more often do not make up for answers that the documents do not support.",
         )
     return ReleaseCheck(
         "uncertain",
-        f"Faithfulness falls ({_list(falls)}){although}, but the interval includes 0, so this may be chance. Measure "
-        "more questions before you release the change.",
+        f"Faithfulness falls ({_list_differences(falls)}){although}, but the interval includes 0, so this may be "
+        "chance. Measure more questions before you release the change.",
     )
 
 
-def _list(comparisons: Sequence[Comparison]) -> str:
+def _list_differences(comparisons: Sequence[Comparison]) -> str:
     return ", ".join(f"{one.metric} {one.difference.value:+.3f}" for one in comparisons)

@@ -45,20 +45,20 @@ def write_report(
     """
     evaluations = distinguish_equal_names(evaluations)
     of_evaluations: dict[str, Callable[[Evaluation], Iterable[Row]]] = {
-        "figures": _figures,
-        "questions": _questions,
-        "precision-recall": _precision_recall,
+        "figures": _list_figures,
+        "questions": _list_questions,
+        "precision-recall": _list_precision_recall,
         "risk-coverage": lambda one: map(asdict, one.risk_coverage),
-        "judge": _judge,
-        "judge-statements": _judged_statements,
+        "judge": _list_agreements,
+        "judge-statements": _list_judged_statements,
     }
     tables: dict[str, Sequence[Row]] = {
         **{
             name: [{"configuration": one.configuration, **row} for one in evaluations for row in list_rows(one)]
             for name, list_rows in of_evaluations.items()
         },
-        "comparison": [_comparison(one) for one in comparisons],
-        "methods": [row for one in methods for row in _method(one)],
+        "comparison": [_build_comparison_row(one) for one in comparisons],
+        "methods": [row for one in methods for row in _list_method_metrics(one)],
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -80,12 +80,12 @@ def _write_csv(path: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
-def _figures(evaluation: Evaluation) -> Iterable[Row]:
+def _list_figures(evaluation: Evaluation) -> Iterable[Row]:
     for one in evaluation.figures:
         yield {"metric": one.metric, **asdict(one.interval), "n": one.n}
 
 
-def _questions(evaluation: Evaluation) -> Iterable[Row]:
+def _list_questions(evaluation: Evaluation) -> Iterable[Row]:
     for one in evaluation.outcomes:
         yield {
             "id": one.label_id,
@@ -98,32 +98,32 @@ def _questions(evaluation: Evaluation) -> Iterable[Row]:
         }
 
 
-def _precision_recall(evaluation: Evaluation) -> Iterable[Row]:
+def _list_precision_recall(evaluation: Evaluation) -> Iterable[Row]:
     if evaluation.precision_recall:
         for level, precision in zip(RECALL_LEVELS, evaluation.precision_recall, strict=True):
             yield {"recall": level, "precision": precision}
 
 
-def _judge(evaluation: Evaluation) -> Iterable[Row]:
+def _list_agreements(evaluation: Evaluation) -> Iterable[Row]:
     report = evaluation.judge_report
     for one in report.agreements if report else ():
         counts = asdict(one)
         yield {"raters": counts.pop("raters"), "kappa": one.kappa, "agreement": one.share, **counts, "n": one.n}
 
 
-def _judged_statements(evaluation: Evaluation) -> Iterable[Row]:
+def _list_judged_statements(evaluation: Evaluation) -> Iterable[Row]:
     report = evaluation.judge_report
     for one in report.statements if report else ():
         yield asdict(one) | {"judge": "not judged" if one.judge is None else one.judge}
 
 
-def _comparison(one: Comparison) -> Row:
+def _build_comparison_row(one: Comparison) -> Row:
     interval = one.difference
     values = {"difference": interval.value, "low": interval.low, "high": interval.high}
     return {"metric": one.metric, **values, "p_value": one.p_value, "n": one.n}
 
 
-def _method(row: MethodRow) -> Iterable[Row]:
+def _list_method_metrics(row: MethodRow) -> Iterable[Row]:
     for metric in row.metrics.values():
         difference = row.differences.get(metric.metric)
         yield {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rag_core.answering.ask import Answerer
@@ -36,6 +36,7 @@ from rag_core.types.judgements import JudgeConfig, Judgement
 from rag_core.types.retrieval import RetrievalConfig, Timer
 
 
+@dataclass(frozen=True, eq=False)
 class EvaluationRunner:
     """Asks labelled questions, compares the rankings and answers with the labels, and stores the evaluation.
 
@@ -54,30 +55,16 @@ class EvaluationRunner:
         Returns the ranker of a baseline.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        searcher: Searcher,
-        strategies: Strategies,
-        answerer: Answerer,
-        preferences: Preferences,
-        models: LanguageModels,
-        judge: AnswerJudge,
-        reader: PageReader,
-        build_ranker: BuildRanker,
-    ) -> None:
-        self._settings = settings
-        self._stores = stores
-        self._searcher = searcher
-        self._strategies = strategies
-        self._answerer = answerer
-        self._build_ranker = build_ranker
-        self._preferences = preferences
-        self._models = models
-        self._judge = judge
-        self._reader = reader
-        self._selector = PageSelector(stores, reader)
+    settings: Settings
+    stores: Stores
+    searcher: Searcher
+    strategies: Strategies
+    answerer: Answerer
+    preferences: Preferences
+    models: LanguageModels
+    judge: AnswerJudge
+    reader: PageReader
+    build_ranker: BuildRanker
 
     def run(
         self,
@@ -94,21 +81,20 @@ class EvaluationRunner:
             raise LabelError(
                 "There are no labelled questions. Choose a file of labelled questions, or rate answers in the chat."
             )
-        if isinstance(configuration, RetrievalConfig):
-            self._strategies.check(configuration)
         started = time.perf_counter()
-        threshold = self._preferences.threshold
+        threshold = self.preferences.threshold
         if isinstance(configuration, RetrievalConfig):
-            # The settings may change later, so the stored configuration contains their current values.
-            configuration = replace(configuration, rank_by=configuration.rank_by or self._settings.rank_by)
-            if configuration.adapter is None and self._preferences.adapters.select(None):
+            self.strategies.check(configuration)
+            # Store the present values of the settings, which may change later.
+            configuration = replace(configuration, rank_by=configuration.rank_by or self.settings.rank_by)
+            if configuration.adapter is None and self.preferences.adapters.select(None):
                 configuration = replace(configuration, adapter=True)
             if configuration.threshold is not None:
                 threshold = configuration.threshold
         self._check_questions(labels)
         if judge_config is not None:
-            self._judge.find_judge(judge_config)  # fails before the first question if there is no judge
-        finder = PageFinder(self._stores.documents)
+            self.judge.find_judge(judge_config)  # fails before the first question if there is no judge
+        finder, selector = PageFinder(self.stores.documents), PageSelector(self.stores, self.reader)
         relevant, stale = finder.find_all(labels), finder.find_all(labels, current=False)
         ask, index_bytes = self._build_ask(configuration, labels[0].question, answers=answers)
         asked: list[MethodResult] = []
@@ -118,8 +104,8 @@ class EvaluationRunner:
             yield EvaluationProgress(done, len(labels))
             found = ask(label.question, pages)
             if with_context and found.outcome is not None:
-                values[label.label_id] |= measure_context(label, pages, found.outcome, self._selector)
-            # The outcomes of all questions would need much memory.
+                values[label.label_id] |= measure_context(label, pages, found.outcome, selector)
+            # Drop the outcome: those of all questions would need much memory.
             asked.append(replace(found, outcome=None))
             if judge_config is not None and found.answer is not None:
                 judgement = self._judge_answer(label, found.answer, threshold, judge_config)
@@ -145,7 +131,7 @@ class EvaluationRunner:
             evaluation_id=create_id(),
             name=name,
             configuration=configuration.label,
-            generator=self._models.generator,
+            generator=self.models.generator,
             threshold=threshold,
             created_at=now(),
             seconds=time.perf_counter() - started,
@@ -153,10 +139,10 @@ class EvaluationRunner:
             outcomes=outcomes,
             precision_recall=compute_precision_recall(outcomes),
             risk_coverage=compute_risk_coverage(outcomes),
-            judge_report=self._judge.report(judged, self._models.generator) if judged else None,
+            judge_report=self.judge.report(judged, self.models.generator) if judged else None,
             index_bytes=index_bytes,
         )
-        self._stores.evaluations.add(evaluation)
+        self.stores.evaluations.add(evaluation)
         yield evaluation
 
     def _build_ask(
@@ -164,15 +150,13 @@ class EvaluationRunner:
     ) -> tuple[AskFunction, int]:
         """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
         if isinstance(configuration, Baseline):
-            return build_baseline_ask(self._stores.documents, configuration, self._build_ranker)
-        rank_by = configuration.rank_by or self._settings.rank_by
-        ask = build_search_ask(
-            self._searcher, self._strategies, self._answerer, configuration, rank_by, answers=answers
-        )
+            return build_baseline_ask(self.stores.documents, configuration, self.build_ranker)
+        rank_by = configuration.rank_by or self.settings.rank_by
+        ask = build_search_ask(self.searcher, self.strategies, self.answerer, configuration, rank_by, answers=answers)
         # The first search loads models, whose time would count as that of the first question.
-        warm_up = self._searcher.build_query(question, Scope(), None, configuration)
-        self._searcher.search(replace(warm_up, gated=False), Timer())
-        return ask, measure_index(self._stores, configuration, rank_by)
+        warm_up = self.searcher.build_query(question, Scope(), None, configuration)
+        self.searcher.search(replace(warm_up, gated=False), Timer())
+        return ask, measure_index(self.stores, configuration, rank_by)
 
     def _compare_with_label(
         self,
@@ -187,26 +171,26 @@ class EvaluationRunner:
         result = replace(result, search_ms=asked.search_ms)
         if asked.answer is None or not relevant:
             return result
-        find = partial(self._reader.find_answers_inside, label.question)
+        find = partial(self.reader.find_answers_inside, label.question)
         probabilities = compute_probabilities_by_passage(asked.passages, find) if label.answers else {}
-        ages = self._stores.documents.version_ages({one.version_id for one in asked.passages})
-        freshness = self._settings.freshness
+        ages = self.stores.documents.version_ages({one.version_id for one in asked.passages})
+        freshness = self.settings.freshness
         evidence = weigh_evidence(label, asked.passages, relevant, stale, probabilities, ages, freshness)
         return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check_questions(self, labels: Sequence[Label]) -> None:
-        """Raise an error for invalid questions before any is asked, because an interrupted evaluation is not stored."""
+        """Raise `LabelError` for an invalid question, so that no evaluation is interrupted and lost."""
         for label in labels:
             try:
-                self._searcher.normalize_question(label.question)
+                self.searcher.normalize_question(label.question)
             except QuestionError as error:
                 raise LabelError(f"{label.where}: {error}") from None
 
     def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
-        """Judge an answer as it is given at the threshold, with the first expected answer."""
+        """Judge an answer; it is a refusal if its score is below the threshold."""
         if not is_given(answer, threshold):
             answer = replace(answer, state=AnswerState.ABSTAINED)
-        return self._judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
+        return self.judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
 
 
 def _is_right(outcome: QuestionResult) -> bool | None:

@@ -10,19 +10,18 @@ from rag_core.types.evaluation import RiskPoint, ThresholdAdvice
 
 # The largest share of unanswerable questions that may be answered.
 MAX_UNANSWERABLE_SHARE = 0.05
-# Confidence level of the upper bound of the share of questions that are answered.
+# Confidence level of the upper bound on the share of unanswerable questions that are answered.
 CONFIDENCE = 0.95
 # Margin for rounding errors; shares below this value count as 0.
 EPSILON = 1e-9
-# Numbers of decimals to which a threshold may be rounded; they are tried in this order.
+# Numbers of decimals to which a threshold is rounded, in the order in which they are tried.
 DECIMALS = (2, 3, 4)
 
 
 def compute_risk_points(scores: Sequence[float], wrong: Sequence[bool]) -> tuple[RiskPoint, ...]:
-    """Return the share of questions answered, and the share of wrong answers, for each distinct threshold.
+    """Return the coverage (share of questions answered) and risk (share of answers that are wrong) by threshold.
 
-    These are the risk and coverage of El-Yaniv and Wiener, "On the foundations of noise-free selective
-    classification", JMLR 2010.
+    See El-Yaniv and Wiener, "On the foundations of noise-free selective classification", JMLR 2010.
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ def advise_threshold(
 ) -> ThresholdAdvice | None:
     """Return the lowest threshold that answers at most a given share of the unanswerable questions.
 
-    The threshold is between 0 and 1, as the setting requires, and is rounded up to hundredths. Many scores are close to
-    1, so the threshold gets more decimals if hundredths would refuse more answerable questions. Return ``None`` if
-    there are no answerable or no unanswerable questions, or if every such threshold refuses all answerable questions.
+    The threshold is between 0 and 1 and is rounded up to hundredths, or to more decimals if hundredths would refuse
+    more answerable questions. Return ``None`` if there are no answerable or no unanswerable questions, or if every such
+    threshold refuses all answerable questions.
 
     Parameters
     ----------
@@ -72,14 +71,14 @@ def advise_threshold(
         return None
     allowed = math.floor(most * len(unanswerable) + EPSILON)
     falling = sorted(unanswerable, reverse=True)
-    threshold = _lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
-    if threshold > 1 or not _share(answerable, threshold):
+    threshold = _find_lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
+    if threshold > 1 or not _compute_share(answerable, threshold):
         return None
     return ThresholdAdvice(
         threshold=threshold,
         most=most,
-        unanswerable_answered=_share(unanswerable, threshold),
-        answerable_answered=_share(answerable, threshold),
+        unanswerable_answered=_compute_share(unanswerable, threshold),
+        answerable_answered=_compute_share(answerable, threshold),
         unanswerable=len(unanswerable),
         unanswerable_possible=compute_upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
         unanswerable_needed=count_questions_needed(most),
@@ -101,26 +100,26 @@ def compute_upper_bound(answered: int, asked: int) -> float:
     if answered == asked:
         return 1.0
     low, high = answered / asked, 1.0
-    # This number of bisections gives far more precision than is displayed.
+    # 40 bisections give far more digits than are displayed.
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if _binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
+        low, high = (low, middle) if _compute_binomial_cdf(answered, asked, middle) < 1 - CONFIDENCE else (middle, high)
     return high
 
 
 def count_questions_needed(most: float) -> int | None:
-    """Return how many questions are needed to confirm that at most the share ``most`` of similar questions is answered.
+    """Return the number of unanswerable questions that, if all are refused, confirm the share ``most``.
 
-    The confidence is 95 %, provided that all these questions are refused. Return ``None`` if the share is 0 or too
-    small to be measured.
+    They confirm with 95 % confidence that at most this share of such questions is answered. Return ``None`` if the
+    share is 0 or too small to be measured.
     """
     if most < EPSILON:
         return None
     return 1 if most >= CONFIDENCE else math.ceil(math.log(1 - CONFIDENCE) / math.log1p(-most))
 
 
-def _binomial_cdf(successes: int, trials: int, share: float) -> float:
-    """Return the binomial probability of at most ``successes`` successes; logarithms prevent an overflow."""
+def _compute_binomial_cdf(successes: int, trials: int, share: float) -> float:
+    """Return the binomial probability of at most ``successes`` successes, computed with logarithms against overflow."""
     return sum(
         math.exp(
             math.lgamma(trials + 1)
@@ -133,16 +132,16 @@ def _binomial_cdf(successes: int, trials: int, share: float) -> float:
     )
 
 
-def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
-    """Return the lowest threshold above the score ``refused``, with as few decimals as possible.
+def _find_lowest_above(refused: float, answerable: Sequence[float]) -> float:
+    """Return the lowest threshold above the score ``refused``.
 
-    It has more decimals if a threshold with fewer decimals would refuse additional answerable questions.
+    The threshold has as few decimals as possible without refusing further answerable questions.
     """
     answered = sum(score > max(refused, 0.0) for score in answerable)
     threshold = 0.0
     for places in DECIMALS:
         step = 10**places
-        # The search starts below the score, because the product of score and step can be rounded in either direction.
+        # Start below the score, because the product of score and step may be rounded up or down.
         steps = itertools.count(math.floor(max(refused, 0.0) * step))
         threshold = next(one / step for one in steps if one / step > refused)
         if sum(score >= threshold for score in answerable) == answered:
@@ -150,5 +149,5 @@ def _lowest_above(refused: float, answerable: Sequence[float]) -> float:
     return threshold
 
 
-def _share(scores: Sequence[float], threshold: float) -> float:
+def _compute_share(scores: Sequence[float], threshold: float) -> float:
     return sum(score >= threshold for score in scores) / len(scores)

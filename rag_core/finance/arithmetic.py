@@ -1,4 +1,4 @@
-"""Compute arithmetic over named values, such as "(c1 - c2) / c3", in decimals."""
+"""Compute arithmetic expressions with named values, such as "(c1 - c2) / c3", in decimals."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] =
 }
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")"})
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LONGEST = 200
+_MAX_CHARS = 200
 
 
 class ArithmeticProblem(ValueError):
-    """A text is not arithmetic over the named values."""
+    """A text is not an arithmetic expression with the named values."""
 
 
 def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | None:
-    """Return the value of arithmetic; ``None`` if it is not defined, as in a division by zero.
+    """Return the value of an arithmetic expression; ``None`` if it is not defined, as for a division by zero.
 
-    Python parses the text, but nothing in it is executed.
+    Python parses the expression, but does not execute it.
 
     Parameters
     ----------
     text : str
-        Numbers, names, ``+ - * /``, brackets, and ``average(…)``.
+        An expression of numbers, names, ``+ - * /``, brackets, and ``average(…)``.
     values : mapping of str to Decimal
-        The named values.
+        The values of the names.
 
     Raises
     ------
     ArithmeticProblem
-        The text contains anything else, or a name without a value.
+        The text contains something else, or a name without a value.
 
     Examples
     --------
@@ -46,8 +46,8 @@ def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | No
     Decimal('4.25')
     """
     source = text.translate(_SIGNS).strip()
-    if len(source) > _LONGEST:
-        raise ArithmeticProblem(f"the expression is longer than {_LONGEST} characters")
+    if len(source) > _MAX_CHARS:
+        raise ArithmeticProblem(f"the expression is longer than {_MAX_CHARS} characters")
     try:
         tree = ast.parse(source, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -59,7 +59,7 @@ def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | No
 
 
 def find_names(text: str) -> list[str]:
-    """Return the names in an arithmetic expression that `compute_arithmetic` accepts, each once, in order."""
+    """Return the distinct names in an arithmetic expression, in order; see `compute_arithmetic`."""
     names = re.findall(r"[^\W\d]\w*", text)
     return list(dict.fromkeys(name for name in names if name != "average"))
 

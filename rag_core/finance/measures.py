@@ -1,8 +1,8 @@
-"""The financial statements that answer a question, and the lines to look up in them.
+"""Find the financial statements, and the lines in them, that answer a question.
 
 The question "What is the current ratio" has no word in common with the balance sheet that answers it, but many words in
-common with the prose of a filing. So a search looks for the lines from which the measure is computed, in addition to
-the question. The terms are English, as in filings. Questions in other languages are searched unchanged.
+common with the prose of a filing. An additional search therefore looks for the lines from which the measure is
+computed. All terms are English, so that questions in other languages have no such search.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rag_core.text.dates import find_years
 from rag_core.types.documents import Heading
 from rag_core.types.retrieval import Passage
 
-# Most chunks of a statement that are retrieved. A question about a cause gets fewer, because prose states causes and
-# statements do not.
+# Maximum number of retrieved chunks of a statement. It is lower for questions about a cause, which only prose states.
 MAX_CHUNKS, MAX_CHUNKS_FOR_CAUSE = 10, 1
-# Most characters, beyond the length of the title, that a line with the title of a statement contains in addition to it.
+# A line with the title of a statement has at most twice as many characters as the title, plus this number.
 _MAX_TITLE_REST = 25
-_LONGEST_TITLE_LINE = 140
-# Most pages with the title of a statement that are taken for the statement.
+# Maximum number of characters of a line with the title of a statement.
+_MAX_TITLE_LINE = 140
+# Maximum number of pages of a statement.
 MAX_STATEMENT_PAGES = 2
 _FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{2,}")
-# A word that each title contains.
+# Each title contains one of these words.
 _TITLE_WORD = re.compile(r"sheet|statement|loss", re.IGNORECASE)
 
 
@@ -40,20 +40,20 @@ class Statement(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StatementPlan:
-    """The lines of financial statements to look up for a question; a `LookupPlan`.
+    """The financial statements and lines to look up for a question; a `LookupPlan`.
 
     Attributes
     ----------
     statements : tuple of Statement
     lines : tuple of str
-        Labels of the rows that contain the measure or from which the measure is computed; empty if the question names
-        only a statement.
+        Labels of the rows that contain the measure, or from which it is computed; empty if the question only names a
+        statement.
     text : str
-        Query of the lookup: titles of statements and lines, with the names and years of the question.
+        Query of the look-up: the titles of statements, the lines, and the names and years of the question.
     rest : str
-        The question without statements and measures, so that the company and the period remain.
+        The question without statements and measures, which contains the company and the period.
     of_a_cause : bool
-        Whether the question asks why something changed, which rows do not answer.
+        Whether the question asks for a cause.
     """
 
     statements: tuple[Statement, ...]
@@ -74,15 +74,15 @@ class StatementPlan:
 
     @property
     def asks_for_rows(self) -> bool:
-        """Whether the plan looks up lines, and not only statements."""
+        """Whether the plan contains lines, and not only statements."""
         return bool(self.lines)
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk whose text begins with ``head`` belongs to the statement with that title."""
+        """Return whether a chunk that begins with ``head`` belongs to the statement with the title ``section``."""
         return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
-        """Return whether a passage has figures for the company and period of the question."""
+        """Return whether the figures of a passage are for the company and period of the question."""
         return not is_other_entity_or_period(self.rest, passage.text, title, document)
 
 
@@ -97,13 +97,13 @@ _TITLES: Mapping[Statement, str] = {
     Statement.CASH: r"statements? of (?:consolidated )?cash flows?|cash flows? statements?",
 }
 _BALANCE, _INCOME, _CASH = Statement
-# Words by which a question names a statement, and lines by which the statement is found.
+# Patterns of words for a statement, and lines that the statement contains.
 _STATEMENT_LINES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     (_TITLES[_BALANCE], {_BALANCE: "total assets, total liabilities"}),
     (rf"{_TITLES[_INCOME]}|p ?& ?l", {_INCOME: "revenue, operating income, net income"}),
     (_TITLES[_CASH], {_CASH: "net cash provided by operating activities"}),
 )
-# Words for a measure, and the lines that contain the measure or from which it is computed.
+# Patterns of words for a measure, and the lines that contain the measure or from which it is computed.
 _MEASURES: tuple[tuple[str, Mapping[Statement, str]], ...] = (
     # Liquidity.
     (r"current ratio|working capital|liquidity ratio", {_BALANCE: "total current assets, total current liabilities"}),
@@ -192,7 +192,7 @@ def _compile_phrase(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-# Tuples of a pattern, its lines by statement, and whether the pattern matches a measure.
+# Each pattern with its lines by statement, and with whether it matches a measure.
 _PATTERNS = [
     (_compile_phrase(pattern), lines, terms is _MEASURES)
     for terms in (_STATEMENT_LINES, _MEASURES)
@@ -202,9 +202,7 @@ _TITLE_PATTERNS = {statement: _compile_phrase(pattern) for statement, pattern in
 _CAUSE = _compile_phrase(
     r"why|how come|reasons?|causes?|caused|drivers?|drove|drives|driven|explains?|explained|led to|due to"
 )
-
-
-# Labels of the lines that a reader of statements looks for first, by statement.
+# Labels of the most important lines of each statement.
 KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
     statement: [re.compile(rf"(?:{label})(?: \((?:loss|losses)\))?", re.IGNORECASE) for label in labels]
     for statement, labels in {
@@ -223,11 +221,11 @@ KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
 
 
 def find_title_lines(text: str) -> set[Statement]:
-    """Return the statements whose title is a line of a text, with little else in that line."""
+    """Return the statements whose title is in a line of its own, or with few other words, in a text."""
     found = set()
     for line in text.splitlines():
         line = line.strip()
-        if len(line) > _LONGEST_TITLE_LINE or line.endswith((".", ";")) or not _TITLE_WORD.search(line):
+        if len(line) > _MAX_TITLE_LINE or line.endswith((".", ";")) or not _TITLE_WORD.search(line):
             continue
         for statement, pattern in _TITLE_PATTERNS.items():
             match = pattern.search(line)
@@ -239,19 +237,19 @@ def find_title_lines(text: str) -> set[Statement]:
 def find_statement_pages(
     texts: Mapping[int, str], headings: Mapping[int, Sequence[Heading]], titles: Collection[str]
 ) -> list[int]:
-    """Return the pages of a document that contain financial statements, by the index of the page, ascending.
+    """Return the indices of the pages of a document that contain financial statements, ascending.
 
-    Of the pages with the title of a statement in a line of its own, those with the most figures are the statement;
-    the others are contents, notes and selected data. A title that is a heading counts twice.
+    Of the pages with the title of a statement in a line of its own, those with the most figures contain the statement.
+    Other such pages are contents, notes and selected data. Figures below a title that is a heading count twice.
 
     Parameters
     ----------
     texts : mapping of int to str
-        The texts of all pages of the document, by the index of the page.
+        The texts of all pages of the document, by page index.
     headings : mapping of int to sequence of Heading
-        The headings of these pages.
+        The headings of the pages, by page index.
     titles : collection of str
-        Values of `Statement`.
+        The titles of the statements to find, as in `Statement`.
     """
     wanted = {one for one in Statement if one.value in titles}
     ranked: dict[Statement, list[tuple[int, int]]] = {one: [] for one in wanted}
@@ -260,7 +258,7 @@ def find_statement_pages(
             lines = [line for one in headings.get(page, ()) for line in text[one.start : one.end].splitlines()]
             figures = len(_FIGURE.findall(text))
             for statement in found:
-                # A title at the end of its line counts double: "Balance sheet components" is the heading of a note.
+                # The title must be at the end of the heading: "Balance sheet components" is the heading of a note.
                 ends = (
                     match.end() == len(line) for line in lines for match in _TITLE_PATTERNS[statement].finditer(line)
                 )
@@ -269,13 +267,13 @@ def find_statement_pages(
 
 
 def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
-    """Return what to look up for a question, or ``None`` if it does not ask for a reported figure.
+    """Return what to look up for a question; ``None`` if it does not ask for figures of financial statements.
 
     Parameters
     ----------
     question : str
     names : sequence of str
-        Names in the question, such as the company. They distinguish the filings, which all have the same statements.
+        Names in the question, such as the company, which distinguish filings.
 
     Examples
     --------
@@ -286,13 +284,13 @@ def plan_lookup(question: str, names: Sequence[str]) -> StatementPlan | None:
     rest = question
     named: dict[Statement, dict[str, None]] = {}
     lines: dict[str, None] = {}
-    for pattern, lines_by_statement, measures in _PATTERNS:
+    for pattern, lines_by_statement, is_measure in _PATTERNS:
         if pattern.search(question):
             rest = pattern.sub(" ", rest)
             for statement, words in lines_by_statement.items():
                 labels = dict.fromkeys(words.split(", "))
                 named.setdefault(statement, {}).update(labels)
-                if measures:
+                if is_measure:
                     lines.update(labels)
     if not named:
         return None

@@ -1,4 +1,4 @@
-"""Comparison of the company and period of figures with those of a question."""
+"""Compare the company and period of figures with those of a question."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from rag_core.text.names import (
     strip_possessive,
 )
 
-# Words for quarterly periods. The figures of a whole year do not answer a question about a quarter.
+# Words for quarters. The figures of a whole year do not answer a question about a quarter.
 _QUARTER = re.compile(rf"\b(?:{QUARTER}|[1-4]Q(?:\d\d)?)\b|\b(?:quarter|three months|13 weeks)", re.IGNORECASE)
 
 
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
-    """Return whether figures belong, or may belong, to another company or period than the question asks for.
+    """Return whether figures belong, or may belong, to another company or period than those of the question.
 
-    Balance sheets look alike, so the company and period must be explicit. The passage or its title must contain each
-    name and figure of the question, and the document's name or title must contain at least one word of the question.
+    Company and period must be explicit, because balance sheets are alike. The passage or its title must contain each
+    name and figure of the question, and the name or title of the document must contain a word of the question.
 
     Parameters
     ----------
     question : str
-        The question without the measures.
+        The question without measures such as "current ratio".
     passage, title : str
+        Text and title of the passage with the figures.
     document : str or None
-        The document's name and title; ``None`` if only one document is searched.
+        Name and title of the document; ``None`` if only one document is searched.
     """
     question_text, passage_text, title_text = annotate(question), annotate(passage), annotate(title)
-    # The capitalized first word of a question counts as a name, unless it is a question word such as "What".
+    # The first word of a question is a name as well, unless it is a question word such as "What".
     names = [word for word in question_text.names if not is_question_word(word)]
     if any(not contains_name_form(word, passage_text, title_text) for word in names):
         return True

@@ -1,4 +1,4 @@
-"""Calibrated probabilities of the gate, and their comparison with the threshold."""
+"""Compute the calibrated probabilities of the gate, and compare them with the threshold."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rag_core.types.retrieval import Gate, Passage, to_log_odds
 # The calibrations for the bundled and for the multilingual embedder.
 CALIBRATION_FILE = Path(__file__).with_name("gate.json")
 MULTILINGUAL_FILE = Path(__file__).with_name("gate_multilingual.json")
-# Number of passages that the gate scores, independent of the number of passages displayed.
+# Number of passages that the gate scores.
 PASSAGES_SCORED = 5
-# Number of passages that the answerability model reads together with the question.
+# Number of passages that the answerability model reads.
 PASSAGES_READ = 2
-# Unmet presuppositions beyond this number do not change the probability.
+# Maximum number of unmet presuppositions that are counted.
 MAX_UNMET = 2
-# Limit of the odds, for or against an answer, from the answerability model, so that its reading alone does not decide.
+# Limit of the odds of the answerability model, for or against an answer, so that it does not decide alone.
 MAX_ODDS = 10_000
 
 
@@ -29,15 +29,14 @@ MAX_ODDS = 10_000
 class TopicCalibration:
     """A logistic regression that predicts whether a passage is on the topic of the question.
 
-    It is fitted by ``benchmarks/fit_gate.py`` and decides whether a language model is asked. The language model then
-    decides whether the passage states the answer. So the fit counts unanswerable questions as on the topic if documents
-    cover their topic, and unmet presuppositions have no weight.
+    It is fitted by ``benchmarks/fit_gate.py``. Its prediction decides whether a language model is asked, which then
+    decides whether the passage states the answer. Unmet presuppositions therefore have no weight.
 
     Attributes
     ----------
     intercept : float
     closeness : float
-        Weight of the mean of two late-interaction scores: that of the passage and that of its best sentence.
+        Weight of the mean of two late-interaction scores, of the passage and of its best sentence.
     topic : float
         Weight of the passage's topic similarity; see `features.compute_topic_similarity`.
     reading : float
@@ -55,7 +54,7 @@ class TopicCalibration:
     def compute_probability(
         self, rerank: float, sentence: float, topic: float, reading: float, unmet: int = 0
     ) -> float:
-        """Return the predicted probability, 0..1; ``reading`` is in log-odds."""
+        """Return the predicted probability, from 0 to 1. ``reading`` is in log-odds."""
         return _to_probability(
             self.intercept
             + self.closeness * (rerank + sentence) / 2
@@ -76,16 +75,15 @@ class Calibration(TopicCalibration):
     intercept, closeness, topic, reading, unmet : float
         As in `TopicCalibration`.
     table_prior : float
-        Median log-odds of passages that answer their question. It is used for looked-up tables, because the model
-        cannot read tables as sentences.
+        Median log-odds of the answerability model for passages that answer their question. It stands for the reading of
+        tables from the look-up, which the model cannot read.
     embedder, projection : str
-        Hash of the weights, and projection, of the embedder with which the regression was fitted. Scores of other
-        embedders are not comparable.
+        Hash of the weights, and projection, of the embedder with which the regression was fitted.
     on_topic : TopicCalibration
     after_reading : ReadingCalibration
     similarity_slope, similarity_intercept : float
-        Map from the embedder's cosines of question and excerpts to the scale of the bundled embedder, for which the
-        weights of excerpts were fitted. It is fitted by ``benchmarks/fit_similarity.py``.
+        Linear map of the embedder's cosines to those of the bundled embedder, for which the weights of excerpts were
+        fitted. It is fitted by ``benchmarks/fit_similarity.py``.
     """
 
     table_prior: float
@@ -97,7 +95,7 @@ class Calibration(TopicCalibration):
     similarity_intercept: float = 0.0
 
     def fits(self, embedder: str, projection: str) -> bool:
-        """Return whether the calibration was fitted with this embedder."""
+        """Return whether the calibration was fitted with an embedder."""
         return (self.embedder, self.projection) == (embedder, projection)
 
 
@@ -109,9 +107,11 @@ class ReadingCalibration:
 
     Attributes
     ----------
-    intercept, gate, reading : float
-        ``gate`` is the weight of the log-odds of the gate's score, and ``reading`` that of the highest log-odds of the
-        answers that the answerability model finds.
+    intercept : float
+    gate : float
+        Weight of the log-odds of the gate's score.
+    reading : float
+        Weight of the highest log-odds of the answers that the answerability model finds.
     """
 
     intercept: float
@@ -119,9 +119,9 @@ class ReadingCalibration:
     reading: float
 
     def compute_probability(self, gate: float, reading: float) -> float:
-        """Return the corrected probability, 0..1, given the two probabilities."""
-        first, second = to_log_odds(gate, 1 / MAX_ODDS), to_log_odds(reading, 1 / MAX_ODDS)
-        return _to_probability(self.intercept + self.gate * first + self.reading * second)
+        """Return the corrected probability, from 0 to 1, given the probabilities of the gate and of the answers."""
+        gate_odds, reading_odds = to_log_odds(gate, 1 / MAX_ODDS), to_log_odds(reading, 1 / MAX_ODDS)
+        return _to_probability(self.intercept + self.gate * gate_odds + self.reading * reading_odds)
 
 
 def _to_probability(log_odds: float) -> float:
@@ -129,7 +129,7 @@ def _to_probability(log_odds: float) -> float:
 
 
 def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
-    """Return the gate's decision after the passages were read; only a gate of answerability changes.
+    """Return the gate's decision after the passages were read. Only a gate with the score ``answerable`` changes.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
     reading : float
         Highest probability of the answers that the answerability model finds.
     can_raise : bool
-        Whether the score may become higher. It may not if the document lacks what the question names.
+        Whether the score may increase. It must not if the document lacks a name in the question.
     """
     if gate.score_name != "answerable":
         return gate
@@ -148,15 +148,14 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of readings, limited by `MAX_ODDS`; passages without a reading get the mean of the others."""
+    """Return the log-odds of probabilities, limited by `MAX_ODDS`. Missing ones are replaced by the mean."""
     known = [to_log_odds(reading, 1 / MAX_ODDS) for reading in readings if reading is not None]
     mean = sum(known) / max(len(known), 1)
-    read = iter(known)
-    return [mean if reading is None else next(read) for reading in readings]
+    return [mean if reading is None else to_log_odds(reading, 1 / MAX_ODDS) for reading in readings]
 
 
 def load_calibration(identity: ModelIdentity | None = None) -> Calibration:
-    """Return the calibration for an embedder, or that of the bundled embedder if there is none for it."""
+    """Return the calibration for an embedder, or that for the bundled embedder if there is none."""
     bundled, *others = _load_calibrations()
     if identity is None:
         return bundled
@@ -165,7 +164,7 @@ def load_calibration(identity: ModelIdentity | None = None) -> Calibration:
 
 @cache
 def _load_calibrations() -> list[Calibration]:
-    """Return all calibrations; that of the bundled embedder is the first."""
+    """Return all calibrations, first that for the bundled embedder."""
     found = []
     for file in (CALIBRATION_FILE, MULTILINGUAL_FILE):
         fitted = json.loads(file.read_text(encoding="utf-8"))
@@ -178,9 +177,7 @@ def _load_calibrations() -> list[Calibration]:
 
 
 def apply_threshold(passages: Sequence[Passage], threshold: float, score_name: str) -> Gate:
-    """Return a gate that compares the best score of the passages with the threshold; without a score, it abstains."""
+    """Return the gate's decision by the highest score of the passages. Without a score, the gate abstains."""
     scores = [passage.scores.get(score_name) for passage in passages]
     best = max((score for score in scores if score is not None), default=None)
-    if best is None:
-        return Gate(score_name, 0.0, threshold, False)
-    return Gate(score_name, best, threshold, best >= threshold)
+    return Gate(score_name, best or 0.0, threshold, best is not None and best >= threshold)

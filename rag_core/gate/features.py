@@ -1,4 +1,4 @@
-"""Answerability scores of the first passages, and reasons why a passage may not answer the question."""
+"""Compute the answerability scores of the first passages, and the reasons why a passage may not answer the question."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rag_core.types.retrieval import Passage, Reading, ReadTexts
 from rag_core.types.searches import PassageTokens, RankedChunks
 
 ANSWERABLE_SCORE = "answerable"
-# Names of the scores from which the probability is computed, in addition to the reranker's score.
+# Names of the scores from which, together with the reranker's score, the probability is computed.
 SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
-# Name of the probability that a passage is on the topic, which decides whether a language model is asked.
+# Name of the probability that a passage is on the topic of the question; see `TopicCalibration`.
 ON_TOPIC = "on_topic"
-# Most characters of a passage that the answerability model reads. A longer best sentence is read in full.
+# Maximum number of characters of a passage that the answerability model reads. A longer best sentence is read whole.
 MAX_READ_CHARS = 250
-# Message for a financial statement whose company or period is unknown or differs from the question's.
+# Message for a financial statement of which it is not certain that it is for the company and period of the question.
 OTHER_FIGURES = "its figures may be for another company or period"
-# Factor for the probability if the question names something that the document never mentions.
+# Factor for the probability if the document never mentions a name in the question.
 UNKNOWN_NAME_FACTOR = 0.5
 
 
@@ -39,30 +39,32 @@ def score_answerability(
     contains: Callable[[str, str, str], bool],
     read: ReadTexts,
 ) -> tuple[Passage, ...]:
-    """Return the passages with ``answerable``, the calibrated probability that a passage answers the question.
+    """Return the passages with five further scores.
 
-    Four more scores are added: ``sentence``, the late-interaction score of the best sentence; ``topic``, the
-    result of `compute_topic_similarity`; ``reading``, the probability that the best sentence and its neighbours answer,
-    computed by the answerability model for the first `PASSAGES_READ` passages; and ``on_topic``, the probability that
-    the passage is on the topic. All five scores are ``None`` for passages after the first `PASSAGES_SCORED` and for
-    passages without token vectors.
+    - ``sentence``: the late-interaction score of the best sentence.
+    - ``topic``: the result of `compute_topic_similarity`.
+    - ``reading``: the probability of the answerability model that the best sentence and its neighbours answer the
+      question; only for the first `PASSAGES_READ` passages.
+    - ``answerable``: the calibrated probability that the passage answers the question. It is multiplied by
+      `UNKNOWN_NAME_FACTOR` if the document does not contain a name in the question, or is not about a year in the
+      question. For rows of a look-up, it is at least the probability of the look-up.
+    - ``on_topic``: the calibrated probability that the passage is on the topic of the question.
 
-    If the question names something that the document does not contain, or a year that the document is not about,
-    ``answerable`` is multiplied by `UNKNOWN_NAME_FACTOR`. A passage with looked-up table rows gets the probability of
-    the lookup if that probability is higher.
+    The scores are ``None`` for passages after the first `PASSAGES_SCORED` and for passages without token vectors.
 
     Parameters
     ----------
     passages : sequence of Passage
         Best first.
     tokens : mapping of int to PassageTokens
-        The tokens by chunk id, for the first passages that have token vectors.
+        The tokens of the first passages with token vectors, by chunk id.
     ranked : RankedChunks
     closeness : mapping of int to float
-        The late-interaction scores by chunk id, for the question without the map of a query adapter, because the
-        calibration was fitted without one. All vectors that are compared here are those of ``ranked.question``.
+        The late-interaction scores by chunk id, for the question without a query adapter, because the calibration was
+        fitted without one.
     contains : callable
-        Arguments: version id, word, prefix. Returns whether the version has the word or any word with the prefix.
+        Function that takes a version id, a word and a beginning of words, and returns whether the version contains the
+        word or a word with the beginning.
     read : callable
         See `ReadTexts`.
     """
@@ -77,7 +79,8 @@ def score_answerability(
         score_best_sentence(question.tokens, chunk.vectors, weights)
         for (question, weights), chunk in zip(asked, passage_tokens, strict=True)
     ]
-    places = [
+    # The arguments of `_select_text` and `_join_neighbours` for each passage.
+    sentences = [
         (
             passage.text,
             chunk.offsets,
@@ -87,9 +90,9 @@ def score_answerability(
         for passage, chunk, (_, sentence) in zip(first, passage_tokens, best, strict=True)
     ]
     # Other threads read the texts while this thread checks the presuppositions.
-    pending = _read_texts(ranked, first, [_select_text(*place) for place in places[:PASSAGES_READ]], read)
+    pending = _read_texts(ranked, first, [_select_text(*one) for one in sentences[:PASSAGES_READ]], read)
     has_lines = [contains_lookup(ranked, passage) for passage in first]
-    lacking = _find_missing(ranked, first, [_join_neighbours(*place) for place in places], has_lines, cache(contains))
+    lacking = _find_missing(ranked, first, [_join_neighbours(*one) for one in sentences], has_lines, cache(contains))
     readings = [*(one.probability for one in pending), *[None] * len(first[PASSAGES_READ:])]
     calibration = load_calibration(ranked.embedder.identity)
     scored: dict[str, Passage] = {}
@@ -102,11 +105,10 @@ def score_answerability(
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
-        of_lookup = _lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
+        of_lookup = _compute_lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
         if of_lookup > probability:
             probability, missing = of_lookup, ()
-        on_topic = calibration.on_topic.compute_probability(close, score, topic, log_odds)
-        on_topic = max(on_topic, of_lookup)
+        on_topic = max(calibration.on_topic.compute_probability(close, score, topic, log_odds), of_lookup)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(
             passage, scores={**passage.scores, **scores}, unmet=missing, lacks_name=bool(other and missing)
@@ -120,7 +122,7 @@ def score_answerability(
 def _read_texts(
     ranked: RankedChunks, first: Sequence[Passage], texts: Sequence[str], read: ReadTexts
 ) -> Iterator[Reading]:
-    """Start to read texts of passages, with the dates of the question as each text writes them."""
+    """Start to read texts of passages, with the dates of the question in the notation of each text."""
     rows = [ranked.rows[int(passage.chunk_id)] for passage in first]
     return read(
         [
@@ -131,7 +133,7 @@ def _read_texts(
 
 
 def _find_dated_token(ranked: RankedChunks, passage: Passage, offsets: IntArray, best: int) -> int:
-    """Return the first token of a date of the question in a passage; ``best`` if the passage states none."""
+    """Return the index of the first token of a date of the question in a passage, or ``best`` if there is none."""
     dates = ranked.dates.days_of(passage.version_id)
     found = next(filter(None, (find_matching_date(one, passage.text, dates) for one in dates.dates)), None)
     if found is None:
@@ -146,7 +148,10 @@ def _find_missing(
     has_lines: Sequence[bool],
     contains: Callable[[str, str, str], bool],
 ) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-    """Return, for each passage, what its document does not cover and which presuppositions the passage lacks."""
+    """Return, for each passage, messages about what its document does not cover, and about what the passage lacks.
+
+    ``around`` contains the best sentence of each passage with its neighbours.
+    """
     question = ranked.question.text
     results = []
     optional = _find_optional_names(ranked, first)
@@ -163,9 +168,9 @@ def _find_missing(
 
 
 def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> list[frozenset[str]]:
-    """Return, for each passage, the names of the question that it may lack.
+    """Return, for each passage, the names of documents in the question that the passage may lack.
 
-    If a question names two documents, a passage with one of the names is not penalized for lacking the other name.
+    If a question names two documents, a passage that matches one name need not contain the other.
     """
     names = find_document_names(ranked.question.text)
 
@@ -179,7 +184,7 @@ def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> list
 
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is in a looked-up section and about the subject and period of the question."""
+    """Return whether a passage is in a section of the look-up and about the subject and period of the question."""
     if ranked.lookup is None or not _is_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
@@ -189,13 +194,13 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 
 
 def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is in a section whose lines are looked up, even for another company or period."""
+    """Return whether a passage is in a section of a look-up for rows, whatever its company and period."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
 
 
-def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
-    """Return the probability that a passage contains the looked-up lines."""
+def _compute_lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
+    """Return the probability that a passage contains the rows of the look-up."""
     if ranked.lookup is None:
         return 0.0
     tokens = ranked.lookup.question.tokens
@@ -207,13 +212,13 @@ def _lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVe
 
 
 def _join_neighbours(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """Return the sentence whose first token is ``best``, with the sentences before and after it."""
-    starts, at = _locate_sentence(spans, sentences, best)
-    return _join_sentences(text, spans, starts, max(0, at - 1), at + 1) or text
+    """Return the sentence that contains the token ``best``, with the sentences before and after it."""
+    starts, index = _locate_sentence(spans, sentences, best)
+    return _join_sentences(text, spans, starts, max(0, index - 1), index + 1) or text
 
 
 def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> str:
-    """Return the sentence whose first token is ``best``, with its neighbours if `MAX_READ_CHARS` permits."""
+    """Return the sentence that contains the token ``best``, with its neighbours if `MAX_READ_CHARS` permits."""
     starts, first = _locate_sentence(spans, sentences, best)
     last = first
     if first > 0 and len(_join_sentences(text, spans, starts, first - 1, last)) <= MAX_READ_CHARS:
@@ -224,13 +229,13 @@ def _select_text(text: str, spans: IntArray, sentences: IntArray, best: int) -> 
 
 
 def _locate_sentence(spans: IntArray, sentences: IntArray, best: int) -> tuple[list[int], int]:
-    """Return the index of each sentence's first token, and the index of the sentence whose first token is ``best``."""
+    """Return the first token of each sentence, and the index of the sentence that contains the token ``best``."""
     starts = [int(token) for token in sentences if token < len(spans)] or [0]
-    return starts, max((number for number, start in enumerate(starts) if start <= best), default=0)
+    return starts, max((index for index, start in enumerate(starts) if start <= best), default=0)
 
 
 def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: int, last: int) -> str:
-    """Return the text from sentence ``first`` to sentence ``last``; empty if these sentences have no token."""
+    """Return the text from sentence ``first`` to sentence ``last``; empty if the sentences have no tokens."""
     end = starts[last + 1] if last + 1 < len(starts) else len(spans)
     token_spans = spans[starts[first] : end]
     token_spans = token_spans[token_spans[:, 1] > 0]
@@ -238,9 +243,9 @@ def _join_sentences(text: str, spans: IntArray, starts: Sequence[int], first: in
 
 
 def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> tuple[float, int]:
-    """Return the MaxSim score of a chunk's best sentence and the index of the sentence's first token.
+    """Return the MaxSim score of a chunk's best sentence, and the index of the sentence's first token.
 
-    Unlike the reranker's score, the score does not include the similarity of neighbouring tokens.
+    Unlike in the reranker's score, similarities of neighbouring tokens are not included.
 
     Parameters
     ----------
@@ -250,17 +255,18 @@ def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: Floa
     weights : FloatArray, shape (m,)
     """
     cosines = (question @ chunk.tokens.astype(np.float32).T) * chunk.scales
-    run = np.unique(np.clip([0, *chunk.sentences], 0, len(chunk.scales) - 1))
-    by_run = weights @ np.maximum.reduceat(cosines, run, axis=1)
-    best = int(by_run.argmax())
-    return float(by_run[best]), int(run[best])
+    # The first tokens of the prefix and of each sentence.
+    starts = np.unique(np.clip([0, *chunk.sentences], 0, len(chunk.scales) - 1))
+    scores = weights @ np.maximum.reduceat(cosines, starts, axis=1)
+    best = int(scores.argmax())
+    return float(scores[best]), int(starts[best])
 
 
 def compute_topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
-    """Return the cosine of the mean token vectors of question and chunk, -1..1, as a measure of a common topic.
+    """Return the cosine of the mean token vectors of question and chunk, from -1 to 1.
 
-    MaxSim alone matches "in what year was it founded" with any text about a foundation. The mean vector represents the
-    topic of the whole text.
+    It measures whether they have the same topic. MaxSim alone matches "in what year was it founded" with any text about
+    a foundation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Presuppositions of a question: names and figures that an answering passage must contain."""
+"""Check the presuppositions of a question: names, dates and figures that an answering passage must contain."""
 
 from __future__ import annotations
 
@@ -31,40 +31,39 @@ from rag_core.text.relative_dates import describe_date
 from rag_core.text.words import Word
 from rag_core.types.dates import NO_DATES_FOR_DOCUMENT, DatesForDocument, WrittenDate
 
-# A number that is a year according to the words around it, unlike "2000 euros".
+# A number that is a year by the words around it, unlike that in "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
     rf"({YEAR})\b(?![.,]\d)|(?<![\d.,])({YEAR})\W*$",
     re.IGNORECASE,
 )
-# Number of letters at the end of a name that a search of the whole document ignores, because the end of a name may be
-# misspelt or inflected.
+# Number of letters at the end of a name that may be misspelt or inflected in the document.
 _IGNORED_LETTERS = 3
-# Most years of a passage that are named.
+# Maximum number of years of a passage that a sentence lists.
 _MAX_YEARS = 3
-# Most years between the year of a question and that of a document, since a report also covers the previous year.
+# Maximum difference between the year of a question and that of a document. A report also covers the previous year.
 _MAX_YEARS_APART = 1
 
 
 def find_unmet_by_passage(
     question: str, passage: str, title: str, dates: DatesForDocument = NO_DATES_FOR_DOCUMENT
 ) -> tuple[str, ...]:
-    """Return a message for each name and figure of a question that a passage lacks.
+    """Return a message for each date, name and figure of a question that a passage lacks.
 
-    A question in which a name or number has been exchanged looks answerable but is not (Rajpurkar, Jia and Liang, "Know
-    what you don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom repeat "two
-    reasons" or "the first".
+    A question with an exchanged name or number looks answerable but is not (Rajpurkar, Jia and Liang, "Know what you
+    don't know", ACL 2018). One-digit numbers and number words are ignored, because texts seldom repeat "two reasons" or
+    "the first".
 
     Parameters
     ----------
     question : str
     passage : str
-        The best sentence of the passage and its neighbours.
+        The best sentence of the passage with the sentences before and after it.
     title : str
         Document and heading of the passage.
     dates : DatesForDocument
-        Dates of the question, which the passage may write otherwise. Their figures are not compared one by one.
+        Dates of the question. They are compared in any notation, and their figures are not compared separately.
     """
     missing = [one for one in dates.dates if one.names_day and not _states(one, passage, title, dates)]
     question_text = annotate(_blank_dates(question, passage, title, dates))
@@ -88,12 +87,12 @@ def find_uncovered_by_document(
     others: Collection[str] = (),
     dates: DatesForDocument = NO_DATES_FOR_DOCUMENT,
 ) -> dict[str, str]:
-    """Return a message for each name or year of a question that the whole document of a passage does not cover.
+    """Return a message for each date, name or year of a question that the whole document of a passage does not cover.
 
-    A passage need not repeat the year of a report, or a name that its document mentions elsewhere. But a document does
-    not answer a question about a name that it never mentions, or about a year far from the year in the document's name
-    or title. Names in capitals are ignored, because they are mostly abbreviations, and so are first words of sentences,
-    because they may not be names. Only English questions are checked for names, since German capitalizes all nouns.
+    A passage need not repeat a name or year that its document states elsewhere. A document that never mentions the
+    name, or whose title states another year, does not answer the question. Names in capitals are ignored, because they
+    are mostly abbreviations. The first words of sentences are ignored, because they are often no names. Names are
+    checked only in English questions, because German capitalizes all nouns.
 
     Parameters
     ----------
@@ -102,18 +101,18 @@ def find_uncovered_by_document(
     title : str
         Document and heading of the passage.
     document : str
-        The document's name and title.
+        Name and title of the document.
     contains : callable
-        Arguments: word, prefix. Returns whether the document has the word or any word with the prefix.
+        Function that takes a word and a beginning of words, and returns whether the document contains either.
     others : collection of str
-        Names in lower case that the document may lack, such as those of other documents in the question.
+        Names in lower case that are not checked, such as names of other documents in the question.
     dates : DatesForDocument
-        As in `find_unmet_by_passage`.
+        See `find_unmet_by_passage`.
 
     Returns
     -------
     dict of str to str
-        Maps each message to the message that `find_unmet_by_passage` returns for the same name or year.
+        The messages. Each one is mapped to the message of `find_unmet_by_passage` about the same name or year.
     """
     messages = {}
     for asked in dates.dates:
@@ -137,7 +136,7 @@ def find_uncovered_by_document(
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
     years = _find_asked_years(question)
-    # A year in the document's name counts only if the text contains it as well, since it may be the year of a scan.
+    # The text must contain the year in the document's name as well, because it can be the year of a scan.
     document_years = [year for year in find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
     if apart > _MAX_YEARS_APART and years.isdisjoint(find_years(f"{passage}\n{title}")):
@@ -147,10 +146,10 @@ def find_uncovered_by_document(
 
 
 def describe_other_years(question: str, quote: str, page: str, title: str) -> str:
-    """Return a sentence that names the years of a quote if they are others than those of the question.
+    """Return a sentence for the user about the years of a quote if they differ from those of the question.
 
-    The sentence is empty if the page or the title contains a year of the question, also as the second year of "2018/19"
-    or as the fiscal year of a date, or if the question is about a longer period, such as the years since 2019.
+    It is empty if the page or the title contains a year of the question, also as the second year of "2018/19" or as the
+    fiscal year of a date. It is also empty if the question is about a period, such as the years since 2019.
 
     >>> describe_other_years("What were sales in 2019?", "Sales rose in 2022.", "Sales rose in 2022.", "Acme")
     'The first passage names 2022, not 2019.'
@@ -168,7 +167,7 @@ def describe_other_years(question: str, quote: str, page: str, title: str) -> st
 
 
 def _list_years(text: str) -> set[str]:
-    """Return the years in a text, and the fiscal years that end on its dates."""
+    """Return the years in a text, and the fiscal years that end on dates in the text."""
     dates = (one for written in find_dates(text) for one in written.readings)
     fiscal = {f"{year}" for one in dates if one.year and one.month for year in list_fiscal_years(one.year, one.month)}
     return {*find_years(text), *fiscal}
@@ -180,21 +179,21 @@ def _find_asked_years(question: str) -> set[str]:
 
 
 def list_name_forms(question: str) -> list[tuple[str, str]]:
-    """Return each form in which a name of a question may occur in a text, with the prefix to search for.
+    """Return the forms of the names and dates of a question, with the beginnings of words to search for.
 
-    These are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
+    They are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
     """
     forms = (form for word in annotate(question).names for form in _get_forms(word))
     return list(dict.fromkeys([*forms, *((term, term) for term in list_asked_terms(question))]))
 
 
 def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
-    """Return whether a passage, the title of its section or document, or the head of the document states a date."""
+    """Return whether a passage, its title, or the beginning of its document states a date."""
     return bool(find_matching_date(asked, passage, dates, title)) or is_dated(replace(dates, dates=(asked,)), title)
 
 
 def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
-    """Return a question with blanks instead of each day, and of each month that the passage or its title states."""
+    """Return a question without its days, and without the months that the passage or its title states."""
     return blank_dates(question, [one for one in dates.dates if one.names_day or _states(one, passage, title, dates)])
 
 
@@ -206,7 +205,7 @@ def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:
 def _group_missing_names(
     question_text: AnnotatedText, passage_text: AnnotatedText, title_text: AnnotatedText
 ) -> list[list[Word]]:
-    """Return the names of a question that a passage lacks; adjacent words, as in "Great Britain", are one name."""
+    """Return the names of a question that a passage lacks. Adjacent words, such as "Great Britain", are one name."""
     names: list[list[Word]] = []
     for word in question_text.names:
         if (
@@ -227,7 +226,7 @@ def _get_text(question_text: AnnotatedText, name: Sequence[Word]) -> str:
 
 
 def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield a name as written, and without accents and apostrophes, each with the prefix to search for."""
+    """Yield a name as it is written, and without accents and apostrophes, each with the beginning to search for."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]
 

@@ -1,4 +1,4 @@
-"""The retrievers; a further one is one module and one line here."""
+"""The list of retrievers. A new retriever needs a module and an entry in this list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An HTTP client for Chroma that notices a server that hangs."""
+"""An HTTP client for Chroma whose requests fail within seconds if the server hangs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import httpx
 
 CONNECT_WITHIN_S = 1.5
-# Maximum time for a response. A request without a response is repeated with the next limit if the server answers
-# meanwhile, because it may work on a large request. All requests to Chroma can be repeated.
+# Maximum times in seconds for a response. After each time limit, the client checks whether the server still answers. If
+# it does, it may be working on a large request, and the request is repeated with the next limit.
 RESPOND_WITHIN_S = (1.5, 10.0, 60.0, 300.0)
-# Maximum time for the response to a check whether the server answers.
+# Maximum time in seconds for the response to such a check.
 CHECK_WITHIN_S = 1.0
 
 
 class ChromaHttpClient(httpx.Client):
-    """A client whose requests fail in seconds if the server hangs, but not if it works on a large request.
+    """An HTTP client whose requests fail within seconds if the server hangs, but not if it works on a large request.
 
     Parameters
     ----------

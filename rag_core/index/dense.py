@@ -1,9 +1,10 @@
-"""Store and search dense vectors in Chroma, with one collection per generation. Only this module imports chromadb."""
+"""Store and search dense vectors in Chroma, with one collection for each index generation."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,20 +15,20 @@ from rag_core.errors import ServerUnavailable, StoreUnavailable
 from rag_core.index.chroma_http import ChromaHttpClient
 from rag_core.index.retriever import ChunkBatch, Retriever
 from rag_core.settings import Settings
-from rag_core.store.database import Database, create_id
+from rag_core.store.database import Database, create_id, split_batches
 from rag_core.store.documents import DocumentStore
 from rag_core.store.preferences import PreferenceStore
 from rag_core.system import zero_new_allocations
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
-# Maximum number of records per call. Chroma accepts at most a few thousand; the exact limit depends on SQLite.
+# Maximum number of records in a call. Chroma accepts a few thousand; the exact limit depends on SQLite.
 WRITE_BATCH = 2000
 # Maximum number of versions in a filter. Chroma passes each version as a parameter of an SQL statement, and SQLite
 # accepts at most 32,766 parameters.
 MAX_VERSIONS = 10_000
-# Seconds that a question waits for a server, and for an embedded Chroma. The latter does not hang, but its first search
-# loads a large library, which takes seconds on a busy machine.
+# Maximum time in seconds for which a question waits for a Chroma server, and for an embedded Chroma. The first search
+# of an embedded Chroma loads a large library, which takes seconds on a busy machine.
 SEARCH_WITHIN_S, EMBEDDED_SEARCH_WITHIN_S = 2.0, 30.0
 # Name of the preference that stores the id of the library.
 LIBRARY = "library"
@@ -39,10 +40,10 @@ class DenseIndex:
     Parameters
     ----------
     client : chromadb.ClientAPI
-        A client that `open_chroma` returned.
+        A client from `open_chroma`.
     generation_id : int
     library_id : str
-        Part of the collection's name, so that several libraries can share one Chroma server.
+        Part of the name of the Chroma collection, so that several libraries can share a Chroma server.
     """
 
     def __init__(self, client: Any, generation_id: int, library_id: str) -> None:
@@ -53,7 +54,7 @@ class DenseIndex:
 
     @property
     def _collection(self) -> Any:
-        """The Chroma collection, or ``None`` if nothing was added yet or the generation was removed."""
+        """The Chroma collection; ``None`` if nothing was added yet or the generation was removed."""
         from chromadb.errors import NotFoundError
 
         def find() -> Any:
@@ -67,16 +68,16 @@ class DenseIndex:
         return self._cached_collection
 
     def _get_or_create_collection(self) -> Any:
-        """Return the collection; create it if necessary.
+        """Return the collection, and create it if necessary.
 
-        Only `add` calls this method. If reads called it, they would create the collection of a removed generation.
+        Only `add` calls this method, so that reads cannot create the collection of a removed generation again.
         """
         if self._collection is None:
             self._cached_collection = self._call(
                 lambda: self._client.get_or_create_collection(
                     self._collection_name,
                     embedding_function=None,
-                    # Larger than the defaults, because recall of the approximate search matters more than its speed.
+                    # These values are larger than the defaults, because recall is more important than speed.
                     configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}},
                 )
             )
@@ -96,49 +97,41 @@ class DenseIndex:
             self._call(lambda records=records: collection.upsert(**records))
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return the ``k`` chunks nearest to the question, best first; ``versions`` restricts the search."""
+        """Return the ``k`` chunks of some versions that are nearest to the question, best first."""
         if self._collection is None:
             return []
-        hits = [hit for where in _where_filters(versions) for hit in self._nearest(question, k, where)]
+        hits = [hit for where in _build_filters(versions) for hit in self._find_nearest(question, k, where)]
         return sorted(hits, key=lambda hit: -hit.score)[:k]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        """Delete these chunks; ignore unknown ids."""
+        """Delete chunks. Unknown ids are ignored."""
         collection = self._collection
-        for first in range(0, len(chunk_ids) if collection is not None else 0, WRITE_BATCH):
-            ids = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
-            self._call(lambda ids=ids: collection.delete(ids=ids))
+        if collection is not None:
+            for batch in split_batches(list(map(str, chunk_ids)), WRITE_BATCH):
+                self._call(lambda batch=batch: collection.delete(ids=batch))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of these chunks are stored, or the number of all stored chunks."""
+        """Return how many of the given chunks are stored, or the number of all stored chunks."""
         if chunk_ids is None:
             return int(self._call(self._collection.count)) if self._collection is not None else 0
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
+        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
         collection = self._collection
         if collection is None:
             return set()
-        if chunk_ids is None:
-            stored_ids = self._call(lambda: collection.get(include=[])["ids"])
-            return {int(chunk_id) for chunk_id in stored_ids}
-        ids: set[int] = set()
-        for first in range(0, len(chunk_ids), WRITE_BATCH):
-            batch = [str(chunk_id) for chunk_id in chunk_ids[first : first + WRITE_BATCH]]
-            ids |= {
-                int(chunk_id)
-                for chunk_id in self._call(lambda batch=batch: collection.get(ids=batch, include=[])["ids"])
-            }
-        return ids
+        batches = [None] if chunk_ids is None else split_batches(list(map(str, chunk_ids)), WRITE_BATCH)
+        found = (self._call(lambda batch=batch: collection.get(ids=batch, include=[])["ids"]) for batch in batches)
+        return set(map(int, chain.from_iterable(found)))
 
     def drop(self) -> None:
         """Delete the collection of the generation, if it exists."""
         if self._collection is not None:
-            # The cached collection is not reset, so that a later search raises an error instead of finding nothing.
+            # The cached collection is kept, so that a later search raises an error instead of finding nothing.
             self._call(lambda: self._client.delete_collection(self._collection_name))
 
-    def _nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
+    def _find_nearest(self, question: Question, k: int, where: dict[str, Any] | None) -> list[Hit]:
         collection = self._collection
         result = self._call(
             lambda: collection.query(
@@ -153,7 +146,7 @@ class DenseIndex:
 
 
 class DenseRetriever(Retriever):
-    """Finds chunks by the meaning of their text: by dense vectors in Chroma, embedded or on a server."""
+    """Finds chunks by dense vectors of their texts, in an embedded Chroma or on a Chroma server."""
 
     score = PassageScore("dense", "meaning")
     stage = SearchStage("dense", "Searching by meaning", "Waited for the search by meaning", "meaning (in parallel)")
@@ -176,7 +169,7 @@ class DenseRetriever(Retriever):
         return SEARCH_WITHIN_S if self._settings.chroma_host else EMBEDDED_SEARCH_WITHIN_S
 
     def open(self, generation_id: int) -> DenseIndex:
-        """Return the index of a generation. The first call is slow, because it opens Chroma."""
+        """Return the index of a generation. The first call opens Chroma, which is slow."""
         with self._lock:
             if self._client is None:
                 client = open_chroma(self._settings.data_dir / "chroma", self._settings.chroma_host)
@@ -192,7 +185,7 @@ class DenseRetriever(Retriever):
             self._indexes.pop(generation_id, None)
 
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
-        """Return the size in bytes of the vectors, with four bytes per number."""
+        """Return the size of the vectors in bytes, with four bytes for each number."""
         return self.open(generation_id).count() * fingerprint.dimension * 4
 
     def close(self) -> None:
@@ -203,10 +196,10 @@ class DenseRetriever(Retriever):
                 self._client = None
 
     def _identify_library(self) -> dict[str, Any]:
-        """Return the stored ``id`` and ``renamed`` of this library; create and store them if there are none.
+        """Return the stored ``id`` and ``renamed`` of this library. They are created if they are not stored.
 
         ``id`` is a random id, which is part of the names of the library's collections in Chroma. ``renamed`` is false
-        as long as the collections still have the names that earlier versions of Footnote gave them, without an id.
+        while the collections have the names without this id that earlier versions of Footnote gave them.
         """
         library: dict[str, Any] | None = self._preferences.get(LIBRARY)
         if library is None:
@@ -219,6 +212,7 @@ class DenseRetriever(Retriever):
         return [generation_id for state in states for generation_id, _ in self._documents.generations(state)]
 
     def _rename_collections(self, client: Any) -> None:
+        """Rename the collections of earlier versions of Footnote, if this was not done before."""
         if self._library["renamed"]:
             return
         for generation_id in self._list_generations():
@@ -227,23 +221,22 @@ class DenseRetriever(Retriever):
         self._preferences.set(LIBRARY, self._library)
 
 
-def _where_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
-    """Return the Chroma filters for these versions. Each filter needs its own query."""
+def _build_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
+    """Return Chroma filters that together select some versions. Each filter needs its own query."""
     if versions is None:
         return [None]
     if isinstance(versions, Excluding):
         return [{"version": {"$nin": list(versions.versions)}}]
-    firsts = range(0, len(versions), MAX_VERSIONS)
-    return [{"version": {"$in": list(versions[first : first + MAX_VERSIONS])}} for first in firsts]
+    return [{"version": {"$in": batch}} for batch in split_batches(list(versions), MAX_VERSIONS)]
 
 
 def open_chroma(path: Path, server: str | None) -> Any:
-    """Return a Chroma client: for ``server`` (host or host:port), or, without one, for an embedded database.
+    """Return a client of a Chroma server (host or host:port), or of an embedded Chroma in a folder without ``server``.
 
     Raises
     ------
     StoreUnavailable
-        The server does not answer or the folder cannot be opened.
+        The server does not answer, or the folder cannot be opened.
     """
     import chromadb
 
@@ -256,7 +249,7 @@ def open_chroma(path: Path, server: str | None) -> Any:
 
 
 def split_server(server: str) -> tuple[str, int]:
-    """Return the host and the port of a Chroma server, which is 8000 unless ``server`` ends with another one.
+    """Return the host and the port of a Chroma server; the default port is 8000.
 
     >>> split_server("chroma.example"), split_server("127.0.0.1:9000"), split_server("[::1]:9000")
     (('chroma.example', 8000), ('127.0.0.1', 9000), ('::1', 9000))
@@ -264,6 +257,7 @@ def split_server(server: str) -> tuple[str, int]:
     Raises
     ------
     StoreUnavailable
+        ``server`` is not a host or host:port.
     """
     try:
         parts = urlsplit(f"//{server}")
@@ -273,7 +267,7 @@ def split_server(server: str) -> tuple[str, int]:
 
 
 def close_chroma(client: Any) -> None:
-    """Close a client that `open_chroma` returned."""
+    """Close a client from `open_chroma`."""
     if not client.get_settings().is_persistent:
         client._server._session.close()
     client.close()
@@ -282,7 +276,7 @@ def close_chroma(client: Any) -> None:
 def _open_server(host: str, port: int, settings: Any) -> Any:
     import chromadb
 
-    # Chroma's client waits for a server without limit, also in its constructor, and has no option to change that.
+    # The client of Chroma waits for a server without a time limit, also in its constructor.
     with ChromaHttpClient(f"http://{host}:{port}/api/v2") as session:
         session.check_server()
     client = chromadb.HttpClient(host, port, settings=settings)
@@ -290,7 +284,7 @@ def _open_server(host: str, port: int, settings: Any) -> Any:
     session = server._session
     server._session = ChromaHttpClient(server.get_api_url(), headers=session.headers, limits=server.http_limits)
     session.close()
-    # The client has used its second session to check the tenant, and never uses it again.
+    # The client has a second session, which it uses only in its constructor.
     client._admin_client._server._session.close()
     return client
 
@@ -302,7 +296,7 @@ def _open_embedded(path: str, settings: Any) -> Any:
     try:
         return chromadb.PersistentClient(path, settings=settings)
     except Exception:
-        # Chroma caches a client even if it failed to start, and would return the same client at the next try.
+        # Chroma caches a client that failed to start, and would return it again at the next try.
         SharedSystemClient._identifier_to_system.pop(path, None)
         raise
 
@@ -326,13 +320,13 @@ def _collection_name(generation_id: int, library_id: str) -> str:
 
 
 def _call_chroma(call: Any, settings: Any) -> Any:
-    """Return the result of ``call``, a call to Chroma; raise `StoreUnavailable` if Chroma fails."""
+    """Return the result of a function that calls Chroma; raise `StoreUnavailable` if Chroma fails."""
     import httpx
     from chromadb.errors import ChromaError, InternalError
 
     try:
-        # An embedded Chroma allocates memory for future vectors and writes it to its files without initializing it. The
-        # files could then contain earlier data of this process.
+        # An embedded Chroma writes memory that it has not initialized to its files. They must not contain earlier data
+        # of this process.
         with zero_new_allocations():
             return call()
     except (ChromaError, httpx.HTTPError, OSError, ValueError) as error:
@@ -347,8 +341,7 @@ def _call_chroma(call: Any, settings: Any) -> Any:
             f"{server} does not answer ({error}). Check that it runs, and check RAG_CHROMA_HOST; or remove "
             "RAG_CHROMA_HOST to use the embedded Chroma. Nothing was lost."
         )
-        # chromadb raises a bare ValueError when it cannot connect to its server. Other values are refused by a server
-        # that answers.
+        # chromadb raises a ValueError if it cannot connect to its server, but also if a server refuses a value.
         if isinstance(error, httpx.TransportError | OSError | InternalError) or "connect" in str(error):
             raise ServerUnavailable(message, server) from error
         raise StoreUnavailable(message) from error

@@ -1,4 +1,4 @@
-"""What each retriever says about itself, and what its index can do."""
+"""The base class of retrievers, and the interface of their indexes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rag_core.types.retrieval import Hit, PassageScore, Question, SearchStage, V
 
 @dataclass(frozen=True, slots=True)
 class ChunkBatch:
-    """Chunks to add to an index; each sequence has one entry per chunk.
+    """Chunks to add to an index. Each sequence has one entry for each chunk.
 
     Attributes
     ----------
     chunk_ids : sequence of int
     texts : sequence of (str, str)
-        Prefix and text.
+        Prefixes and texts.
     versions : sequence of str
-        Ids of the versions.
+        Version ids.
     vectors : FloatArray, shape (n, dimension), optional
-        Dense vectors; ``None`` for a retriever that reads texts.
+        Dense vectors; ``None`` for a retriever that does not read embeddings.
     encodings : sequence of SparseVector
-        The output of the retriever's own encoder; empty for a retriever without one.
+        Vectors of the retriever's own encoder; empty for a retriever without an encoder.
     """
 
     chunk_ids: Sequence[int]
@@ -46,57 +46,57 @@ class ChunkIndex(Protocol):
         ...
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return at most ``k`` chunks, best first, without repetitions.
+        """Return at most ``k`` distinct chunks, best first.
 
-        Only chunks of these ``versions`` are searched. If the list is empty, nothing is found; ``None`` means all
-        versions.
+        Only chunks of ``versions`` are searched. An empty list finds nothing, and ``None`` stands for all versions.
         """
         ...
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        """Delete these chunks; ignore unknown ids."""
+        """Delete chunks. Unknown ids are ignored."""
         ...
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
+        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
         ...
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of these chunks are stored, or the number of all stored chunks."""
+        """Return how many of the given chunks are stored, or the number of all stored chunks."""
         ...
 
 
 class Retriever(ABC):
-    """A way to find chunks for a question.
+    """A method to find chunks for a question, with its index and its names for users.
 
-    The rest of the application reads the list `rag_core.index.RETRIEVERS` and these attributes, and adds, deletes,
-    counts and searches chunks through `open`.
+    `rag_core.index.RETRIEVERS` lists the retrievers.
 
     Parameters
     ----------
     settings : Settings
     database : Database
-        The database of the application, for what the retriever has to remember about itself.
+        The database of the application, in which a retriever can store preferences.
 
     Attributes
     ----------
     score : PassageScore
-        The score of its hits. Its name is also the name of the retriever in configurations, evaluations and JSON.
+        The score of the hits. The name of the score is also the name of the retriever in configurations, evaluations
+        and JSON.
     stage : SearchStage
-        The stage that measures how long a search waits for it.
+        The stage that measures how long a search waits for the retriever.
     store : str
-        Name of its index in the status and in receipts of deletions.
+        Name of the index in the status and in the results of deletions.
     place : str
-        Where its chunks are, as users read it: "in the word index".
+        Where the chunks are, in words for users, such as "in the word index".
     reads : {"text", "embedding", "encoding"}
-        ``text`` is added as soon as a file is read, and searched before the question is embedded. ``embedding`` needs
-        the dense vectors of the embedder. ``encoding`` needs an encoder of its own (`IndexGeneration.encoders`).
+        What is indexed. ``text``: the texts of chunks, which are indexed as soon as a file is read, and searched before
+        the question is embedded. ``embedding``: the dense vectors of the embedder. ``encoding``: the vectors of an
+        encoder of the retriever (`IndexGeneration.encoders`).
     missing : str
-        What users read if they order passages by its score and the index was built without it.
+        Message to users who order passages by the score although the index was built without the retriever.
     failure : str
-        What users read before the reason if its search fails and another one does not.
+        Beginning of the message to users if the search fails while another retriever succeeds. The reason follows.
     is_optional : bool
-        Whether configurations can leave it out, which shows what it adds.
+        Whether configurations can switch the retriever off.
     is_shared : bool
         Whether one index contains the chunks of all generations.
     """
@@ -121,12 +121,12 @@ class Retriever(ABC):
         """Return the index of a generation, which is empty if nothing was added to it."""
 
     def open_all(self, generation_ids: Iterable[int]) -> list[ChunkIndex]:
-        """Return the indexes of these generations, or the one index that all generations share."""
+        """Return the indexes of generations, or the one index that all generations share."""
         return [self.open(one) for one in ([0] if self.is_shared else generation_ids)]
 
     @abstractmethod
     def drop(self, generation_id: int) -> None:
-        """Delete what the index of a generation still contains, after its versions were deleted."""
+        """Delete the index of a generation whose versions have been deleted."""
 
     @abstractmethod
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
@@ -138,10 +138,10 @@ class Retriever(ABC):
 
     @classmethod
     def is_used_in(cls, fingerprint: Fingerprint) -> bool:
-        """Return whether the index generation with this fingerprint uses the retriever."""
+        """Return whether the index generation with a fingerprint uses the retriever."""
         return True
 
     @property
     def search_limit_s(self) -> float | None:
-        """Seconds after which a question goes on without a search that hangs; ``None`` if none can hang."""
+        """Time in seconds after which a question does not wait for the search any longer; ``None`` without a limit."""
         return None

@@ -1,4 +1,4 @@
-"""The learned sparse index: an inverted index of the term weights of a sparse encoder, in a file of the data folder."""
+"""The index of learned sparse vectors: an inverted index of term weights, in a SQLite file of the data folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from rag_core.types.arrays import Int64Array
 from rag_core.types.chunks import Fingerprint, SparseVector
 from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
-# Maximum number of terms of a question that are searched, those with the highest weights.
+# Maximum number of terms of a question that are searched: those with the highest weights.
 MAX_TERMS = 64
-# A posting is a chunk id and a weight. Weights are values of about 0 to 4, for which two bytes are precise enough.
+# A posting consists of a chunk id and a weight. Weights are from 0 to about 4, so that two bytes are precise enough.
 _ID, _WEIGHT = np.dtype("<i8"), np.dtype("<f2")
+_INSERT_POSTINGS = text("INSERT INTO postings VALUES (:term, :segment, :chunk_ids, :weights)")
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS segments(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, version TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS entries("
@@ -33,12 +34,7 @@ _TABLES = (
 
 
 def open_sparse_database(path: Path) -> Database:
-    """Open or create the file of the learned sparse index.
-
-    Raises
-    ------
-    DataFolderUnwritable, StoreUnavailable
-    """
+    """Open or create the file of the index; raise `DataFolderUnwritable` or `StoreUnavailable` if this fails."""
     restore = "stop Footnote, delete that file, start again and re-index all documents; its content is computed again"
     database = Database(path, has_schema=False, restore=restore)
     with database.begin() as connection:
@@ -50,13 +46,13 @@ def open_sparse_database(path: Path) -> Database:
 class SparseIndex:
     """An index that ranks the chunks of one generation by the inner product of sparse vectors.
 
-    The postings of each term are stored by segment: the chunks of one version that were added together. A question
-    reads one row per term and version, and a removed version needs no change of other rows.
+    A segment contains the chunks of a version that were added together. The postings of a term have a row for each
+    segment, so that the deletion of a version does not change rows of other versions.
 
     Parameters
     ----------
     database : Database
-        A database that `open_sparse_database` returned.
+        A database from `open_sparse_database`.
     generation_id : int
     """
 
@@ -95,13 +91,14 @@ class SparseIndex:
                 unique, np.split(ids, starts[1:]), np.split(weights, starts[1:]), strict=False
             )
         ]
-        if rows:  # the vectors of unusual texts have no terms
-            connection.execute(text("INSERT INTO postings VALUES (:term, :segment, :chunk_ids, :weights)"), rows)
+        # The vectors of unusual texts can have no terms.
+        if rows:
+            connection.execute(_INSERT_POSTINGS, rows)
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return the ``k`` chunks with the highest inner product, best first; ``versions`` restricts the search.
+        """Return the ``k`` chunks of some versions with the highest inner product, best first.
 
-        The question must have a sparse vector. Of the terms of the question, at most `MAX_TERMS` are searched.
+        At most `MAX_TERMS` terms of the question are searched.
 
         Raises
         ------
@@ -116,8 +113,10 @@ class SparseIndex:
         weights = dict(
             zip(question.sparse.terms[strongest].tolist(), question.sparse.weights[strongest].tolist(), strict=True)
         )
-        version_ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
-        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :among"
+        version_ids, is_included = (
+            (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
+        )
+        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :is_included"
         statement = text(
             "SELECT postings.term, postings.chunk_ids, postings.weights FROM json_each(:terms) AS wanted "  # noqa: S608 - constants
             "JOIN postings ON postings.term = wanted.value JOIN segments ON segments.id = postings.segment "
@@ -127,19 +126,19 @@ class SparseIndex:
             "terms": json.dumps(list(weights)),
             "generation": self._generation_id,
             "versions": json.dumps(list(version_ids)),
-            "among": among,
+            "is_included": is_included,
         }
         with self._db.read() as connection:
             rows = connection.execute(statement, values).all()
         factors = np.repeat([weights[term] for term, _, _ in rows], [len(ids) // _ID.itemsize for _, ids, _ in rows])
-        products = np.frombuffer(b"".join(some for _, _, some in rows), _WEIGHT) * factors
-        chunk_ids, places = np.unique(_read_ids(b"".join(ids for _, ids, _ in rows)), return_inverse=True)
-        scores = np.bincount(places, products, minlength=len(chunk_ids))
+        products = np.frombuffer(b"".join(stored for _, _, stored in rows), _WEIGHT) * factors
+        chunk_ids, positions = np.unique(_read_ids(b"".join(ids for _, ids, _ in rows)), return_inverse=True)
+        scores = np.bincount(positions, products, minlength=len(chunk_ids))
         best = np.lexsort((chunk_ids, -scores))[:k]
         return [Hit(int(chunk_ids[one]), float(scores[one])) for one in best]
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        """Delete these chunks; ignore unknown ids."""
+        """Delete chunks. Unknown ids are ignored."""
         with self._db.begin() as connection:
             self._delete(connection, chunk_ids)
 
@@ -153,42 +152,34 @@ class SparseIndex:
             values,
         ).scalars()
         for segment in set(changed):
-            one = {"segment": segment}
-            # Postings are deleted with their segment.
-            emptied = text(
+            # The postings of an empty segment are deleted with the segment, by their foreign key.
+            delete_empty = text(
                 "DELETE FROM segments WHERE id = :segment "
                 "AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.segment = :segment)"
             )
-            if not connection.execute(emptied, one).rowcount:
+            if not connection.execute(delete_empty, {"segment": segment}).rowcount:
                 self._filter_postings(connection, segment, np.array(chunk_ids, _ID))
 
     def _filter_postings(self, connection: Connection, segment: int, removed: Int64Array) -> None:
-        """Remove chunks from the postings of a segment that keeps other chunks."""
+        """Remove chunks from the postings of a segment that contains other chunks as well."""
         query = text("SELECT term, chunk_ids, weights FROM postings WHERE segment = :segment")
-        rows = connection.execute(query, {"segment": segment}).all()
         kept = []
-        for term, ids, weights in rows:
-            stays = ~np.isin(_read_ids(ids), removed)
-            if stays.any():
-                values = np.frombuffer(weights, _WEIGHT)
-                kept.append(
-                    {
-                        "term": term,
-                        "segment": segment,
-                        "chunk_ids": _read_ids(ids)[stays].tobytes(),
-                        "weights": values[stays].tobytes(),
-                    }
-                )
+        for term, stored_ids, stored_weights in connection.execute(query, {"segment": segment}).all():
+            chunk_ids, weights = _read_ids(stored_ids), np.frombuffer(stored_weights, _WEIGHT)
+            is_kept = ~np.isin(chunk_ids, removed)
+            if is_kept.any():
+                values = {"chunk_ids": chunk_ids[is_kept].tobytes(), "weights": weights[is_kept].tobytes()}
+                kept.append({"term": term, "segment": segment, **values})
         connection.execute(text("DELETE FROM postings WHERE segment = :segment"), {"segment": segment})
         if kept:
-            connection.execute(text("INSERT INTO postings VALUES (:term, :segment, :chunk_ids, :weights)"), kept)
+            connection.execute(_INSERT_POSTINGS, kept)
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of these chunks are stored, or the number of all stored chunks."""
+        """Return how many of the given chunks are stored, or the number of all stored chunks."""
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
+        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
         among = "" if chunk_ids is None else " AND chunk_id IN (SELECT value FROM json_each(:ids))"
         statement = text(
             "SELECT chunk_id FROM entries JOIN segments ON segments.id = entries.segment "  # noqa: S608 - constants
@@ -207,7 +198,7 @@ class SparseIndex:
 
 
 class SparseRetriever(Retriever):
-    """Finds chunks by the terms that a learned sparse encoder gives them, if the index was built with an encoder."""
+    """Finds chunks by the terms of a learned sparse encoder, if the index was built with one."""
 
     score = PassageScore("sparse", "learned terms", is_bounded=False)
     stage = SearchStage(
@@ -234,7 +225,7 @@ class SparseRetriever(Retriever):
         self.open(generation_id).drop()
 
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
-        """Return the size in bytes of the indexes of all generations, which are in one file."""
+        """Return the size in bytes of the file that contains the indexes of all generations."""
         with self._db.read() as connection:
             return self._db.file_size(connection)
 

@@ -8,43 +8,38 @@ from collections.abc import Mapping, Sequence
 
 from rag_core.types.chunks import ChunkVectors
 
-# Memory for the token vectors of about 5,000 chunks.
+# Default size in bytes, for the token vectors of about 5,000 chunks.
 TOKEN_CACHE_BYTES = 256 << 20
 
 
 class TokenCache:
-    """A thread-safe LRU cache of token vectors, so that searches need not read and unpack the same vectors again.
+    """A thread-safe LRU cache of token vectors, which avoids that searches read and unpack the same vectors again.
 
-    Entries are never outdated: a chunk's vectors do not change, and its id is not reused.
+    Entries are always valid, because the vectors of a chunk do not change, and chunk ids are not reused.
 
     Parameters
     ----------
-    most_bytes : int
-        Maximum total size; 0 disables the cache.
+    max_bytes : int
+        Maximum total size in bytes; 0 disables the cache.
 
     Attributes
     ----------
-    max_bytes : int
-        The value of ``most_bytes``.
+    clear_count : int
+        Number of calls of `clear`. Get this number before you read vectors from the database; see `put`.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.max_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.clear_count = 0
         self._total_bytes = 0
         self._vectors: OrderedDict[int, ChunkVectors] = OrderedDict()
         self._lock = threading.Lock()
-        self._version = 0
-
-    @property
-    def clear_count(self) -> int:
-        """Number of calls of `clear`. Read it before you read the vectors that you pass to `put`."""
-        return self._version
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     def get(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
-        """Return the cached token vectors of these chunks by chunk id; leave out chunks that are not cached."""
+        """Return the cached token vectors of chunks by chunk id. Chunks that are not cached are left out."""
         with self._lock:
             cached = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in self._vectors}
             for chunk_id in cached:
@@ -52,20 +47,19 @@ class TokenCache:
         return cached
 
     def has_room_for(self, vectors: Mapping[int, ChunkVectors]) -> bool:
-        """Return whether these vectors fit into the cache without removing other vectors."""
+        """Return whether vectors fit into the cache without removing other vectors."""
         return self._total_bytes + sum(map(_size, vectors.values())) <= self.max_bytes
 
-    def put(self, vectors: Mapping[int, ChunkVectors], version: int) -> None:
-        """Add token vectors, unless `clear` was called since `clear_count` had the value ``version``."""
-        # Vectors that were read together are views of one large array. They are copied, because each view would keep
-        # the whole array in memory.
+    def put(self, vectors: Mapping[int, ChunkVectors], clear_count: int) -> None:
+        """Add token vectors by chunk id. Do nothing if `clear` was called after the given `clear_count`."""
+        # Vectors that were read together are views of one large array, which each view would keep in memory.
         copies = {
             chunk_id: ChunkVectors(entry.tokens.copy(), entry.scales.copy(), entry.sentences)
             for chunk_id, entry in vectors.items()
             if self.max_bytes
         }
         with self._lock:
-            if version != self._version:
+            if clear_count != self.clear_count:
                 return
             for chunk_id, entry in copies.items():
                 if chunk_id not in self._vectors:
@@ -80,7 +74,7 @@ class TokenCache:
         with self._lock:
             self._vectors.clear()
             self._total_bytes = 0
-            self._version += 1
+            self.clear_count += 1
 
 
 def _size(entry: ChunkVectors) -> int:

@@ -1,9 +1,11 @@
-"""The word index: BM25 search with SQLite FTS5, in a file of the data folder that is separate from the database.
+"""The word index: BM25 search with SQLite FTS5, in a file of the data folder.
 
-The tokenizer is ``porter unicode61 remove_diacritics 2``. A token is a run of letters and digits, in lower case,
-without accents, and reduced to its English stem. A code with punctuation (``10-K``, ``4.2``, ``ISO/IEC``) becomes
-several tokens, so it is searched as a phrase. Each Chinese, Japanese and Korean character is a token, and a question is
-searched by its pairs of neighbouring characters. Text in other languages is followed by the stems of its words.
+The tokenizer is ``porter unicode61 remove_diacritics 2``. A token consists of letters and digits, in lower case and
+without accents, and is reduced to its English stem. Special cases are:
+
+- A code with punctuation (``10-K``, ``4.2``, ``ISO/IEC``) is stored as several tokens and searched as a phrase.
+- Each Chinese, Japanese and Korean character is a token. Pairs of neighbouring characters are searched as phrases.
+- Text in languages other than English is followed by the stems of its words.
 """
 
 from __future__ import annotations
@@ -43,33 +45,34 @@ from rag_core.types.arrays import BoolArray, Float64Array, Int64Array
 from rag_core.types.chunks import Fingerprint
 from rag_core.types.retrieval import CountedAlone, Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
+# Maximum number of terms of a question.
 MAX_TERMS = 64
-# Maximum number of rows that FTS5 scores for one question. If the terms of the question occur in more rows, the most
-# frequent terms are not searched. The reranker still uses them.
+# Maximum number of rows that FTS5 scores for a question. If the terms of the question occur in more rows, the most
+# frequent terms are not searched.
 MAX_POSTINGS = 50_000
-# Maximum number of long forms of one abbreviation, or of short forms of one name, that a question gets.
+# Maximum number of other forms of an abbreviation or name in a question.
 MAX_FORMS = 3
 # Maximum number of cached document frequencies.
 MAX_CACHED_WORDS = 20_000
-# Maximum number of sets of versions whose words are counted alone, and the condition for their rows.
+# Maximum number of cached `_Part` objects.
 MAX_PARTS = 16
 _BETWEEN = "AND rowid BETWEEN :first AND :last"
-# Letters at the beginning of a word that a second typing error leaves as they are, and rows that are read to find how a
-# word is written.
-_BEGINNING, _ROWS_READ = 4, 20
-# Superscript digits are replaced by spaces, because the tokenizer treats them as part of a word, so "sales" would not
-# find "sales²". Letters with a stroke are replaced by plain ones, because the tokenizer removes only accents.
+# Number of letters at the beginning of a word that must be correct if the word contains two typing errors.
+_CORRECT_LETTERS = 4
+# Maximum number of rows that are read to find how a word is written.
+_ROWS_READ = 20
+# Superscript digits are replaced by spaces. The tokenizer takes them as part of a word, so that "sales" would not find
+# "sales²". Letters with a stroke are replaced by plain letters, because the tokenizer removes only accents.
 _REPLACED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ") | STROKES
-# Negations are no stop words, but they are not searched either, because they are in nearly every chunk.
+# Negations are no stop words, but nearly every chunk contains them.
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
-# A number with groups of exactly three digits, such as 1,500. Its groups are joined to 1500. The number 1.5 does not
-# match, so it does not become 15.
+# A number with groups of three digits, such as 1,500, unlike 1.5. The groups are joined to 1500.
 _GROUPED = re.compile(r"(?<![\w.,])(\d{1,3}([ .,'’\u00a0\u2009\u202f])\d{3}(?:\2\d{3})*)((?!\2)[.,]\d+)?(?!\w|[.,]\d)")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
 def query_terms(question: str) -> list[str]:
-    """Return the unique search terms of a question: words that are not stop words, codes, and the parts of codes.
+    """Return the distinct search terms of a question: words except stop words, codes, and the parts of codes.
 
     >>> query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
@@ -80,10 +83,10 @@ def query_terms(question: str) -> list[str]:
     """
     language = detect_language(question)
     dates = list_asked_terms(question)
-    # The number as it is written is searched too: a phrase of its groups, as in documents of earlier versions.
+    # Numbers are also searched as they are written, because earlier versions did not join groups of digits.
     numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
     question = _GROUPED.sub(" ", question)
-    # In NFC, a letter and its accent are one character. A separate accent would divide the word into two terms.
+    # In NFC, a letter and its accent are one character. A separate accent would end the term.
     composed = unicodedata.normalize("NFC", question.translate(_REPLACED))
     terms = [match.group().lower() for match in _TERM.finditer(composed)]
     content = [
@@ -103,12 +106,11 @@ def _join_groups(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[1]) + (number[3] or "")
 
 
-def _add_forms_of_words(text: str, prefix: str) -> str:
-    """Return the text, followed by further forms of its words by which they are found.
+def _append_search_terms(text: str, prefix: str) -> str:
+    """Return the text, followed by terms by which it can also be found.
 
-    1. Numbers with digit groups, as one run of digits each.
-    2. Dates, as terms; those of the prefix, such as that of a heading, too.
-    3. The stems of words, if the text is not English.
+    The terms are numbers with their groups of digits joined, the dates of text and prefix, and, if the text is not
+    English, the stems of its words.
     """
     joined = [_join_groups(number) for number in _GROUPED.finditer(text)]
     words = set(LETTERS.findall(text.lower()))
@@ -118,25 +120,34 @@ def _add_forms_of_words(text: str, prefix: str) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """The chunks of versions that are counted alone: their ids, ascending, and how many contain each word."""
+    """A part of the index within which words are counted; see `CountedAlone`.
+
+    It contains the ids of its chunks, ascending, and the cached numbers of chunks with each word.
+    """
 
     chunk_ids: Int64Array
     document_frequencies: dict[str, int] = field(default_factory=dict)
 
     def find(self, chunk_ids: Int64Array) -> tuple[Int64Array, BoolArray]:
-        """Return the places of these chunks in ``chunk_ids``, and which of these chunks belong to the versions."""
+        """Return the positions of chunks in the part, and whether each chunk belongs to the part at all."""
         if not len(self.chunk_ids):
             return np.zeros(len(chunk_ids), np.int64), np.zeros(len(chunk_ids), bool)
-        places = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
-        return places, np.asarray(self.chunk_ids[places] == chunk_ids)
+        positions = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
+        return positions, np.asarray(self.chunk_ids[positions] == chunk_ids)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The values of `_BETWEEN`: the first and the last chunk id."""
+        first, last = self.chunk_ids[[0, -1]].tolist() if len(self.chunk_ids) else (0, -1)
+        return {"first": first, "last": last}
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Cached counts, which are valid until the index changes.
+    """Cached counts.
 
-    When the index changes, a new object replaces this object. If a count is running at that moment, its outdated result
-    is stored in the old object, which is not used any more.
+    When the index changes, a new object replaces this one. A thread that is counting at that moment stores its outdated
+    result in the old object, which is no longer used.
     """
 
     total: int | None = None
@@ -146,10 +157,7 @@ class _Counts:
 
 
 class WordIndex:
-    """An index that ranks chunks by BM25 over their words.
-
-    It contains the chunks of all generations, so callers pass the versions that a search may find.
-    """
+    """An index that ranks the chunks of all generations by BM25 over their words."""
 
     def __init__(self, path: Path) -> None:
         restore = (
@@ -185,7 +193,7 @@ class WordIndex:
             {
                 "id": chunk_id,
                 "prefix": separate_unspaced(prefix.translate(_REPLACED)),
-                "body": separate_unspaced(_add_forms_of_words(body.translate(_REPLACED), prefix)),
+                "body": separate_unspaced(_append_search_terms(body.translate(_REPLACED), prefix)),
                 "version": version,
             }
             for chunk_id, (prefix, body), version in zip(chunks.chunk_ids, chunks.texts, chunks.versions, strict=True)
@@ -205,12 +213,12 @@ class WordIndex:
             self._counts = _Counts()
 
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
-        """Return the ``k`` chunks with the highest BM25, best first; ``versions`` restricts the search.
+        """Return the ``k`` chunks of some versions with the highest BM25, best first.
 
         FTS5 computes BM25 (Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond", 2009;
-        k1 1.2, b 0.75) for the terms of the question, with equal weights for prefix and text. In a large index, the
-        most frequent terms are not searched (see `MAX_POSTINGS`). If all versions are searched, terms that occur in
-        more than half of all chunks may be left out as well.
+        k1 1.2, b 0.75), with equal weights for prefix and text. In a large index, the most frequent terms are not
+        searched (see `MAX_POSTINGS`). If all versions are searched, terms that occur in more than half of all chunks
+        may be left out as well.
         """
         terms = query_terms(question.text)
         if not terms or (versions is not None and not versions):
@@ -223,49 +231,44 @@ class WordIndex:
             f"WHERE words MATCH :match {scope} ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
-            # If only some versions are searched, terms in more than half of all chunks are searched as well, because
-            # these versions may contain no rarer term of the question.
+            # The versions of a restricted search may contain no rare term of the question, so that terms in more than
+            # half of all chunks are searched as well.
             enough = k if versions is None else MAX_POSTINGS
-            # The words of the question are counted in the same statement, because the reranker needs the counts.
+            # The reranker needs the frequencies of all words of the question. Counting all words together is faster.
             self._document_frequencies(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
-            known = self._document_frequencies(connection, terms)
-            frequencies = {term: known[term] for term in terms}
-            match = _fts_query(_select_terms(frequencies, enough, self._total(connection) / 2))
-            values = {"match": match, "k": k, **restriction}
-            return [
-                Hit(chunk_id, float(score)) for chunk_id, score in connection.execute(text(statement), values).all()
-            ]
+            frequencies = self._document_frequencies(connection, terms)
+            match = _build_query(_select_terms(frequencies, enough, self._total(connection) / 2))
+            rows = connection.execute(text(statement), {"match": match, "k": k, **restriction}).all()
+            return [Hit(chunk_id, float(score)) for chunk_id, score in rows]
 
     def _retrieve_alone(self, terms: Sequence[str], k: int, versions: CountedAlone) -> list[Hit]:
-        """Return the best chunks of versions; the weight of each term depends on these versions alone.
+        """Return the best chunks of versions, with weights of terms that depend only on these versions.
 
-        FTS5 weights a term by its rarity in the whole index, so its score of each term is replaced by the one that it
-        would have in an index of these versions, except for the mean length of all chunks.
+        FTS5 weights a term by its rarity in the whole index. The score of each term is therefore corrected to the score
+        in an index of these versions, except for the mean length of chunks, which remains that of all chunks.
         """
         terms = list(dict.fromkeys(term.translate(STROKES) for term in terms))
         part = self._part(versions)
         query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
         scores = np.zeros(len(part.chunk_ids))
         with self._db.read() as connection:
-            known = self._document_frequencies(connection, terms, part)
-            counted = {term: known[term] for term in terms}
+            in_part = self._document_frequencies(connection, terms, part)
             everywhere = self._document_frequencies(connection, terms)
             total = len(part.chunk_ids)
-            for term in _select_terms(counted, k, total / 2):
-                factor = _weight_term(total, counted[term]) / _weight_term(self._total(connection), everywhere[term])
-                pairs = _fetch_numbers(connection, query, {"match": _fts_query([term]), **_limit_ids(part)}).reshape(
-                    -1, 2
-                )
-                places, is_found = part.find(pairs[:, 0].astype(np.int64))
-                scores[places[is_found]] += pairs[is_found, 1] * factor
+            for term in _select_terms(in_part, k, total / 2):
+                factor = _weight_term(total, in_part[term]) / _weight_term(self._total(connection), everywhere[term])
+                numbers = _fetch_numbers(connection, query, {"match": _build_query([term]), **part.limits})
+                chunk_ids, term_scores = numbers.reshape(-1, 2).T
+                positions, is_found = part.find(chunk_ids.astype(np.int64))
+                scores[positions[is_found]] += term_scores[is_found] * factor
         found = np.flatnonzero(scores)
         best = found[np.lexsort((found, -scores[found]))[:k]]
-        return [Hit(int(part.chunk_ids[place]), float(scores[place])) for place in best]
+        return [Hit(int(part.chunk_ids[position]), float(scores[position])) for position in best]
 
     def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
-        """Return the other forms of the abbreviations in a question, by the form in the question.
+        """Return the other forms of abbreviations and names in a question, by the form in the question.
 
-        Only definitions in these ``versions`` are read.
+        The forms are defined in the chunks of ``versions``.
         """
         spans = list_form_keys(question)
         scope, values = _restrict(versions)
@@ -282,7 +285,7 @@ class WordIndex:
             found = connection.execute(query, {"keys": json.dumps(list(spans)), **values}).all()
         forms: dict[str, list[str]] = {}
         known, taken = set(spans), set[int]()
-        # Of "Local Water Panel" and "Water Panel", the longer one is meant.
+        # The longest forms come first: "Local Water Panel" before "Water Panel".
         for key, other in sorted(found, key=lambda row: spans[row.key][0] - spans[row.key][1]):
             form = question[slice(*spans[key])]
             is_free = form in forms or taken.isdisjoint(range(*spans[key]))
@@ -293,7 +296,7 @@ class WordIndex:
         return {form: others[:MAX_FORMS] for form, others in forms.items()}
 
     def list_abbreviations(self, versions: Iterable[str]) -> dict[str, str]:
-        """Return the long form of each abbreviation that only has one in these versions."""
+        """Return the long forms of the abbreviations in versions, except abbreviations with several long forms."""
         query = text(
             "SELECT form, other FROM forms WHERE version IN (SELECT value FROM json_each(:versions)) "
             "AND length(form) < length(other) GROUP BY form HAVING min(key) = max(key) AND count(DISTINCT other) = 1"
@@ -303,20 +306,21 @@ class WordIndex:
             return {str(short): str(long) for short, long in rows}
 
     def find_similar_word(self, word: str, ranges: Mapping[str, tuple[int, int]] | None = None) -> str:
-        """Return the only word of the index that a typing error turns into this one; empty if there is none.
+        """Return the word of the index that is most probably meant by a word with a typing error.
 
-        Its first letter is the same, in the same case. With ``ranges``, only these versions are read; see `find_words`.
+        The first letter, with its case, must be correct. Empty if there is no such word, or if several are equally
+        similar. ``ranges`` restricts the search to versions; see `find_words`.
         """
         scope, limits = _limit_to(ranges)
         variants = list_variants(word)
-        beginning = normalize(word)[:_BEGINNING]
+        beginning = normalize(word)[:_CORRECT_LETTERS]
         with self._db.read() as connection:
             query = text(
                 "SELECT variant.key FROM json_each(:matches) AS variant "
                 "WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH variant.value)"
             )
-            found = connection.execute(query, {"matches": json.dumps([_fts_query([one]) for one in variants])})
-            stems = {stem(variants[place]) for place in found.scalars()}
+            found = connection.execute(query, {"matches": json.dumps([_build_query([one]) for one in variants])})
+            stems = {stem(variants[position]) for position in found.scalars()}
             query = text("SELECT term FROM vocabulary WHERE term >= :first AND term < :last")
             values = {"first": beginning, "last": f"{beginning}{chr(0x10FFFF)}"}
             terms = connection.execute(query, values).scalars()
@@ -325,9 +329,7 @@ class WordIndex:
             written = Counter(
                 one
                 for term in stems
-                for row in connection.execute(
-                    query, {"match": _fts_query([term]), "rows": _ROWS_READ, **limits}
-                ).scalars()
+                for row in connection.scalars(query, {"match": _build_query([term]), "rows": _ROWS_READ, **limits})
                 for one in LETTERS.findall(row)
                 if one[0] == word[0] and count_typing_errors(word, one) is not None and not one.isupper()
             )
@@ -338,21 +340,19 @@ class WordIndex:
     def find_words(
         self, words: Sequence[tuple[str, str]], ranges: Mapping[str, tuple[int, int]]
     ) -> set[tuple[str, str, str]]:
-        """Return which versions contain which words, as triples of version id, word and prefix.
-
-        A version contains a pair of word and prefix if it contains the word in any inflected form, or a word that
-        starts with the prefix.
+        """Return which versions contain which words, as triples of version id, word and beginning.
 
         Parameters
         ----------
-        words : sequence of (word, prefix)
+        words : sequence of (str, str)
+            Pairs of a word and a beginning of words. A version contains a pair if it contains an inflected form of the
+            word, or a word with the beginning.
         ranges : mapping of str to (int, int)
-            First and last id of the chunks of each version. Without these limits, FTS5 would check every chunk of the
-            index that contains the word, which is slow for common words.
+            First and last chunk id of each version to search. Without these ids, FTS5 would check all chunks that
+            contain the word, which is slow for common words.
         """
-        # Search for the word itself as well: the index contains stems, and a stem shorter than the prefix does not
-        # match it.
-        matches = [f"{_fts_query([word])} OR {_fts_query([beginning], '*')}" for word, beginning in words]
+        # The word is searched as well, because the index contains stems, which can be shorter than the beginning.
+        matches = [f"{_build_query([word])} OR {_build_query([beginning], '*')}" for word, beginning in words]
         versions = [[version, *ids] for version, ids in ranges.items()]
         query = text(
             "SELECT version.key, pair.key FROM json_each(:versions) AS version, json_each(:matches) AS pair "
@@ -362,14 +362,14 @@ class WordIndex:
         )
         with self._db.read() as connection:
             rows = connection.execute(query, {"versions": json.dumps(versions), "matches": json.dumps(matches)})
-            return {(str(versions[place][0]), *words[pair]) for place, pair in rows}
+            return {(str(versions[version][0]), *words[pair]) for version, pair in rows}
 
     def idf(self, words: Sequence[str], versions: VersionFilter | None = None) -> dict[str, float]:
         """Return the inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
 
-        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word; of all versions, unless
-        ``versions`` are counted alone. The formula is that of Robertson and Zaragoza (2009), with 1 added to the
-        argument of the logarithm to avoid negative values.
+        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word. They are counted in all
+        versions, or in ``versions`` if these are a `CountedAlone`. The formula is that of Robertson and Zaragoza
+        (2009), with 1 added to the argument of the logarithm to avoid negative values.
         """
         with self._db.read() as connection:
             if isinstance(versions, CountedAlone):
@@ -380,7 +380,7 @@ class WordIndex:
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
     def find_missing(self, words: Sequence[str], ranges: Mapping[str, tuple[int, int]] | None = None) -> list[str]:
-        """Return the words that no chunk contains; with ``ranges``, no chunk of these versions, see `find_words`."""
+        """Return the words that no chunk contains. ``ranges`` restricts the search to versions; see `find_words`."""
         scope, limits = _limit_to(ranges)
         query = text(f"SELECT 1 FROM words WHERE words MATCH :match{scope} LIMIT 1")  # noqa: S608 - a fixed condition
         with self._db.read() as connection:
@@ -389,11 +389,11 @@ class WordIndex:
             return [
                 word
                 for word in words
-                if connection.execute(query, {"match": _fts_query([word]), **limits}).first() is None
+                if connection.execute(query, {"match": _build_query([word]), **limits}).first() is None
             ]
 
     def _part(self, versions: CountedAlone) -> _Part:
-        """Return the chunks of versions that are counted alone, which are cached until the index changes."""
+        """Return the part of the index that consists of versions; it is cached until the index changes."""
         parts, key = self._counts.parts, tuple(versions)
         if key not in parts:
             if len(parts) >= MAX_PARTS:
@@ -402,7 +402,7 @@ class WordIndex:
         return parts[key]
 
     def _total(self, connection: Connection) -> int:
-        """Return the number of chunks, which is cached until the index changes."""
+        """Return the number of chunks; it is cached until the index changes."""
         counts = self._counts
         if counts.total is None:
             counts.total = _count_rows(connection)
@@ -411,9 +411,9 @@ class WordIndex:
     def _document_frequencies(
         self, connection: Connection, words: Sequence[str], part: _Part | None = None
     ) -> dict[str, int]:
-        """Return the number of chunks, or of chunks of a part, with each word.
+        """Return the number of chunks of the index, or of a part, that contain each word, in the order of the words.
 
-        The numbers are cached: counting common words is slow.
+        The numbers are cached, because counting common words is slow.
         """
         cached = (part or self._counts).document_frequencies
         frequencies = {word: cached[word] for word in words if word in cached}
@@ -421,23 +421,22 @@ class WordIndex:
         if part is not None:
             query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
             for word in missing:
-                rows = _fetch_numbers(connection, query, {"match": _fts_query([word]), **_limit_ids(part)})
+                rows = _fetch_numbers(connection, query, {"match": _build_query([word]), **part.limits})
                 frequencies[word] = int(part.find(rows.astype(np.int64))[1].sum())
         elif missing:
-            # One statement for all words is faster than one per word, and threads compete less for Python's global
-            # interpreter lock.
+            # One statement for all words is faster than one for each word, and blocks other threads less.
             query = text(
-                "SELECT term.key AS place, (SELECT count(*) FROM words WHERE words MATCH term.value) AS frequency "
+                "SELECT term.key, (SELECT count(*) FROM words WHERE words MATCH term.value) "
                 "FROM json_each(:matches) AS term"
             )
-            counted = connection.execute(query, {"matches": json.dumps([_fts_query([word]) for word in missing])})
-            frequencies |= {missing[row.place]: int(row.frequency) for row in counted}
+            counted = connection.execute(query, {"matches": json.dumps([_build_query([word]) for word in missing])})
+            frequencies |= {missing[position]: int(frequency) for position, frequency in counted}
         for word in missing[: max(0, MAX_CACHED_WORDS - len(cached))]:
             cached[word] = frequencies[word]
-        return frequencies
+        return {word: frequencies[word] for word in words}
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
-        """Delete these chunks; ignore unknown ids."""
+        """Delete chunks. Unknown ids are ignored."""
         with self._db.begin() as connection:
             connection.execute(
                 text("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(:ids))"),
@@ -447,14 +446,14 @@ class WordIndex:
         self._counts = _Counts()
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of these chunks are stored, or the number of all stored chunks."""
+        """Return how many of the given chunks are stored, or the number of all stored chunks."""
         if chunk_ids is not None:
             return len(self.ids(chunk_ids))
         with self._db.read() as connection:
             return _count_rows(connection)
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of these chunks that are stored, or of all stored chunks."""
+        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
         among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
@@ -471,11 +470,11 @@ class WordIndex:
 
 
 def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = math.inf) -> list[str]:
-    """Return the rarest of some terms, so that they occur in at most `MAX_POSTINGS` rows in total.
+    """Return the rarest of some terms, which together occur in at most `MAX_POSTINGS` rows.
 
     The rarest term that occurs at all is always returned. If rarer terms already occur in ``enough`` rows, terms in
-    more than ``half`` of all rows are left out as well: FTS5 gives these terms almost no weight, and searching them
-    takes the longest.
+    more than ``half`` rows are left out as well, because searching them takes longest and FTS5 gives them almost no
+    weight.
     """
     kept: list[str] = []
     postings = 0
@@ -489,33 +488,28 @@ def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = m
 
 
 def _fetch_numbers(connection: Connection, query: TextClause, values: Mapping[str, Any]) -> Float64Array:
-    """Return the numbers of all rows one after the other; SQLAlchemy's rows would take several times as long."""
+    """Return the numbers of all rows, row by row. Rows of SQLAlchemy would take several times as long."""
     result = connection.execute(query, values)
     cursor: Any = result.cursor
     return np.fromiter(chain.from_iterable(cursor), np.float64)
 
 
 def _weight_term(total: int, frequency: int) -> float:
-    """Return the inverse document frequency as the function bm25 of FTS5 computes it."""
+    """Return the inverse document frequency as the function ``bm25`` of FTS5 computes it."""
     return max(math.log((total - frequency + 0.5) / (frequency + 0.5)), 1e-6)
-
-
-def _limit_ids(part: _Part) -> dict[str, int]:
-    ends = (int(part.chunk_ids[0]), int(part.chunk_ids[-1])) if len(part.chunk_ids) else (0, -1)
-    return dict(zip(("first", "last"), ends, strict=True))
 
 
 def _restrict(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:
     """Return a condition that restricts a statement to versions, and its values."""
     if versions is None:
         return "", {}
-    ids, among = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
-    condition = "AND (version IN (SELECT value FROM json_each(:versions))) = :among"
-    return condition, {"versions": json.dumps(list(ids)), "among": among}
+    ids, is_included = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
+    condition = "AND (version IN (SELECT value FROM json_each(:versions))) = :is_included"
+    return condition, {"versions": json.dumps(list(ids)), "is_included": is_included}
 
 
 def _add_forms(connection: Connection, chunks: Iterable[tuple[int, str, str]]) -> None:
-    """Store the abbreviations that chunks define, each under both of its forms; a chunk is (id, text, version)."""
+    """Store the abbreviations that chunks (id, text, version) define, with a row for each of the two forms."""
     values = [
         {"key": build_form_key(form), "form": form, "other": other, "chunk": chunk_id, "version": version}
         for chunk_id, body, version in chunks
@@ -549,7 +543,7 @@ class WordRetriever(Retriever):
         return self.index
 
     def drop(self, generation_id: int) -> None:
-        """Do nothing: the chunks of a generation are deleted with their versions."""
+        """Do nothing, because the chunks of a generation are deleted with their versions."""
 
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
         return self.index.size()
@@ -559,12 +553,12 @@ class WordRetriever(Retriever):
 
 
 def _count_rows(connection: Connection) -> int:
-    # FTS5's table ``words_docsize`` has one small row per chunk. Counting the rows of ``words`` would read every text.
+    # FTS5's table ``words_docsize`` has a small row for each chunk. Counting rows of ``words`` would read all texts.
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 
 def _limit_to(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[str, Any]]:
-    """Return the condition for rows of some versions and its values; without ``ranges``, an empty one."""
+    """Return the condition for rows of some versions, and its values; both are empty if ``ranges`` is ``None``."""
     if ranges is None:
         return "", {}
     ends = [end for one in ranges.values() for end in one] or [0]
@@ -572,9 +566,10 @@ def _limit_to(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[s
     return condition, {"first": min(ends), "last": max(ends), "versions": json.dumps(list(ranges))}
 
 
-def _fts_query(terms: Sequence[str], suffix: str = "") -> str:
-    # Each term is a quoted FTS5 string, so that a question cannot contain operators of the query language.
-    # An index of an earlier version contains letters with strokes.
+def _build_query(terms: Sequence[str], suffix: str = "") -> str:
+    """Return an FTS5 query for any of some terms. With the suffix "*", it matches words that begin with a term."""
+    # Each term is quoted, so that it cannot contain operators of the query language. Letters with strokes are searched
+    # as well, because an index of an earlier version contains them.
     forms = (form for term in terms for form in dict.fromkeys((term, term.translate(STROKES))))
     forms = (separate_unspaced(form) for form in forms)
     return " OR ".join('"' + form.replace('"', '""') + f'"{suffix}' for form in forms)

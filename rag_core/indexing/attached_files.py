@@ -13,12 +13,10 @@ from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types.documents import VersionRow
 from rag_core.types.jobs import Job
 
-# Files attached to a document, and files attached to those files, are indexed. Deeper attachments are not.
+# Most levels of attachments that are indexed: the files attached to a document, and those attached to these files.
 MAX_NESTING = 2
-# Marks the file in the folder of its attached files, as in "/papers/tender.pdf!".
+# Ends the name of a file in the folder of its attached files, as in "/papers/tender.pdf!".
 MARK = "!"
-# Takes name, bytes, collection, folder and password of a file.
-SubmitAttachment = Callable[[str, bytes, str, str, str | None], Job]
 
 
 def build_attachment_folder(folder: str | None, name: str) -> str:
@@ -32,16 +30,16 @@ class AttachedFiles:
     Parameters
     ----------
     parent : VersionRow
-    submit : SubmitAttachment or None
-        ``None`` if the attached files were submitted with an earlier version.
+    submit : callable or None
+        `Submission.submit`; ``None`` if the attached files were submitted with an earlier version.
     max_bytes : int
-        Largest number of bytes that are submitted in total.
+        Limit on the total size of the attached files.
     password : str, optional
-        Password of the parent. Attached files that are encrypted often have the same.
+        Password of the parent, which encrypted attachments often share.
     """
 
     def __init__(
-        self, parent: VersionRow, submit: SubmitAttachment | None, max_bytes: int, password: str | None = None
+        self, parent: VersionRow, submit: Callable[..., Job] | None, max_bytes: int, password: str | None = None
     ) -> None:
         self._collection = parent.collection
         self._password = password
@@ -49,7 +47,7 @@ class AttachedFiles:
         self._submit = submit
         self._max_bytes = self._bytes_left = max_bytes
         self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING
-        self._times: Counter[str] = Counter()
+        self._occurrences: Counter[str] = Counter()
         self._read: list[str] = []
         self._unread: list[str] = []
         # Names of the attached files by the ids of the jobs that index them.
@@ -58,12 +56,14 @@ class AttachedFiles:
         self.places: list[tuple[str, str]] = []
 
     def add(self, file: Attachment) -> None:
-        """Queue an attached file.
+        """Queue an attached file, unless the attached files were submitted with an earlier version.
 
-        Do not queue it if no format recognizes it, if it exceeds the rest of the total size or is nested too deeply, or
-        if the parser did not read it: it is then empty, too large, or beyond the largest number of attached files.
-        `describe` reports these files. Do not queue any file, either, if the attached files were submitted with an
-        earlier version.
+        A file is not queued, and `describe` reports it, if
+
+        - no format recognizes it,
+        - the total size would exceed the limit,
+        - the file is nested too deeply, or
+        - the file has no bytes, because it is empty or the parser left it out for its size or number.
         """
         has_format = find_format(BytesIO(file.data), file.name) is not None
         if not has_format or len(file.data) > self._bytes_left or self._is_too_deep:
@@ -76,12 +76,12 @@ class AttachedFiles:
         path = PurePosixPath(file.name.replace("\\", "/"))
         name = path.name if path.name not in ("", "..") else "attached file"
         inner = "/".join(part for part in path.parent.parts if part not in ("/", ".."))
-        self._times[file.name] += 1
+        self._occurrences[file.name] += 1
         # Two attached files may have the same name.
-        number = f"/{self._times[file.name]}" if self._times[file.name] > 1 else ""
+        number = f"/{self._occurrences[file.name]}" if self._occurrences[file.name] > 1 else ""
         folder = str(PurePosixPath(f"{self._folder}/{inner}")) + number
         self.places.append((clean_folder(folder), clean_name(name)))
-        job = self._submit(name, file.data, self._collection, folder, self._password)
+        job = self._submit(name, file.data, self._collection, folder=folder, password=self._password)
         self.jobs[job.job_id] = file.name
 
     def describe(self) -> str:

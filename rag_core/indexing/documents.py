@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from rag_core.errors import UnknownDocument
 from rag_core.indexing.figures import draw_figure
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.naming import Naming
+from rag_core.indexing.office_drawings import OfficeDrawings
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
+from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.parsing.libreoffice import ConversionError
 from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
-from rag_core.store.database import as_utc
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
@@ -33,6 +36,7 @@ from rag_core.types.documents import (
     Page,
     PageImage,
     PageKey,
+    PageView,
     SameName,
     VersionRow,
 )
@@ -40,18 +44,17 @@ from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job
 from rag_core.types.tables import Table
 
-# A limit for `Jobs.list` that is above any realistic number of active jobs, so that all of them are listed.
+# More jobs than are ever active at a time, so that `Jobs.list` returns all of them.
 ALL_JOBS = 10_000
-# States of versions of which only the file is stored: those that another version replaced, and those that could not be
-# indexed again for a snapshot.
-_FORMER = ("replaced", "ended")
+# States of versions of which only the file is stored. An ended version could not be indexed again for a snapshot.
+_FILE_ONLY_STATES = ("replaced", "ended")
 
 
 class Documents:
     """The documents of the library.
 
-    Methods that read a document use its active version, which is the version that searches find. If a document has no
-    active version, they use its latest version.
+    Methods that read a document read its active version, the one that searches find, or its latest version if no
+    version is active.
 
     Parameters
     ----------
@@ -59,6 +62,7 @@ class Documents:
     indexer : IndexingQueue
     jobs : Jobs
     removal : Removal
+    drawings : OfficeDrawings
     describe_figures : callable
         See `FigureDescriber.request`.
     """
@@ -69,16 +73,18 @@ class Documents:
         indexer: IndexingQueue,
         jobs: Jobs,
         removal: Removal,
+        drawings: OfficeDrawings,
         describe_figures: Callable[[str], Job | None],
     ) -> None:
-        self._stores = stores
         self._describe_figures = describe_figures
+        self._stores = stores
         self._library = stores.documents
         self._snapshots = stores.snapshots
         self._files = stores.files
-        self._indexer = indexer
+        self._submission = indexer.submission
         self._jobs = jobs
         self._removal = removal
+        self._drawings = drawings
         self._naming = Naming(stores)
 
     def list(self) -> list[DocumentInfo]:
@@ -88,8 +94,7 @@ class Documents:
     def get(self, document_id: str, *, version_id: str | None = None) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if the library does not contain it.
 
-        If a snapshot contains the version ``version_id``, which a later file has replaced, the result has the data of
-        this version.
+        If a snapshot contains the replaced version ``version_id``, return the document with the data of that version.
         """
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
@@ -134,10 +139,16 @@ class Documents:
             Path of the folder or archive that contains the file. Files with the same name from different folders
             become different documents, whose names contain the folders that distinguish them.
         is_separate : bool
-            Whether the same content in another collection does not count, so that this becomes a document of its own.
+            Whether to add a document even if another collection has a document with the same content.
         """
-        return self._indexer.submit(
-            name, data, clean_collection(collection), on_same_name, password, folder=folder, is_separate=is_separate
+        return self._submission.submit(
+            name,
+            data,
+            clean_collection(collection),
+            on_same_name,
+            password=password,
+            folder=folder,
+            is_separate=is_separate,
         )
 
     def add_guide(self) -> Job:
@@ -146,7 +157,7 @@ class Documents:
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
         """Return whether the collection has an indexed or queued document with this name but other content."""
-        return self._indexer.has_name_clash(name, data, clean_collection(collection))
+        return self._submission.has_name_clash(name, data, clean_collection(collection))
 
     def retry(self, document_id: str, *, password: str | None = None, ocr: str | None = None) -> Job:
         """Queue a document's file to be indexed again.
@@ -163,15 +174,14 @@ class Documents:
         StoreUnavailable
             The file of the document is no longer stored.
         """
-        return self._indexer.retry(document_id, password, ocr)
+        return self._submission.retry(document_id, password, ocr)
 
     def delete(self, document_ids: Sequence[str], *, collections: Sequence[str] = ()) -> Sequence[DeleteReceipt]:
-        """Remove documents from every store, and return how much data of each document every store still contains.
+        """Remove documents from every store, and return receipts with the amount of data that each store still has.
 
         Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
-        a store fails, the document is hidden all the same. Its removal continues in the background, or when the
-        document is deleted again. With ``collections``, only the names in these collections are removed from a document
-        that has names in others as well.
+        a store fails, searches no longer find the document, and its removal continues in the background or when the
+        document is deleted again. With ``collections``, a document that has names in other collections too stays there.
 
         Raises
         ------
@@ -179,7 +189,7 @@ class Documents:
             A document is not in the library. The documents before it in ``document_ids`` are removed.
         """
         for job in self._jobs.list(active=True, limit=ALL_JOBS):
-            if job.document_id in set(document_ids):
+            if job.document_id in document_ids:
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
         if collections:
@@ -208,16 +218,19 @@ class Documents:
                 yield DeleteReceipt(document_id, name, 0, {}, kept_as)
 
     def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
-        """Replace the tags of documents, by document id. Each tag is stored once, in the form of `normalize_name`."""
+        """Replace the tags of each document; ``tags`` maps document ids to tags.
+
+        Tags are stored in the form of `normalize_name`, and once if they differ only in letter case.
+        """
         cleaned = {
             key: {one.casefold(): one for one in map(normalize_name, chosen) if one} for key, chosen in tags.items()
         }
         self._library.set_tags({key: sorted(chosen.values(), key=str.casefold) for key, chosen in cleaned.items()})
 
     def rename(self, document_id: str, name: str) -> str:
-        """Give a document another name, and queue its re-index, because searches find it by its name.
+        """Rename a document, queue its re-index, because its name is part of the indexed text, and return the new name.
 
-        The ending of the file is kept. Return the stored name.
+        The ending of the file name is kept.
 
         Raises
         ------
@@ -230,46 +243,44 @@ class Documents:
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
         """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.
 
-        The first version is the one that searches use, or else the latest one.
+        The first version is the active one, or the latest one if no version is active.
         """
-        current = self._version(document_id)
+        current = self._find_version_id(document_id)
         rows = self._library.find_versions(versions.c.document_id == document_id)
-        superseded = self._snapshots.find_snapshot_only_versions()
+        in_snapshots = self._snapshots.find_snapshot_only_versions()
         names = self._snapshots.find_names(document_id)
-        shown = [row for row in rows if row.id == current or row.state in _FORMER or row.id in superseded]
+        shown = [row for row in rows if row.id == current or row.state in _FILE_ONLY_STATES or row.id in in_snapshots]
         shown.sort(key=lambda row: (row.id == current, row.added_at), reverse=True)
         return [
-            DocumentVersion(row.id, as_utc(row.added_at), row.size, row.id != current, tuple(names.get(row.sha256, ())))
+            DocumentVersion(row.id, row.added_at, row.size, row.id != current, tuple(names.get(row.sha256, ())))
             for row in shown
         ]
 
     def restore_version(self, version_id: str) -> Job:
         """Queue a replaced version to be indexed again; it then replaces the current version."""
-        row = self._replaced(version_id)
-        return self._indexer.submit(
-            row.name,
-            self._files.get(row.sha256),
-            row.collection,
-            "replace",
-            None,
-            document_id=row.document_id,
-            folder=row.folder,
+        row = self._find_replaced(version_id)
+        data = self._files.get(row.sha256)
+        return self._submission.submit(
+            row.name, data, row.collection, "replace", document_id=row.document_id, folder=row.folder
         )
 
     def remove_version(self, version_id: str) -> None:
-        """Remove a replaced version and its file, also from snapshots; raise `UnknownDocument` if there is none."""
-        self._removal.remove_content(self._replaced(version_id))
+        """Remove a replaced version and its file, also from snapshots; raise `UnknownDocument` if it is not stored."""
+        self._removal.remove_content(self._find_replaced(version_id))
 
-    def _replaced(self, version_id: str) -> VersionRow:
+    def _find_replaced(self, version_id: str) -> VersionRow:
         row = self._library.version(version_id)
-        states = _FORMER if row and row.active_version else ("replaced",)
+        states = _FILE_ONLY_STATES if row and row.active_version else ("replaced",)
         if row is None or (row.state not in states and row.id not in self._snapshots.find_snapshot_only_versions()):
             raise UnknownDocument("That version is no longer stored. Reload the page to see the stored versions.")
         return row
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page; empty if the file name already contains it. Raise `UnknownDocument`."""
-        first = self._library.page(self._version(document_id), 0)
+        """Return the title on the first page; raise `UnknownDocument` if the document does not exist.
+
+        The title is empty if the file name contains it.
+        """
+        first = self._library.page(self._find_version_id(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
 
     def pages(self, document_id: str, *, with_layout: bool = False) -> Sequence[Page]:
@@ -277,25 +288,25 @@ class Documents:
 
         The word boxes and tables of the pages are empty unless ``with_layout`` is true.
         """
-        return self._library.pages(self._version(document_id), with_layout=with_layout)
+        return self._library.pages(self._find_version_id(document_id), with_layout=with_layout)
 
     def outline(self, document_id: str) -> Sequence[OutlineEntry]:
         """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
-        return build_outline(self._library.page_headings(self._version(document_id)))
+        return build_outline(self._library.page_headings(self._find_version_id(document_id)))
 
     def page(self, document_id: str, page_index: int, *, version_id: str | None = None) -> Page:
         """Return one page with its word boxes; raise `UnknownDocument` if the page does not exist.
 
-        ``version_id`` is that of `get`.
+        See `get` for ``version_id``.
         """
-        return self._page(self.get(document_id, version_id=version_id).version_id, page_index)
+        return self._get_page(self.get(document_id, version_id=version_id).version_id, page_index)
 
     def find_text(
         self, document_id: str, text: str, *, version_id: str | None = None
     ) -> dict[int, Sequence[tuple[int, int]]]:
         """Return where the pages of a document contain a text, as character offsets by page index.
 
-        Letter case does not count, and any blanks match any others. ``version_id`` is that of `get`.
+        Letter case is ignored, and any white space matches any other. See `get` for ``version_id``.
         """
         if not text.strip():
             return {}
@@ -310,13 +321,12 @@ class Documents:
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
         """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""
-        return [chunk_from_row(row) for row in self._library.chunk_rows(self._version(document_id), page_index)]
+        return [chunk_from_row(row) for row in self._library.chunk_rows(self._find_version_id(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
-        """Return the chunks before and after a chunk.
+        """Return the chunks before and after a chunk; ``None`` in place of a chunk that does not exist.
 
-        The value is ``None`` in place of a chunk that does not exist, and twice ``None`` if searches no longer find
-        the given chunk, not even as of a snapshot.
+        Both are ``None`` if no search finds the given chunk any more, not even as of a snapshot.
         """
         wanted = [int(chunk_id)]
         found = self._library.visible_chunks(wanted) or self._snapshots.chunks(None, wanted)
@@ -328,9 +338,11 @@ class Documents:
 
     def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
         """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
-        current = self._version(document_id)
+        current = self._find_version_id(document_id)
         is_current = version_id in (None, current)
-        return self._files.get(self._digest(current) if is_current else self._replaced(str(version_id)).sha256)
+        return self._files.get(
+            self._find_digest(current) if is_current else self._find_replaced(str(version_id)).sha256
+        )
 
     def render_page(
         self,
@@ -346,9 +358,8 @@ class Documents:
         Parameters
         ----------
         version_id : str, optional
-            The version that ``highlights`` refer to. If another version has replaced it, its page is shown if a
-            snapshot contains it. Otherwise the page of the present version is shown and nothing is highlighted, because
-            the offsets could select other text.
+            The version whose text ``highlights`` refer to. If it was replaced and no snapshot contains it, the page of
+            the present version is drawn without highlights, because the offsets could select other text.
         highlights : sequence of (start, end)
             Character offsets in the page's text.
         scale : float
@@ -362,19 +373,54 @@ class Documents:
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._page(document.version_id, page_index)
-        same = version_id in (None, document.version_id)
-        spans = [span for highlight in highlights for span in _outside(highlight, page.skip)] if same else []
+        page = self._get_page(document.version_id, page_index)
+        spans = _find_shown(document, page, version_id, highlights)
         rects = np.concatenate(
             [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
         )
-        with self._files.local(self._digest(document.version_id)) as path:
+        with self._files.local(self._find_digest(document.version_id)) as path:
             return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
+
+    def render_view(
+        self,
+        document_id: str,
+        page_index: int,
+        *,
+        version_id: str | None = None,
+        highlights: Sequence[tuple[int, int]] = (),
+        scale: float = 1.5,
+        wait_s: float = 0.0,
+    ) -> PageView:
+        """Return pictures of a page for a reader: if LibreOffice is installed, Office documents as it draws them.
+
+        The parameters and the errors are those of `render_page`. ``wait_s`` is the longest time in seconds to wait for
+        LibreOffice; until it is ready, and if its pages do not contain the highlighted words, Footnote draws the page.
+        """
+        document = self.get(document_id, version_id=version_id)
+        name, is_pending = document.name, False
+        try:
+            pdf, reason = self._drawings.find(document, wait_s), ""
+        except (ConversionError, TimeoutError) as error:
+            pdf, reason, is_pending = None, f"{error}", isinstance(error, TimeoutError)
+        if pdf is not None:
+            page = self._get_page(document.version_id, page_index)
+            spans = _find_shown(document, page, version_id, highlights)
+            found = pdf.find(page, spans or [(0, len(page.text))])
+            images = [
+                render_page(pdf.path, index, name=name, rects=rects if spans else None, scale=scale)
+                for index, rects in found.items()
+            ]
+            if images:
+                return PageView(tuple(images), "libreoffice")
+            reason = "its pages do not contain enough of the text"
+        image = self.render_page(document_id, page_index, version_id=version_id, highlights=highlights, scale=scale)
+        drawn_by: Literal["", "footnote"] = "footnote" if ACCEPTED.find_by_name(name).is_laid_out else ""
+        return PageView((image,), drawn_by, reason, is_pending)
 
     def render_figure(
         self, document_id: str, page_index: int, *, version_id: str, span: tuple[int, int], scale: float = 1.5
     ) -> PageImage | None:
-        """Return the figure whose caption is in a span of the text of a page; ``None`` if there is none.
+        """Return an image of the figure whose caption overlaps ``span`` of the page's text; ``None`` if there is none.
 
         Raises
         ------
@@ -382,7 +428,7 @@ class Documents:
             See `render_page`.
         """
         document = self.get(document_id, version_id=version_id)
-        self._page(document.version_id, page_index)
+        self._get_page(document.version_id, page_index)
         row = self._library.version(document.version_id)
         if row is None or document.version_id != version_id:
             return None
@@ -396,21 +442,30 @@ class Documents:
         """Queue the description of the figures that have none; see `FigureDescriber.request`."""
         return self._describe_figures(document_id)
 
-    def _version(self, document_id: str) -> str:
+    def _find_version_id(self, document_id: str) -> str:
         return self._library.document(document_id).version_id
 
-    def _page(self, version_id: str, page_index: int) -> Page:
+    def _get_page(self, version_id: str, page_index: int) -> Page:
         page = self._library.page(version_id, page_index)
         if page is None:
             raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
         return page
 
-    def _digest(self, version_id: str) -> str:
+    def _find_digest(self, version_id: str) -> str:
         return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
 
 
-def _outside(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of ``span`` outside the spans in ``skip``, which are running headers and footers."""
+def _find_shown(
+    document: DocumentInfo, page: Page, version_id: str | None, highlights: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the spans of a page to highlight, without its header and footer; none if they are of another version."""
+    if version_id not in (None, document.version_id):
+        return []
+    return [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)]
+
+
+def _subtract_spans(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the parts of ``span`` outside the spans in ``skip``."""
     parts, position = [], span[0]
     for start, end in sorted(skip):
         if start < span[1] and end > position:

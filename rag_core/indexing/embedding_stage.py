@@ -7,7 +7,6 @@ padding. Short documents are embedded before long ones, also between two calls o
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections import Counter, deque
@@ -16,64 +15,35 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
 from rag_core.errors import ServerUnavailable
-from rag_core.indexing.outages import OutageRetry
-from rag_core.indexing.pace import EmbeddingPace
-from rag_core.indexing.task import CANCELLED, CancelledJobs, EmbeddingQueue, EmbeddingTask, PublicationTask, TaskResult
-from rag_core.runtime.stores import Stores
+from rag_core.indexing.pipeline import Pipeline
+from rag_core.indexing.task import CANCELLED, EmbeddingTask, PublicationTask
 from rag_core.types.chunks import Embedding, SparseVector, build_embedded_text
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.protocols import TermEncoder
 
+# Most chunks of the documents that are embedded together.
 MAX_CHUNKS = 512
-# Maximum number of texts per call of the embedder. Cancelling and stopping take effect only between calls.
+# Most texts in one call of the embedder. Cancelling and stopping take effect only between calls.
 TEXTS_PER_CALL = 64
-# Calls of the embedder under way: while the vectors of one are stored, the next one is computed.
+# Number of calls at a time: while the vectors of one call are stored, those of the next are computed.
 PARALLEL_CALLS = 2
-# A document is embedded between two calls of a batch if it has at most half of the chunks that remain of the batch.
+# A document is embedded between two calls of a batch if the rest of the batch has at least this many times its chunks.
 SHORTER_BY = 2
+# Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
 
 
 class EmbeddingStage:
-    """Embed the chunks of tasks and pass the tasks on to publication.
+    """Embed the chunks of tasks, and pass the tasks on to the publication stage."""
 
-    Parameters
-    ----------
-    stores : Stores
-    cancelled : CancelledJobs
-    tasks : EmbeddingQueue
-        Tasks to embed. `stop` closes this queue.
-    embedded : queue of PublicationTask
-        Receives each task once its vectors are stored.
-    results : queue of TaskResult
-        Receives the results of tasks that failed or were cancelled.
-    pace : EmbeddingPace
-        Receives how long the texts take.
-    outages : OutageRetry
-    """
-
-    def __init__(
-        self,
-        stores: Stores,
-        cancelled: CancelledJobs,
-        tasks: EmbeddingQueue,
-        embedded: queue.SimpleQueue[PublicationTask | None],
-        results: queue.SimpleQueue[TaskResult | None],
-        pace: EmbeddingPace,
-        outages: OutageRetry,
-    ) -> None:
-        self._stores = stores
-        self._cancelled = cancelled
-        self._tasks = tasks
-        self._embedded = embedded
-        self._results = results
-        self._pace = pace
-        self._outages = outages
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._stores = pipeline.stores
         self._executor = ThreadPoolExecutor(PARALLEL_CALLS, thread_name_prefix="embedding")
         self._thread = threading.Thread(target=self._run, name="embedding", daemon=True)
         self._stopping = False
-        # The documents of the batches that wait while shorter documents are embedded.
-        self._documents: set[str] = set()
+        # Ids of the documents in batches that wait while shorter documents are embedded.
+        self._waiting_documents: set[str] = set()
 
     def start(self) -> None:
         self._thread.start()
@@ -81,18 +51,21 @@ class EmbeddingStage:
     def stop(self) -> None:
         """Stop after the current calls of the embedder. Unfinished tasks run again when the application starts."""
         self._stopping = True
-        self._tasks.close()
+        self._pipeline.chunked.close()
         self._thread.join()
         self._executor.shutdown()
 
     def _run(self) -> None:
-        while (first := self._tasks.get()) and not self._stopping:
+        while (first := self._pipeline.chunked.get()) and not self._stopping:
             self._process_by_space(self._take_tasks(first, MAX_CHUNKS))
 
     def _take_tasks(self, first: EmbeddingTask, max_chunks: int, others: Collection[str] = ()) -> list[EmbeddingTask]:
-        """Return a task, and waiting tasks that have at most ``max_chunks`` chunks together with it."""
+        """Return ``first`` and further waiting tasks, with at most ``max_chunks`` chunks in total.
+
+        Tasks of the documents ``others`` stay in the queue.
+        """
         taken, room = [first], max_chunks - len(first.spans)
-        while following := self._tasks.get(
+        while following := self._pipeline.chunked.get(
             wait=False, max_chunks=room, others={*others, *(one.task.document_id for one in taken)}
         ):
             taken.append(following)
@@ -107,27 +80,27 @@ class EmbeddingStage:
             self._process(group)
 
     def _process_shorter(self, batch: _Batch, remaining: int) -> None:
-        """Process the waiting tasks that are much shorter than what remains of a batch, so that they do not wait."""
-        others = {*self._documents, *(task.task.document_id for task in batch.tasks)}
-        first = self._tasks.get(wait=False, max_chunks=remaining // SHORTER_BY, others=others)
+        """Process waiting tasks that are much shorter than the remaining chunks of a batch."""
+        others = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
+        first = self._pipeline.chunked.get(wait=False, max_chunks=remaining // SHORTER_BY, others=others)
         if first is None or self._stopping:
             return
-        before, self._documents = self._documents, others
+        before, self._waiting_documents = self._waiting_documents, others
         try:
             self._process_by_space(self._take_tasks(first, remaining // SHORTER_BY, others))
         finally:
-            self._documents = before
+            self._waiting_documents = before
             batch.restart_clock()
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:
         """Embed tasks together. If that fails, embed them one by one, so that only the faulty document fails."""
         batch = _Batch(tasks)
         try:
-            self._outages.run([task.task.job_id for task in tasks], lambda: self._embed(batch))
+            self._pipeline.outages.run([task.task.job_id for task in tasks], lambda: self._embed(batch))
             self._encode(batch)
         except ServerUnavailable:
-            # The tasks run again when the application starts, or all of them were cancelled.
-            if not self._outages.stopping.is_set():
+            # All tasks were cancelled, or the process stops and the tasks run again at the next start.
+            if not self._pipeline.stopping.is_set():
                 self._drop_cancelled(batch)
             return
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
@@ -136,12 +109,12 @@ class EmbeddingStage:
                     self._process([task])
             else:
                 for task in batch.tasks:
-                    self._results.put(task.failure(error, batch.computed[task]))
+                    self._pipeline.results.put(task.failure(error, batch.computed[task]))
             return
         for task in batch.tasks:
             if self._stopping:
                 return
-            self._embedded.put(PublicationTask(task, batch.computed[task], batch.encodings.get(task, {})))
+            self._pipeline.embedded.put(PublicationTask(task, batch.computed[task], batch.encodings.get(task, {})))
 
     def _embed(self, batch: _Batch) -> None:
         """Compute and store the embeddings that are not stored yet."""
@@ -169,13 +142,13 @@ class EmbeddingStage:
         self._drop_cancelled(batch)
 
     def _encode(self, batch: _Batch) -> None:
-        """Compute the vectors of all chunks for the retrievers with an encoder of their own."""
+        """Compute the vectors of all chunks for retrievers that have an encoder of their own."""
         for task in list(batch.tasks):
             encoders = task.generation.encoders.items()
             batch.encodings[task] = {name: self._encode_texts(batch, task, load()) for name, load in encoders}
 
     def _encode_texts(self, batch: _Batch, task: EmbeddingTask, encoder: TermEncoder) -> list[SparseVector]:
-        """Return the vectors of a task's chunks, or of the first ones if it was cancelled."""
+        """Return the vectors of a task's chunks; only those of the first chunks if the task was cancelled."""
         texts = [build_embedded_text(span.prefix, span.text) for span in task.spans]
         vectors: list[SparseVector] = []
         for first in range(0, len(texts), TEXTS_PER_CALL):
@@ -184,21 +157,21 @@ class EmbeddingStage:
                 break
             vectors += encoder.encode(texts[first : first + TEXTS_PER_CALL])
             if not task.task.is_reindex:
-                # A database that does not answer now may do so when the chunks are published.
+                # The database may answer again before the chunks are published.
                 with suppress(ServerUnavailable):
                     self._stores.jobs.progress(task.task.job_id, "encoding", len(vectors), len(texts))
         return vectors
 
     def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
-        """Store the embeddings of a call, except those that only cancelled tasks need: no chunk would use these."""
+        """Store the embeddings that a call returned, except those that only cancelled tasks need."""
         vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.embeddings.save(space, wanted)
-        self._pace.record(*batch.count_saved(wanted))
+        self._pipeline.pace.record(*batch.count_saved(wanted))
 
     def _report(self, batch: _Batch) -> None:
-        # Publication gets the tasks of a batch together, so they have one end.
-        ends_at = self._pace.estimate_end(batch.tokens - batch.tokens_saved)
+        # All tasks of a batch are passed on together, so their embedding ends at the same time.
+        ends_at = self._pipeline.pace.estimate_end(batch.tokens - batch.tokens_saved)
         for task in batch.tasks:
             if not task.task.is_reindex:
                 self._stores.jobs.progress(
@@ -206,9 +179,9 @@ class EmbeddingStage:
                 )
 
     def _drop_cancelled(self, batch: _Batch) -> None:
-        for task in [task for task in batch.tasks if task.task.job_id in self._cancelled]:
+        for task in [task for task in batch.tasks if task.task.job_id in self._pipeline.cancelled]:
             batch.tasks.remove(task)
-            self._results.put(task.result(DocumentStatus.CANCELLED, CANCELLED, batch.computed[task]))
+            self._pipeline.results.put(task.result(DocumentStatus.CANCELLED, CANCELLED, batch.computed[task]))
 
 
 class _Batch:
@@ -246,13 +219,13 @@ class _Batch:
         return any(task in self.tasks for task in self._owners[digest])
 
     def restart_clock(self) -> None:
-        """Leave the time until now out of what the next texts took."""
+        """Do not count the time until now for the next texts."""
         self._saved_at = time.monotonic()
 
     def count_saved(self, digests: Mapping[bytes, Embedding]) -> tuple[int, float]:
-        """Count each text as embedded for every task that contains it, and as computed for the first such task.
+        """Count stored texts; return their number of tokens, and the seconds since texts were counted before.
 
-        Return the number of tokens of the texts, and the seconds since the previous texts were counted.
+        Each text counts as embedded for every task that contains it, and as computed for the first of these tasks.
         """
         tokens = sum(self.texts[digest][1] for digest in digests)
         self.tokens_saved += tokens

@@ -11,7 +11,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.store.files import build_url_error, find_files, open_url
 
-# Prefix of escaped paths. Unescaped paths never start with it, because they are relative to the folder.
+# Prefix of escaped paths. Other paths are relative to the folder and never begin with this prefix.
 _ESCAPED = "./"
 
 
@@ -19,9 +19,18 @@ _ESCAPED = "./"
 class FolderListing:
     """The files in a folder and its subfolders.
 
-    ``stamps`` maps the relative path of each file to a value that changes when the file changes. ``unread`` maps each
-    subfolder that could not be listed to the reason. ``read`` returns the bytes of the file at a relative path. A path
-    that is not valid UTF-8 is escaped like a URL, such as ``./caf%E9.pdf``, because the database stores only UTF-8.
+    Paths are relative to the folder. A path that is not valid UTF-8 is escaped like a URL, such as ``./caf%E9.pdf``,
+    because the database stores only UTF-8.
+
+    Attributes
+    ----------
+    url : str
+    stamps : mapping of str to str
+        A value by path that changes when the file changes.
+    unread : mapping of str to str
+        Reasons by path of the subfolders that could not be listed.
+    read : callable
+        Returns the bytes of the file at a path.
     """
 
     url: str

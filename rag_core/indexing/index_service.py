@@ -36,9 +36,8 @@ class Index:
     ) -> Job:
         """Queue a re-index of the given documents, or of all documents if ``document_ids`` is ``None``.
 
-        If all documents are re-indexed with unchanged settings, documents whose chunks are complete in every store are
-        not indexed again. If settings have changed, a new index is built while the old index stays in use; then one
-        transaction replaces the old index. Embeddings are reused if the text and the model are unchanged.
+        `Reindexer` says which documents are indexed again. Embeddings are reused if the text and the model are
+        unchanged.
 
         Parameters
         ----------
@@ -49,17 +48,17 @@ class Index:
         return self._indexer.reindex(document_ids, chunk_tokens=chunk_tokens, embedder=embedder)
 
     def estimate_seconds(self) -> float | None:
-        """Estimate how long it takes to index all chunks again, from the rate at which the newest files were indexed.
+        """Return how long a re-index of all chunks will take, estimated from the newest indexed files.
 
-        Return ``None`` if no indexed file gives a rate.
+        Return ``None`` if there is no such file.
         """
         rate = self._stores.jobs.chunks_per_second()
         return self._stores.documents.counts()["chunks"] / rate if rate else None
 
     def outdated_ids(self) -> list[str]:
-        """Return the ids of the searchable documents that another version of the parser has read."""
+        """Return the ids of the searchable documents that were read by another version of the parser."""
         return self._stores.documents.outdated_ids(PARSER_VERSIONS)
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
-        """Return the settings that differ from the index, as ``name: (value in the index, value in the settings)``."""
+        """Return ``name: (value in the index, value in the settings)`` of each setting whose two values differ."""
         return self._generations.mismatch()

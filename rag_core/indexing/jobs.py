@@ -10,10 +10,10 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
 from rag_core.types.jobs import Job, JobState
 
-# After each read of the job table, pause for this many times as long as the read took. If reads are slow, the table is
-# then read less often, so that waiting threads do not slow down indexing.
+# The pause after a read of the job table, in times of the duration of the read: a slow table is read less often, so
+# that threads that wait do not slow down indexing.
 POLL_SLOWDOWN = 10
-# Maximum length of this pause, for reads that are slow only once, for example because the database is locked.
+# Longest such pause, for single reads that are slow, for example because the database is locked.
 LONGEST_PAUSE_S = 1.0
 
 
@@ -33,7 +33,7 @@ class Jobs:
 
     @property
     def problem(self) -> str:
-        """Why the queue cannot go on, such as a full disk, and what to do; empty while it can."""
+        """Why the queue cannot go on, such as a full disk, and what to do; empty if it works."""
         return self._indexer.problem
 
     def list(self, active: bool = False, limit: int = 50) -> list[Job]:
@@ -63,7 +63,7 @@ class Jobs:
         ----------
         job_ids : sequence of str
         on_progress : callable, optional
-            Called with each running job a few times a second, and once more when the job ends.
+            Called with each running job a few times a second, and with each job that has ended.
 
         Raises
         ------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import count
 from pathlib import PurePosixPath
 
 from rag_core.errors import CollectionError
@@ -15,8 +16,8 @@ from rag_core.store.file_names import clean_name, normalize_name
 class Naming:
     """Choose and change the names of documents.
 
-    The name of a document is the name of its file. Documents of the same name from several folders are named with the
-    folders that distinguish them.
+    The name of a document is the name of its file. If files from several folders have the same name, the names of
+    their documents contain the folders in which the paths differ, as in "2021/statement.pdf".
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -26,9 +27,11 @@ class Naming:
     def find_replaced(self, name: str, collection: str, folder: str) -> DocumentName | None:
         """Return the name of the document that a file replaces, if any.
 
-        A file replaces the document of the same name from the same folder, or one that an earlier release added, whose
-        folder is unknown. An upload in the browser replaces the document of that name from any folder, because the
-        user is asked.
+        A file replaces a document with the same name if
+
+        - the document is from the same folder,
+        - the folder of the document is unknown, because an earlier release added it, or
+        - the file has no folder, because it was uploaded in the browser, where the user agrees to the replacement.
         """
         namesakes = self._names.find_namesakes(name, collection)
         candidates = [one for one in namesakes if one.folder == folder]
@@ -36,17 +39,13 @@ class Naming:
         return candidates[0] if candidates else None
 
     def find_path(self, document_id: str, name: str, folder: str | None) -> DocumentName | None:
-        """Return the name of a document that belongs to a file; ``None`` if it has no such name."""
+        """Return the name that a document has for the file ``name`` in ``folder``; ``None`` if it has none."""
         return next((one for one in self._names.names(document_id) if _is_of_file(one, name, folder)), None)
 
     def set_folder(self, name: DocumentName, folder: str) -> None:
-        """Store the folder of a document's file if it was unknown or has changed."""
+        """Store the folder of a document's file if the stored folder is another; ignore aliases."""
         if name.alias_id is None and name.folder != folder:
             self._names.set_folder(name.document_id, folder)
-
-    def is_only_name(self, name: DocumentName) -> bool:
-        """Return whether a document has no other name."""
-        return len(self._names.names(name.document_id)) <= 1
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> str:
         """Give a document a further name; return that name, or "" if the document has a name for this path."""
@@ -59,9 +58,9 @@ class Naming:
         return chosen
 
     def find_attached(self, document_id: str, collections: Sequence[str] = ()) -> list[DocumentName]:
-        """Return the names of the documents that are attached to a document, without those attached to them.
+        """Return the names of the files that are attached directly to a document.
 
-        With ``collections``, only those of files that were added to these collections.
+        With ``collections``, return only names in these collections.
         """
         attached = []
         for one in self._names.names(document_id):
@@ -94,20 +93,20 @@ class Naming:
         return wanted
 
     def remove_name(self, document_id: str, name: str) -> str:
-        """Remove one of several names of a document and return the first of the others; "" if it has no other."""
+        """Remove a name of a document, and return the first remaining one; "" if the document has no other name."""
         former = next((one for one in self._names.names(document_id) if one.name == name), None)
         if former is None or not self.release(former):
             return ""
         return self._names.names(document_id)[0].name
 
     def list_names(self, document_id: str) -> list[DocumentName]:
-        """Return the names of a document: first the one that answers show."""
+        """Return the names of a document. The first is the name that answers show."""
         return self._names.names(document_id)
 
     def release(self, former: DocumentName) -> bool:
-        """Remove a name from its document; return false and keep it if it is the only name.
+        """Remove a name from its document, and return whether the document has lost it.
 
-        A name that was removed meanwhile counts as removed.
+        The only name of a document stays. A name that the document no longer has counts as lost.
         """
         names = self._names.names(former.document_id)
         file_name = PurePosixPath(former.name).name
@@ -132,18 +131,17 @@ class Naming:
         return True
 
     def choose_name(self, name: str, collection: str, folder: str) -> str:
-        """Return a free name for a file; add folders to the names of other documents that would be ambiguous."""
+        """Return a free name for a file. Rename documents that only their folders distinguish from it."""
         namesakes = self._names.find_namesakes(name, collection)
         if not namesakes:
             return name
         if not folder or any(one.folder == folder for one in namesakes):
             return self._add_number(name, collection)
-        folders = [one.folder for one in namesakes if one.folder]
+        folders = {one.folder for one in namesakes if one.folder}
         for one in namesakes:
             if not one.folder:
                 continue
-            others = [folder, *(other for other in folders if other != one.folder)]
-            qualified = _qualify(name, one.folder, others)
+            qualified = _qualify(name, one.folder, (folders | {folder}) - {one.folder})
             if qualified.count("/") > one.name.count("/"):
                 self._names.rename(one, qualified)
                 if one.alias_id is None:
@@ -156,26 +154,24 @@ class Naming:
 
     def _add_number(self, name: str, collection: str) -> str:
         path = PurePosixPath(name)
-        number = 2
-        while self._names.find(f"{path.stem} ({number}){path.suffix}", collection):
-            number += 1
-        return f"{path.stem} ({number}){path.suffix}"
+        numbered = (f"{path.stem} ({number}){path.suffix}" for number in count(2))
+        return next(one for one in numbered if not self._names.find(one, collection))
 
 
 def _is_of_file(one: DocumentName, name: str, folder: str | None) -> bool:
-    # The folder of a document that an earlier version of Footnote added is unknown.
+    # The folder is None if an earlier release added the document.
     return one.folder in (None, folder or "") and PurePosixPath(one.name).name == name
 
 
-def _qualify(name: str, folder: str, others: Sequence[str]) -> str:
-    """Return a file name with as many of its folders as distinguish it from files of the same name in ``others``.
+def _qualify(name: str, folder: str, others: Collection[str]) -> str:
+    """Return a file name after the fewest last folders that distinguish it from the same name in other folders.
 
     >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
     '2021/statement.pdf'
     """
     parts = PurePosixPath(folder).parts
-    for count in range(1, len(parts)):
-        end = parts[-count:]
-        if all(PurePosixPath(other).parts[-count:] != end for other in others):
+    for depth in range(1, len(parts)):
+        end = parts[-depth:]
+        if all(PurePosixPath(other).parts[-depth:] != end for other in others):
             return "/".join([*(part.removesuffix(MARK) for part in end), name])
     return f"{folder}/{name}"

@@ -1,43 +1,43 @@
-"""Repeat indexing steps that failed because a server did not answer."""
+"""Repeat steps of indexing that failed because a server did not answer."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from typing import TypeVar
 
 from rag_core.errors import ServerUnavailable
-from rag_core.indexing.task import CancelledJobs
 from rag_core.store.jobs import JobStore
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-# The pauses between two attempts double from the first to the longest.
+# Seconds between two attempts: each pause is twice as long as the one before, up to the longest.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 _POLL_S = 0.1
 
 
 class OutageRetry:
-    """Runs parts of jobs, and repeats each part as long as a server does not answer.
+    """Runs steps of jobs, and repeats each step as long as a server does not answer.
 
     Parameters
     ----------
     jobs : JobStore
-    cancelled : CancelledJobs
+    cancelled : set of str
+        Ids of cancelled jobs.
     stopping : Event
         Set when the process ends.
     """
 
-    def __init__(self, jobs: JobStore, cancelled: CancelledJobs, stopping: threading.Event) -> None:
+    def __init__(self, jobs: JobStore, cancelled: Set[str], stopping: threading.Event) -> None:
         self._jobs = jobs
         self._cancelled = cancelled
-        self.stopping = stopping
+        self._stopping = stopping
 
     def run(self, job_ids: Sequence[str], work: Callable[[], T]) -> T:
-        """Call ``work`` until no server fails to answer, and return its result; ``work`` must be repeatable.
+        """Call ``work`` until it does not raise `ServerUnavailable`, and return its result.
 
         Between the calls, the jobs say which server they wait for.
 
@@ -65,15 +65,15 @@ class OutageRetry:
                 return result
 
     def _is_over(self, job_ids: Sequence[str]) -> bool:
-        return self.stopping.is_set() or all(job_id in self._cancelled for job_id in job_ids)
+        return self._stopping.is_set() or all(job_id in self._cancelled for job_id in job_ids)
 
     def _pause(self, job_ids: Sequence[str], seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._is_over(job_ids):
-            self.stopping.wait(_POLL_S)
+            self._stopping.wait(_POLL_S)
 
     def _report(self, job_ids: Sequence[str], reason: str) -> None:
-        # The server that does not answer may be that of the database.
+        # The server that does not answer may be the database.
         with suppress(ServerUnavailable):
             for job_id in job_ids:
                 self._jobs.set_reason(job_id, reason)

@@ -1,18 +1,17 @@
-"""How fast texts are embedded, to estimate when a file is complete."""
+"""Estimate when a file is embedded, from the time that earlier texts took."""
 
 from __future__ import annotations
 
 import time
 
-# Assumed before the first texts are embedded. As this counts like measured texts, the slow first call of a model
-# changes the estimates only a little.
+# The first measurement, which is assumed. It keeps the slow first call of a model from changing the estimates much.
 _FIRST_TOKENS, _FIRST_SECONDS = 10_000, 2.0
-# At this number of tokens, older measurements begin to count less.
+# Above this number of measured tokens, all earlier measurements count half as much.
 _REMEMBERED_TOKENS = 50_000
 
 
 class EmbeddingPace:
-    """The mean duration of embedding per token, as the embedding stage measures it."""
+    """The mean time that the embedding of a token takes."""
 
     def __init__(self) -> None:
         self._tokens, self._seconds = float(_FIRST_TOKENS), _FIRST_SECONDS
@@ -25,8 +24,8 @@ class EmbeddingPace:
             self._tokens, self._seconds = self._tokens / 2, self._seconds / 2
 
     def estimate_end(self, tokens: float, *, after_s: float = 0.0) -> float:
-        """Return when ``tokens`` tokens will be embedded if embedding starts in ``after_s`` seconds.
+        """Return when ``tokens`` tokens will be embedded, in seconds since the epoch.
 
-        The time is in seconds since the epoch.
+        Embedding starts in ``after_s`` seconds.
         """
         return time.time() + after_s + tokens * self._seconds / self._tokens

@@ -6,8 +6,6 @@ The stage runs in the thread of `IndexingQueue`, one document at a time.
 from __future__ import annotations
 
 import logging
-import queue
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,15 +26,12 @@ from rag_core.errors import (
     UnknownDocument,
 )
 from rag_core.indexing.attached_files import AttachedFiles
-from rag_core.indexing.outages import OutageRetry
-from rag_core.indexing.pace import EmbeddingPace
-from rag_core.indexing.removal import Removal
+from rag_core.indexing.pipeline import Pipeline
+from rag_core.indexing.submission import Submission
 from rag_core.indexing.task import (
     CANCELLED,
     DELETED,
-    CancelledJobs,
     ChunkedDocument,
-    EmbeddingQueue,
     EmbeddingTask,
     IndexingTask,
     TaskResult,
@@ -47,17 +42,15 @@ from rag_core.parsing.formats.accepted import reads_attachments
 from rag_core.parsing.layout.printed_numbers import find_printed_numbers
 from rag_core.parsing.parser import DocumentParser
 from rag_core.parsing.workers.document_reader import Attachment, DocumentHeader
-from rag_core.runtime.index_generations import IndexGeneration, IndexGenerations
-from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
+from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.store.serialization import hash_text
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import DocumentStatus, Page, VersionRow
-from rag_core.types.jobs import Job
 
 log = logging.getLogger(__name__)
+# Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
-# The pages read so far become searchable after this time, and again each time that it has doubled.
+# Seconds of reading after which the pages read so far first become searchable. Each further time is twice as late.
 FIRST_PAGES_AFTER_S = 3.0
 
 
@@ -66,56 +59,22 @@ class ParsingStage:
 
     Parameters
     ----------
-    settings : Settings
-    stores : Stores
-    generations : IndexGenerations
-    removal : Removal
-    cancelled : CancelledJobs
-    stopping : Event
-        Set when the process ends. The current task then runs again when the application starts.
-    chunked : EmbeddingQueue
-        Receives each task whose chunks are stored.
-    results : queue of TaskResult
-        Receives the results of tasks that were rejected, failed or were cancelled.
-    pace : EmbeddingPace
-        Estimates how long it takes to embed the text that was read.
-    submit_attachment : callable
-        Queues a file that is attached to another file. The arguments are the name, bytes, collection, folder and
-        password of the attached file, and ``is_separate``.
+    pipeline : Pipeline
+    submission : Submission
+        Queues the files that are attached to a file.
     run_smaller_file : callable
-        Called with the task of a large file a few times a second, between two of its pages: processes a much smaller
-        file that is queued, so that this file need not wait for the large one.
-    outages : OutageRetry
+        Called with the task of a large file a few times a second, between two of its pages. Processes a much smaller
+        queued file, so that this one need not wait for the large file.
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        generations: IndexGenerations,
-        removal: Removal,
-        cancelled: CancelledJobs,
-        stopping: threading.Event,
-        chunked: EmbeddingQueue,
-        results: queue.SimpleQueue[TaskResult | None],
-        pace: EmbeddingPace,
-        submit_attachment: Callable[..., Job],
-        run_smaller_file: Callable[[IndexingTask], None],
-        outages: OutageRetry,
+        self, pipeline: Pipeline, submission: Submission, run_smaller_file: Callable[[IndexingTask], None]
     ) -> None:
-        self._max_bytes = settings.max_file_mb * 1_000_000
-        self._stores = stores
-        self._generations = generations
-        self._removal = removal
-        self._cancelled = cancelled
-        self._stopping = stopping
-        self._chunked = chunked
-        self._results = results
-        self._pace = pace
-        self._submit_attachment = submit_attachment
+        self._pipeline = pipeline
+        self._stores = pipeline.stores
+        self._submission = submission
         self._run_smaller_file = run_smaller_file
-        self._outages = outages
-        self._parser = DocumentParser(ocr=settings.ocr)
+        self._parser = DocumentParser(ocr=pipeline.settings.ocr)
 
     def warm_up(self) -> None:
         """Start the parser's worker processes, so that the first file does not wait for them."""
@@ -125,17 +84,17 @@ class ParsingStage:
         self._parser.close()
 
     def run(self, task: IndexingTask) -> None:
-        """Process a task, and pass it to the embedding queue. If it ends here, pass its result to the result queue."""
+        """Process a task, and pass it to the embedding stage. If the task ends here, report its result."""
         try:
             outcome = self._process(task)
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
-            if self._stopping.is_set():  # the task runs again when the application starts
+            if self._pipeline.stopping.is_set():  # the task runs again when the application starts
                 return
             outcome = self._failure(task, error)
         if isinstance(outcome, EmbeddingTask):
-            self._chunked.put(outcome)
+            self._pipeline.chunked.put(outcome)
         else:
-            self._results.put(outcome)
+            self._pipeline.results.put(outcome)
 
     def parse_and_chunk(self, task: IndexingTask) -> ChunkedDocument:
         """Return a version's pages and chunks.
@@ -148,12 +107,11 @@ class ParsingStage:
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
-        # Use the name of the document, which may differ from the name in the task: if a watched file was renamed, its
-        # document keeps the former name.
+        # The document of a watched file that was renamed keeps its former name, which may differ from the task's name.
         task = replace(task, name=row.name)
         if task.parsed_version_id is None:
             self._check_size(task, row)
-        generation = task.generation or self._generations.active()
+        generation = task.generation or self._pipeline.generations.active()
         values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
@@ -176,16 +134,16 @@ class ParsingStage:
 
     def _check_size(self, task: IndexingTask, row: VersionRow) -> None:
         """Raise `DocumentTooLarge` for a file that was too large to be stored."""
-        if row.size > self._max_bytes and not self._stores.files.exists(row.sha256):
+        if row.size > self._pipeline.max_file_bytes and not self._stores.files.exists(row.sha256):
+            limit = self._pipeline.settings.max_file_mb
             raise DocumentTooLarge(
-                f"{task.name} has {row.size / 1e6:.0f} MB; the limit is {self._max_bytes // 1_000_000} MB. "
-                "Split it, or raise RAG_MAX_FILE_MB."
+                f"{task.name} has {row.size / 1e6:.0f} MB; the limit is {limit} MB. Split it, or raise RAG_MAX_FILE_MB."
             )
 
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
     ) -> tuple[str, list[Page], list[ChunkSpan]]:
-        """Return the version of the parser, the pages and the chunks of a version's file.
+        """Return the version of the parser, the pages and the chunks of a file.
 
         Add the attached files to ``attachments``.
         """
@@ -200,7 +158,7 @@ class ParsingStage:
                 name=task.name,
                 password=task.password,
                 ocr=task.ocr,
-                cancelled=lambda: self._stopping.is_set() or task.job_id in self._cancelled,
+                cancelled=lambda: self._pipeline.stopping.is_set() or task.job_id in self._pipeline.cancelled,
             )
             for item in items:
                 if isinstance(item, DocumentHeader):
@@ -216,16 +174,16 @@ class ParsingStage:
                     next_part_s = 2 * (time.monotonic() - started)
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
-                    # The pages and the text that are still unread, per page that was read.
+                    # Number of unread pages for each page that was read.
                     unread = (total - len(pages)) / len(pages)
                     tokens = sum(span.tokens for span in spans) * (1 + unread)
-                    ends_at = self._pace.estimate_end(tokens, after_s=(reported - started) * unread)
-                    # A database that does not answer now may do so when the pages are stored.
+                    ends_at = self._pipeline.pace.estimate_end(tokens, after_s=(reported - started) * unread)
+                    # The database may answer again before the pages are stored.
                     with suppress(ServerUnavailable):
                         self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
                         self._run_smaller_file(task)
                     started += time.monotonic() - reported
-        if len(pages) < total and task.job_id not in self._cancelled:
+        if len(pages) < total and task.job_id not in self._pipeline.cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
         labels = None if header.metadata.labels else find_printed_numbers([page.text for page in pages])
         if labels:
@@ -235,32 +193,33 @@ class ParsingStage:
     def _attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
         """Return the collector of a version's attached files.
 
-        A version that is indexed again submits no attached files, because users may have deleted their documents. It
-        does if the parser of the searched version did not read attached files.
+        If the version is indexed again, attached files that were submitted before are not submitted again, because
+        users may have deleted their documents.
         """
         searched = self._stores.documents.version(row.active_version) if row.active_version else None
         is_known = task.is_indexed_again and searched is not None and reads_attachments(searched.extractor)
-        submit = None if is_known else partial(self._submit_attachment, is_separate=task.is_separate)
-        return AttachedFiles(row, submit, self._max_bytes, task.password)
+        submit = (
+            None if is_known else partial(self._submission.submit, on_same_name="replace", is_separate=task.is_separate)
+        )
+        return AttachedFiles(row, submit, self._pipeline.max_file_bytes, task.password)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
         job_ids = [task.job_id]
-        document = self._outages.run(job_ids, lambda: self.parse_and_chunk(task))
-        embedding_task = self._outages.run(job_ids, lambda: self._store(document))
-        if task.job_id in self._cancelled:
+        document = self._pipeline.outages.run(job_ids, lambda: self.parse_and_chunk(task))
+        embedding_task = self._pipeline.outages.run(job_ids, lambda: self._store(document))
+        if task.job_id in self._pipeline.cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if not task.is_reindex:
-            self._outages.run(job_ids, lambda: self._publish_words(embedding_task))
+            self._pipeline.outages.run(job_ids, lambda: self._publish_words(embedding_task))
         return embedding_task
 
     def _publish_first_pages(self, document: ChunkedDocument) -> None:
         """Make the pages of a new document that were read so far searchable by their words.
 
-        A start after an abrupt end reads the document again from its beginning, as for every version that is not
-        complete. A version that replaces another one becomes searchable as a whole.
+        A version that replaces another one becomes searchable only as a whole.
         """
         task = document.task
-        if task.is_reindex or not task.activate or task.job_id in self._cancelled:
+        if task.is_reindex or not task.activate or task.job_id in self._pipeline.cancelled:
             return
         row = self._stores.documents.version(task.version_id)
         if row is None or row.active_version not in (None, row.id):
@@ -285,9 +244,9 @@ class ParsingStage:
             raise EmptyDocument(f"{task.name} holds no text that could be read on any of its {len(pages)} pages.")
         opened = stores.open_indexes(document.generation.generation_id)
         indexes = [index for retriever, index in opened if retriever.reads == "text"]
-        with self._removal.lock:
-            # The former chunks are removed after the new ones are added, so that searches always find some. They are
-            # those of the first pages, or of an attempt that ended because a server did not answer.
+        with self._pipeline.removal.lock:
+            # Chunks of the first pages, or of an attempt that a server outage ended. They are removed after the new
+            # chunks are added, so that searches always find some chunks.
             former_ids = stores.documents.chunk_ids([task.version_id])
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             batch = build_chunk_batch(chunk_ids, spans, task.version_id)
@@ -308,7 +267,7 @@ class ParsingStage:
             log.error("indexing %s failed", task.name, exc_info=error)
             reason = f"An internal error occurred while {task.name} was read; the log has the details. Retry it."
             return TaskResult(task, DocumentStatus.FAILED, reason, is_internal=True)
-        if task.job_id in self._cancelled:
+        if task.job_id in self._pipeline.cancelled:
             return TaskResult(task, DocumentStatus.CANCELLED, CANCELLED)
         if self._is_gone(task):
             return TaskResult(task, DocumentStatus.CANCELLED, DELETED)

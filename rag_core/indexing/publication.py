@@ -1,14 +1,12 @@
 """The last stage of indexing: add complete versions to the indexes of vectors and make them searchable.
 
-The stage runs in a separate thread, so that the embedding stage, which is the slowest stage, does not wait for it.
+The stage runs in a separate thread, so that the embedding stage, the slowest one, does not wait for it.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -17,22 +15,17 @@ from sqlalchemy import or_
 
 from rag_core.errors import ServerUnavailable, StoreError
 from rag_core.indexing.naming import Naming
-from rag_core.indexing.outages import OutageRetry
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.recovery import REPLACED, is_superseded
-from rag_core.indexing.removal import Removal
 from rag_core.indexing.task import (
     CANCELLED,
     DELETED,
-    CancelledJobs,
-    EmbeddingQueue,
     EmbeddingTask,
     IndexingTask,
     PublicationTask,
     TaskResult,
     build_chunk_batch,
 )
-from rag_core.runtime.stores import Stores
-from rag_core.store.database import as_utc
 from rag_core.store.schema import versions
 from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.local_time import to_local_time
@@ -44,43 +37,15 @@ OTHER_CONTENT = "Another file replaced it while it was indexed again."
 class PublicationStage:
     """Publish versions whose embeddings are stored.
 
-    Parameters
-    ----------
-    stores : Stores
-    removal : Removal
-    cancelled : CancelledJobs
-    tasks : queue of PublicationTask
-        Tasks to publish, in order; ``None`` stops the stage.
-    incomplete : EmbeddingQueue
-        Receives each task whose embeddings were deleted before publication, so that they are computed again.
-    results : queue of TaskResult
-        Receives the results of all other tasks.
-    outages : OutageRetry
-    describe_figures : callable
-        Queues the description of a version's figures.
+    A task whose embeddings were deleted before publication returns to the embedding stage, which computes them again.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        removal: Removal,
-        cancelled: CancelledJobs,
-        tasks: queue.SimpleQueue[PublicationTask | None],
-        incomplete: EmbeddingQueue,
-        results: queue.SimpleQueue[TaskResult | None],
-        outages: OutageRetry,
-        describe_figures: Callable[[VersionRow], object],
-    ) -> None:
-        self._stores = stores
-        self._removal = removal
-        self._cancelled = cancelled
-        self._tasks = tasks
-        self._incomplete = incomplete
-        self._results = results
-        self._outages = outages
-        self._describe_figures = describe_figures
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._stores = pipeline.stores
+        self._removal = pipeline.removal
         self._thread = threading.Thread(target=self._run, name="publication", daemon=True)
-        self._naming = Naming(stores)
+        self._naming = Naming(pipeline.stores)
         self._stopping = False
 
     def start(self) -> None:
@@ -89,18 +54,18 @@ class PublicationStage:
     def stop(self) -> None:
         """Stop after the current version. Waiting versions are indexed again when the application starts."""
         self._stopping = True
-        self._tasks.put(None)
+        self._pipeline.embedded.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        while (task := self._tasks.get()) is not None and not self._stopping:
+        while (task := self._pipeline.embedded.get()) is not None and not self._stopping:
             outcome = self._process(task)
             if outcome is None:
                 continue
             if isinstance(outcome, EmbeddingTask):
-                self._incomplete.put_back(outcome)
+                self._pipeline.chunked.put_back(outcome)
                 continue
-            self._results.put(outcome)
+            self._pipeline.results.put(outcome)
             if outcome.is_published and outcome.task.activate:
                 self._prefetch(task)
 
@@ -115,17 +80,17 @@ class PublicationStage:
             log.exception("the token vectors of %s could not be prefetched", name)
 
     def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask | None:
-        """Publish a version and return the result; if embeddings are missing, return the task to embed again.
+        """Publish a version and return its result, or return its task if embeddings are missing.
 
         Return ``None`` if the process stops while a server does not answer.
         """
         embedded = task.embedded
-        if embedded.task.job_id in self._cancelled:
+        if embedded.task.job_id in self._pipeline.cancelled:
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
-            return self._outages.run([embedded.task.job_id], lambda: self._publish(task))
+            return self._pipeline.outages.run([embedded.task.job_id], lambda: self._publish(task))
         except ServerUnavailable:
-            if self._outages.stopping.is_set():
+            if self._pipeline.stopping.is_set():
                 return None
             return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
@@ -136,6 +101,7 @@ class PublicationStage:
             return self._publish_locked(task)
 
     def _publish_locked(self, publication: PublicationTask) -> TaskResult | EmbeddingTask:
+        """Publish a version while `Removal.lock` is held."""
         embedded, computed = publication.embedded, publication.computed
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
@@ -143,10 +109,10 @@ class PublicationStage:
         if row is None or row.state == "removing":  # the document was deleted while it was embedded
             stores.embeddings.remove_unused(list(ids.values()))
             return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
-        # A task that is embedded a second time may arrive here after the task of a newer file of the same document.
+        # A newer file of the document may have been published while this task was embedded a second time.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
             return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
-        if ids.keys() != set(embedded.hashes):  # embeddings are missing: a document with the same text was deleted
+        if ids.keys() != set(embedded.hashes):  # a document with the same text was deleted, and the embeddings with it
             return replace(embedded, computed=computed, is_repeated=True)
         pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
         stores.embeddings.link_chunks({chunk_id: ids[digest] for chunk_id, digest in pairs})
@@ -161,7 +127,7 @@ class PublicationStage:
                     index.add(replace(batch, encodings=encodings))
         if task.activate:
             # The job is queued before, so that none is lost, and starts when the lock is free.
-            self._describe_figures(row)
+            self._pipeline.describe_figures(row)
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
@@ -173,16 +139,16 @@ class PublicationStage:
                     self._retire_same_content(row)
                 else:
                     self._retire_former(task, row.sha256)
-            except StoreError as error:  # searches do not find it, and the queue removes it later
+            except StoreError as error:  # searches no longer find the former version, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
         return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
 
     def _describe_replaced(self, row: VersionRow) -> str:
-        """Return a sentence about the version with other content that ``row`` replaces; empty if there is none."""
+        """Return a message about the content that ``row`` replaces; empty if there is none or it is the same."""
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""
-        added = f"{to_local_time(as_utc(former.added_at)):%d %B %Y at %H:%M %Z}"
+        added = f"{to_local_time(former.added_at):%d %B %Y at %H:%M %Z}"
         kept = "whose file is kept until you remove it in Documents"
         return f"It replaces the version of {row.name} added on {added}, {kept}."
 
@@ -199,7 +165,7 @@ class PublicationStage:
             self._remove_former_attachments(task)
 
     def _retire_same_content(self, row: VersionRow) -> None:
-        """Remove former versions of content that was indexed again for a snapshot, except in other generations."""
+        """Retire the other versions, in the same generation, of content that was indexed again for a snapshot."""
         for other in self._removal.find_same_content(row):
             if other.state != "building" and other.generation_id in (row.generation_id, None):
                 self._removal.retire_version(other)

@@ -10,53 +10,49 @@ Parsing, embedding, publication and the processing of results run in one thread 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import timedelta
 
 from rag_core.errors import RagError, ServerUnavailable, StoreError
 from rag_core.indexing.embedding_stage import EmbeddingStage
-from rag_core.indexing.outages import OutageRetry
-from rag_core.indexing.pace import EmbeddingPace
 from rag_core.indexing.parsing_stage import ParsingStage
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.recovery import KEPT_JOBS, finish_removals, resume_jobs
 from rag_core.indexing.reindexing import Reindexer
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.results import ResultStage, TaskCounter
+from rag_core.indexing.results import ResultStage
 from rag_core.indexing.submission import Submission
 from rag_core.indexing.task import (
     CANCELLED,
     NOT_STARTED,
-    CancelledJobs,
-    EmbeddingQueue,
     IndexingTask,
-    PublicationTask,
-    TaskResult,
     get_job_state,
 )
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types.documents import DocumentStatus, SameName, VersionRow
+from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
-# A job fails after this many attempts. After this many failed attempts to read or change its jobs, the queue reports
-# the failure, which a person must repair, and tries again less often.
+# A job fails after this many attempts. After as many failed attempts to read or change the stored jobs, the queue
+# reports the failure to users and tries again less often.
 MAX_ATTEMPTS = 3
-# A file is processed between two pages of another file if it has at most half as many bytes.
+# A queued file is processed between two pages of a file that has at least this many times its bytes.
 SMALLER_BY = 2
-# Queued files fetched per query; few, so that a small new file is not kept waiting.
+# Number of queued files that one query reads. It is small, so that a small file that is added now is read soon.
 FILES_AT_ONCE = 20
+# Seconds between two deletions of old ended jobs.
 PRUNE_JOBS_EVERY_S = 3600.0
-# Seconds between two attempts of the queue: the first ones, and those after it has reported the failure.
+# Seconds between two attempts of the queue, before and after it has reported a failure.
 PAUSE_S, STOPPED_PAUSE_S = 1.0, 10.0
+# Seconds between two attempts to remove deleted and replaced data that is still stored.
 REMOVE_EVERY_S = 10.0
 # Ended jobs are kept for at least this time, so that threads that wait for a job can read its result.
 KEEP_ENDED_FOR = timedelta(days=1)
@@ -65,7 +61,7 @@ KEEP_ENDED_FOR = timedelta(days=1)
 class IndexingQueue:
     """Runs indexing and re-indexing jobs through all stages.
 
-    The jobs are stored in the database, so that unfinished jobs continue after a restart.
+    The jobs are stored in the database, so that unfinished jobs continue after a restart. ``submission`` adds jobs.
 
     Parameters
     ----------
@@ -87,49 +83,23 @@ class IndexingQueue:
     ) -> None:
         self._stores = stores
         self._removal = removal
-        # Passwords by job id. They are never written to a store, so users must enter them again after a restart.
-        self._passwords: dict[str, str] = {}
-        self._submission = Submission(stores, removal, settings.max_file_mb * 1_000_000, self._passwords)
-        self._cancelled = CancelledJobs()
-        self._stopping = threading.Event()
-        chunked = EmbeddingQueue()
-        embedded: queue.SimpleQueue[PublicationTask | None] = queue.SimpleQueue()
-        results: queue.SimpleQueue[TaskResult | None] = queue.SimpleQueue()
-        reindexed: queue.SimpleQueue[TaskResult] = queue.SimpleQueue()
-        self._in_flight = TaskCounter()
-        pace = EmbeddingPace()
-        outages = OutageRetry(stores.jobs, self._cancelled, self._stopping)
-        self._parsing = ParsingStage(
-            settings,
-            stores,
-            generations,
-            removal,
-            self._cancelled,
-            self._stopping,
-            chunked,
-            results,
-            pace,
-            self._submit_attachment,
-            self._run_smaller_file,
-            outages,
-        )
-        self._embedding = EmbeddingStage(stores, self._cancelled, chunked, embedded, results, pace, outages)
-        self._publication = PublicationStage(
-            stores, removal, self._cancelled, embedded, chunked, results, outages, describe_figures
-        )
-        self._reindexer = Reindexer(
-            stores, generations, removal, self._cancelled, self._stopping, reindexed, describe_figures
-        )
-        self._result_stage = ResultStage(stores, removal, results, reindexed, self._in_flight, self._passwords, outages)
-        # Queued jobs that were read from the database, and the tasks of the running re-index.
+        self._pipeline = pipeline = Pipeline(settings, stores, generations, removal, describe_figures)
+        self.submission = Submission(pipeline)
+        self._parsing = ParsingStage(pipeline, self.submission, self._run_smaller_file)
+        self._embedding = EmbeddingStage(pipeline)
+        self._publication = PublicationStage(pipeline)
+        self._reindexer = Reindexer(pipeline)
+        self._result_stage = ResultStage(pipeline)
+        # Queued jobs that were read from the database.
         self._pending_jobs: deque[Job] = deque()
+        # The tasks of the running re-index.
         self._reindex: Iterator[IndexingTask | None] | None = None
         self._reindex_had_turn = False
         # Whether a smaller file is being processed between two pages of a larger one.
         self._is_nested = False
         # Number of attempts by job id. The entry of a job is removed when the job has ended.
         self._attempts: Counter[str] = Counter()
-        # Why the queue cannot go on, in words; empty while it can.
+        # A message for users while the queue cannot go on; otherwise empty.
         self.problem = ""
         self._jobs_pruned_at = self._removals_checked_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
@@ -147,67 +117,29 @@ class IndexingQueue:
 
     def stop(self) -> None:
         """Stop all stages, from the first to the last. Unfinished jobs continue when the application starts again."""
-        self._stopping.set()
-        self._in_flight.notify()
+        self._pipeline.stopping.set()
+        self._pipeline.running.notify()
         self._thread.join()
         self._embedding.stop()
         self._publication.stop()
         self._result_stage.stop()
         self._parsing.close()
 
-    def submit(
-        self,
-        name: str,
-        data: bytes,
-        collection: str,
-        on_same_name: SameName,
-        password: str | None,
-        *,
-        document_id: str | None = None,
-        folder: str | None = None,
-        is_separate: bool = False,
-    ) -> Job:
-        """Store a file and queue its indexing; see `Documents.submit`.
-
-        With ``document_id``, the file becomes the next version of that document, whatever its name is.
-        """
-        job = self._submission.submit(
-            name, data, collection, on_same_name, password, document_id, folder, is_separate=is_separate
-        )
-        self._in_flight.notify()
-        return job
-
-    def _submit_attachment(
-        self, name: str, data: bytes, collection: str, folder: str, password: str | None, *, is_separate: bool
-    ) -> Job:
-        return self.submit(name, data, collection, "replace", password, folder=folder, is_separate=is_separate)
-
-    def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
-        """Queue a document's file again; see `Documents.retry`."""
-        job = self._submission.retry(document_id, password, ocr)
-        self._in_flight.notify()
-        return job
-
-    def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether a file has a name clash; see `Documents.has_name_clash`."""
-        return self._submission.has_name_clash(name, data, collection)
-
     def reindex(self, document_ids: Sequence[str] | None, **changes: object) -> Job:
-        """Queue a re-index; see `Index.rebuild`."""
-        details = {
-            "document_ids": list(document_ids) if document_ids is not None else None,
-            "changes": changes,
-        }
+        """Queue a re-index with changed settings; see `Index.rebuild`."""
         name = "All documents" if document_ids is None else format_count(len(document_ids), "document")
-        job = self._stores.jobs.add("reindex", name, details=details)
-        self._in_flight.notify()
-        return job
+        return self._add_reindex(name, None if document_ids is None else list(document_ids), changes)
 
     def index_snapshots(self) -> Job:
         """Queue the indexing of content that snapshots contain and the index does not."""
-        details: dict[str, object] = {"document_ids": None, "changes": {}, "snapshots": True}
-        job = self._stores.jobs.add("reindex", "Snapshots", details=details)
-        self._in_flight.notify()
+        return self._add_reindex("Snapshots", None, {}, snapshots=True)
+
+    def _add_reindex(
+        self, name: str, document_ids: list[str] | None, changes: Mapping[str, object], **details: object
+    ) -> Job:
+        details |= {"document_ids": document_ids, "changes": changes}
+        job = self._stores.jobs.add("reindex", name, details=details)
+        self._pipeline.running.notify()
         return job
 
     def cancel(self, job_id: str) -> None:
@@ -218,48 +150,49 @@ class IndexingQueue:
             try:
                 self._end_job(job_id, job.details["version_id"], DocumentStatus.CANCELLED, reason)
             except StoreError:
-                # The job is marked as running, but no thread runs it. With these entries, the queue ends the job when
-                # the store works again.
-                self._cancelled.add(job_id)
+                # The job is marked as running, but no thread runs it. These two entries make the queue end the job as
+                # soon as the store works again.
+                self._pipeline.cancelled.add(job_id)
                 self._attempts[job_id] = 0
                 raise
-            self._in_flight.notify()
         elif job.state in (JobState.QUEUED, JobState.RUNNING):
-            self._cancelled.add(job_id)
-            self._in_flight.notify()
+            self._pipeline.cancelled.add(job_id)
+        else:
+            return
+        self._pipeline.running.notify()
 
     @property
-    def cancelled(self) -> CancelledJobs:
-        """The jobs that were cancelled while they ran."""
-        return self._cancelled
+    def cancelled(self) -> Set[str]:
+        """Ids of the jobs that were cancelled while they ran."""
+        return self._pipeline.cancelled
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was cancelled while it ran."""
-        return job_id in self._cancelled
+        return job_id in self._pipeline.cancelled
 
     def wake(self) -> None:
         """Let a queue that has given up try again at once."""
         self.problem = ""
-        self._in_flight.notify()
+        self._pipeline.running.notify()
 
     @property
     def changes(self) -> int:
-        """How often a job was added or has ended."""
-        return self._in_flight.changes
+        """Number of times that a job was added or has ended."""
+        return self._pipeline.running.changes
 
     def wait_for_change(self, timeout_s: float, seen: int | None = None) -> None:
         """Wait until `changes` differs from ``seen``, by default its present value, or until the timeout."""
-        self._in_flight.wait(timeout_s, seen)
+        self._pipeline.running.wait(timeout_s, seen)
 
     def drain(self) -> None:
         """Wait until all tasks have ended or the process is stopping."""
-        self._in_flight.wait_for_zero(self._stopping)
+        self._pipeline.running.wait_for_zero(self._pipeline.stopping)
 
     # methods of the thread that chooses tasks and parses them
 
     def _run(self) -> None:
         failures = 0
-        while not self._stopping.is_set():
+        while not self._pipeline.stopping.is_set():
             try:
                 self._run_next_task()
                 failures, self.problem = 0, ""
@@ -279,10 +212,10 @@ class IndexingQueue:
     def _run_next_task(self) -> None:
         """Parse the next task: a queued file, or else a document of the running re-index.
 
-        Queued files are read from the database in batches. Between two batches, one task of the re-index runs.
-        Otherwise, a re-index could neither progress nor be cancelled while users keep adding files.
+        Queued files are read from the database in batches. Between two batches, one task of the re-index runs, so that
+        a re-index progresses and can be cancelled while users keep adding files.
         """
-        # Read before the jobs are, so that the wait below ends at once if a job was added after that.
+        # Count the changes before reading the jobs: if a job is added in between, the wait below ends at once.
         seen = self.changes
         task = None
         if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
@@ -291,25 +224,27 @@ class IndexingQueue:
         if task is None:
             self._reindex = self._reindex or self._start_reindex()
             if self._reindex is None:
-                if self._in_flight.is_zero and self._retry_and_clean():
-                    seen += 1  # the notification by this thread itself
+                if self._pipeline.running.is_zero and self._retry_and_clean():
+                    seen += 1  # do not count the notification by this thread
                 self.wait_for_change(PAUSE_S, seen)
                 return
             task = self._next_reindex_task(self._reindex)
             self._reindex_had_turn = True
         if task is not None:
-            self._in_flight.add()
-            self._parsing.run(task)
+            self._parse(task)
+
+    def _parse(self, task: IndexingTask) -> None:
+        self._pipeline.running.add()
+        self._parsing.run(task)
 
     def _next_file_task(self) -> IndexingTask | None:
         if not self._pending_jobs:
             smallest = self._stores.jobs.queued("index", smallest_first=True, limit=FILES_AT_ONCE)
             oldest = self._stores.jobs.queued("index", limit=1)
-            # The oldest one is among them, so that a large file does not wait for ever.
+            # Include the oldest job, so that a large file does not wait for ever.
             self._pending_jobs.extend({one.job_id: one for one in [*smallest, *oldest]}.values())
         while self._pending_jobs:
-            # A job leaves the deque only after the database has marked it as running. If the database fails, the job
-            # therefore stays first.
+            # Remove a job only after the database has marked it as running. If the database fails, the job stays first.
             task = self._start_file(self._pending_jobs[0])
             self._pending_jobs.popleft()
             if task is not None:
@@ -318,8 +253,8 @@ class IndexingQueue:
 
     def _start_file(self, job: Job) -> IndexingTask | None:
         """Start a job and return its task; ``None`` if the job was cancelled meanwhile."""
-        # Enter the job before it starts: if the database marks it as running but the response is lost, the queue finds
-        # the entry and queues the job again.
+        # Add the entry before the job starts: if the database marks the job as running but its response is lost, the
+        # queue finds the entry and queues the job again.
         self._attempts[job.job_id] += 0
         if not self._stores.jobs.start(job.job_id):
             return None
@@ -330,13 +265,13 @@ class IndexingQueue:
             job.document_id or "",
             job.name,
             is_indexed_again=bool(job.details.get("reread")),
-            password=self._passwords.get(job.job_id),
+            password=self._pipeline.passwords.get(job.job_id),
             ocr=job.details.get("ocr"),
             is_separate=bool(job.details.get("separate")),
         )
 
     def _run_smaller_file(self, task: IndexingTask) -> None:
-        """Process the smallest queued file of another document between two pages of a file, if it is much smaller."""
+        """Process the smallest queued file of another document, if it is much smaller than the file of ``task``."""
         if task.is_reindex or self._is_nested:
             return
         queued = self._stores.jobs.queued("index", smallest_first=True, limit=FILES_AT_ONCE)
@@ -351,8 +286,7 @@ class IndexingQueue:
         if smaller is not None:
             self._is_nested = True
             try:
-                self._in_flight.add()
-                self._parsing.run(smaller)
+                self._parse(smaller)
             finally:
                 self._is_nested = False
 
@@ -370,16 +304,14 @@ class IndexingQueue:
             if task is not None:
                 self._reindex = tasks
                 return task
-            # Wait here until all tasks have ended: no file may start before the re-index continues; see
-            # `Reindexer.run`.
-            self.drain()
-        self._in_flight.notify()
+            self.drain()  # no file may start before the re-index continues; see `Reindexer.run`
+        self._pipeline.running.notify()
         return None
 
     def _retry_and_clean(self) -> bool:
-        """Retry jobs and removals that a failed store interrupted, and delete old ended jobs.
+        """Retry jobs and removals that a failed store interrupted, and delete old jobs.
 
-        Return whether waiting threads were notified.
+        Call this method only while no task runs. Return whether waiting threads were woken.
         """
         jobs, problems = self._stores.jobs, self._result_stage.problems
         has_attempts = bool(self._attempts)
@@ -398,7 +330,7 @@ class IndexingQueue:
                     del self._attempts[job_id]
             for job_id in problems.keys() - self._attempts.keys():
                 del problems[job_id]
-            self._in_flight.notify()
+            self._pipeline.running.notify()
         if time.monotonic() - self._removals_checked_at > REMOVE_EVERY_S:
             finish_removals(self._stores, self._removal)
             self._removals_checked_at = time.monotonic()
@@ -409,7 +341,7 @@ class IndexingQueue:
 
     def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:
         """End a job that no stage has started to process."""
-        self._passwords.pop(job_id, None)
+        self._pipeline.passwords.pop(job_id, None)
         if version_id:
             # Ending a version deletes unused embeddings. Publication takes the same lock, so that no embedding is
             # deleted before publication links it to a chunk.

@@ -1,4 +1,4 @@
-"""Recovery at start: remove or complete the data that a crash left incomplete, before questions are answered."""
+"""Recovery at start: remove or complete the data that a crash left incomplete."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
+# The preference that is set while the application is not running and was shut down properly.
 CLEAN = "clean_shutdown"
-# Number of ended jobs that stay in the database. No page of the app shows as many.
+# Number of ended jobs that stay in the database, more than any page shows.
 KEPT_JOBS = 2000
 REPLACED = "A file that was added later replaced it first."
 
@@ -24,38 +25,33 @@ REPLACED = "A file that was added later replaced it first."
 def recover(stores: Stores, removal: Removal) -> bool:
     """Finish removals, reset partly indexed versions, and delete entries that no document uses.
 
-    The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if a step
-    failed because a store was unavailable, so that a later start must repeat the step. Searches do not find the data
-    that the step would have removed.
+    The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if a store
+    was unavailable, so that the next start must repeat the recovery. Searches do not find what is not removed yet.
     """
     clean = stores.preferences.get(CLEAN) is True
     stores.preferences.set(CLEAN, None)
     stores.jobs.requeue_interrupted()
     stores.jobs.forget_ended(KEPT_JOBS)
     _end_published(stores)
-    steps = [
+    steps: list[Callable[[], None]] = [
         removal.finish_interrupted,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
         lambda: _clear_ended(stores, removal),
         *([] if clean else [lambda: _remove_orphans(stores)]),
     ]
-    outcomes = [_try_step(step) for step in steps]
-    return all(outcomes)
-
-
-def _try_step(step: Callable[[], None]) -> bool:
-    """Run a step and return whether it succeeded; return false if a store is unavailable."""
-    try:
-        step()
-    except (StoreUnavailable, OSError) as error:
-        log.warning("the recovery after a crash is not complete yet: %s", error)
-        return False
-    return True
+    is_complete = True
+    for step in steps:
+        try:
+            step()
+        except (StoreUnavailable, OSError) as error:
+            log.warning("the recovery after a crash is not complete yet: %s", error)
+            is_complete = False
+    return is_complete
 
 
 def record_clean_shutdown(stores: Stores) -> None:
-    """Record a clean shutdown. If this fails, the only effect is that the next start compares all stores."""
+    """Record a clean shutdown. Without the record, the next start compares all stores."""
     try:
         stores.preferences.set(CLEAN, True)
     except StoreError as error:
@@ -78,7 +74,7 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
 
 
 def remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Remove replaced versions that no snapshot contains; a generation that a re-index builds keeps its versions.
+    """Remove replaced versions that no snapshot contains, except those in a generation that a re-index builds.
 
     If a store fails, the next call of `finish_removals` removes the rest.
     """
@@ -93,9 +89,10 @@ def resume_jobs(
 ) -> None:
     """End or requeue jobs that are marked as running although a store failure stopped them.
 
-    A job ends if its version is complete or has ended. A job is cancelled if a file that was added later has replaced
-    its version. A job in ``given_up`` fails with the reason in ``given_up``. All other jobs are queued again, to read
-    their file from the beginning.
+    - If the version of a job is complete or has ended, the job ends.
+    - If a file that was added later has replaced the version, the job is cancelled.
+    - If ``given_up`` contains the job, the job fails with the reason in ``given_up``.
+    - Otherwise, the job is queued again and reads its file from the beginning.
     """
     for job_id, state in stores.jobs.states(list(job_ids)).items():
         if state is not JobState.RUNNING:
@@ -124,13 +121,13 @@ def resume_jobs(
 
 
 def is_superseded(stores: Stores, row: VersionRow) -> bool:
-    """Return whether a later version with other content is already searched."""
-    searched = stores.documents.version(row.active_version) if row.active_version else None
-    return searched is not None and (searched.sha256 != row.sha256 and searched.added_at > row.added_at)
+    """Return whether a later version with other content is active."""
+    active = stores.documents.version(row.active_version) if row.active_version else None
+    return active is not None and active.sha256 != row.sha256 and active.added_at > row.added_at
 
 
 def _clear_ended(stores: Stores, removal: Removal) -> None:
-    """Delete the chunks of ended versions that could not be deleted before, because a store did not answer."""
+    """Delete chunks of ended versions that are still stored, because a store did not answer."""
     for version_id in stores.documents.ended_with_chunks():
         row = stores.documents.version(version_id)
         if row is None:
@@ -153,33 +150,30 @@ def _end_published(stores: Stores) -> None:
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """Queue partly indexed versions again.
 
-    Remove a version instead if no job needs it, and it is part of a re-index or another version is searched.
+    Remove a version instead if it has no job, and is part of a re-index or its document has another active version.
     """
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.documents.generations("building")}
     for row in stores.documents.find_versions(versions.c.state.in_(("building", "words"))):
-        if row.id in waiting:
+        is_active = row.active_version == row.id  # by its words
+        if row.id in waiting or is_active:
             removal.clear_version(row.id, row.generation_id)
             stores.documents.restart_version(row.id)
-        elif row.active_version == row.id:
-            # Searches find this version by its words, but its job is no longer stored: index the version again.
-            removal.clear_version(row.id, row.generation_id)
-            stores.documents.restart_version(row.id)
-            stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
         elif row.generation_id in building or row.active_version or _is_for_snapshot(stores, removal, row):
             removal.remove_version(row)
-        else:
+            continue
+        if row.id not in waiting:
             stores.jobs.add("index", row.name, document_id=row.document_id, version_id=row.id)
 
 
 def _is_for_snapshot(stores: Stores, removal: Removal, row: VersionRow) -> bool:
-    """Return whether a version is content of a snapshot that was being indexed again."""
+    """Return whether a version was added to index content of a snapshot again."""
     is_in_snapshot = stores.snapshots.contains(Content(row.document_id, row.sha256))
     return is_in_snapshot and bool(removal.find_same_content(row))
 
 
 def _remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Retire complete versions that searches do not use, except versions in a generation that is being built."""
+    """Retire complete versions that are not active, except versions in a generation that is being built."""
     with removal.lock:  # no version is published while this lock is held
         building = {generation_id for generation_id, _ in stores.documents.generations("building")}
         for row in stores.documents.find_versions(versions.c.state == "full"):
@@ -212,3 +206,4 @@ def _remove_orphans(stores: Stores) -> None:
         if digest not in digests:
             stores.files.delete(digest)
     stores.files.remove_parts()
+    stores.remove_office_pdfs(digests)

@@ -27,22 +27,23 @@ class Removal:
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        # Held while a document is removed, and while a version is written to an index. Without this
-        # lock, data could be written for a document that was just removed, and the data would stay.
+        # Held while a document is removed and while a version is written to an index. Otherwise, data could be written
+        # for a document that was just removed, and would stay.
         self.lock = threading.RLock()
         self._in_progress: set[str] = set()
         self._naming = Naming(stores)
 
     def remove_document(self, document_id: str) -> list[DeleteReceipt]:
-        """Remove a document, its versions, and the documents that are attached to it; raise `UnknownDocument`.
+        """Remove a document and the documents that are attached to it, and return their receipts in this order.
 
-        The receipt of the document comes first. An attached document that has another name as well keeps that name.
+        An attached document that has other names is not removed and keeps these. Raise `UnknownDocument` if the
+        document does not exist.
         """
         attached = self._naming.find_attached(document_id)
         return [self._remove_one(document_id), *self.remove_attached(attached)]
 
     def remove_from(self, document_id: str, collections: Sequence[str]) -> list[DeleteReceipt]:
-        """Remove a document from some collections; it stays under the names that it has in others."""
+        """Remove a document from some collections; the document keeps its names in other collections."""
         names = self._naming.list_names(document_id)
         own = [one for one in names if one.collection in collections]
         if len(own) == len(names):
@@ -53,7 +54,7 @@ class Removal:
         return [*(DeleteReceipt(document_id, one.name, 0, {}) for one in own), *self.remove_attached(attached)]
 
     def remove_attached(self, names: Sequence[DocumentName]) -> list[DeleteReceipt]:
-        """Remove names of attached files, and the documents that have no other name."""
+        """Remove names of attached files, and remove the documents that have no other name."""
         return [
             receipt
             for one in names
@@ -72,7 +73,7 @@ class Removal:
 
     def unfinished_names(self) -> list[str]:
         """Return the names of the documents whose removal was interrupted."""
-        in_progress = set(self._in_progress)
+        in_progress = set(self._in_progress)  # copied before the query: a removal may end meanwhile
         removing = self._stores.documents.removals_in_progress()
         return sorted(
             name for document_id, name in removing.items() if document_id not in in_progress | self._in_progress
@@ -85,6 +86,7 @@ class Removal:
                 self._remove_hidden(document_id)
 
     def _remove_hidden(self, document_id: str) -> DeleteReceipt:
+        """Remove a document that searches no longer find; return what the stores still contain of it."""
         library = self._stores.documents
         name = library.name(document_id)
         rows = library.find_versions(versions.c.document_id == document_id, versions.c.state == "removing")
@@ -114,14 +116,17 @@ class Removal:
             # Delete the file before the row: if deleting the file fails, the row stays and the removal can be repeated.
             if not self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.id != version_id):
                 self._stores.files.delete(digest)
+                self._stores.locate_office_pdf(digest).unlink(missing_ok=True)
             self._stores.documents.remove_version(version_id)
         return removed
 
     def retire_version(self, row: VersionRow) -> None:
-        """Remove the data of a replaced version; if the version was complete and had other content, keep its file.
+        """Remove the data of a replaced version.
 
-        If a snapshot contains the content, and no other version of the same index generation has it, the version stays
-        complete: searches of the present do not find it, but searches as of the snapshot do.
+        - If the version was not complete, or another version has the same content, nothing of it stays.
+        - If only this version of its index generation has content that a snapshot contains, the version stays complete,
+          so that searches as of the snapshot find it.
+        - Otherwise, its file stays.
         """
         others = self.find_same_content(row)
         indexed = [one for one in others if one.state in ("full", "words") and one.generation_id == row.generation_id]
@@ -146,20 +151,20 @@ class Removal:
         self._stores.documents.mark_version_replaced(row.id)
 
     def remove_content(self, row: VersionRow) -> None:
-        """Remove a version that is not the searched one, its file, and its content from all snapshots.
+        """Remove a version that is not active, with its file, and remove its content from all snapshots.
 
-        The content leaves the snapshots first, so that no search finds a partly removed version.
+        The content is first removed from the snapshots, so that no search finds a partly removed version.
         """
         with self.lock:
             self._stores.snapshots.remove_content(Content(row.document_id, row.sha256))
             self.remove_version(row)
 
     def remove_generation(self, generation_id: int) -> None:
-        """Remove an inactive generation and its versions, except versions that are still needed.
+        """Remove an inactive generation and its versions, with three exceptions.
 
-        A version that an unfinished job needs is queued again. The file of content that could not be indexed again for
-        a snapshot is kept. An ended version stays listed with its file and reason if searches use no other version of
-        its document.
+        - A version that an unfinished job needs is queued again.
+        - An ended version stays listed, with its file and reason, if its document has no active version.
+        - The file of a complete version stays if a snapshot contains the content and no other version has it.
         """
         stores = self._stores
         # While the lock is held, no version is published into the generation.
@@ -195,16 +200,18 @@ class Removal:
         return len(chunk_ids)
 
     def _is_orphaned(self, digest: str) -> bool:
-        """Return whether a file is stored although no version refers to it."""
+        """Return whether a file, or the PDF of it, is stored although no version refers to it."""
         referred = self._stores.documents.find_versions(versions.c.sha256 == digest)
-        return not referred and self._stores.files.exists(digest)
+        is_stored = self._stores.files.exists(digest) or self._stores.locate_office_pdf(digest).exists()
+        return not referred and is_stored
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
         """End a version that will not be published, and delete its data except its row and its file.
 
-        If searches use another version of the document, the row of the ended version is removed as well, unless
-        ``keep`` is true; of ended versions with the same content, only the last one is kept. If they use none, the row
-        stays, so that users see the reason, and other ended versions of the document are removed.
+        - If no version of the document is active, the row and the file stay, so that users see the reason. Other ended
+          versions of the document are removed.
+        - If another version is active, the row and the file are removed too. If ``keep`` is true, they stay, and other
+          ended versions with the same content are removed.
         """
         row = self._stores.documents.version(version_id)
         if row is None:
@@ -218,14 +225,10 @@ class Removal:
         others = self._stores.documents.find_versions(
             versions.c.document_id == row.document_id, versions.c.id != version_id
         )
-        if any(other.active_version == other.id for other in others):
-            if not keep:
-                self.remove_version(row)
-                return
-            for other in others:
-                if other.state == "ended" and other.sha256 == row.sha256:
-                    self.remove_version(other)
+        is_replaced = any(other.active_version == other.id for other in others)
+        if is_replaced and not keep:
+            self.remove_version(row)
             return
         for other in others:
-            if other.state == "ended":
+            if other.state == "ended" and (not is_replaced or other.sha256 == row.sha256):
                 self.remove_version(other)

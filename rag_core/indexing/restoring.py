@@ -39,10 +39,10 @@ Progress = Callable[[int, int], None]
 
 
 def restore_library(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupManifest:
-    """Restore a backup into the data folder, which must contain no library, and return what was restored.
+    """Restore a backup into the data folder, which must contain no library, and return the manifest of the backup.
 
-    The database gets its place last, so a folder in which this was interrupted contains no library. Jobs that were
-    unfinished continue when the library is opened.
+    The database is moved into the folder last, so the folder contains no library if this is interrupted. Jobs that
+    were unfinished continue when the library is opened.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
     source : Path
         The folder or the zip file of a backup.
     progress : callable
-        Is called with the number of versions whose index is filled, and the number of all.
+        Called with the number of versions whose chunks are in the indexes, and the number of all versions.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
 
 
 def _give_new_id(database: Path) -> None:
-    """Give the library another id, so that it shares no collection of a Chroma server with the original."""
+    """Give the library another id. On a Chroma server, the id keeps its collections apart from the original's."""
     value = json.dumps({"id": create_id(), "renamed": True})
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("DELETE FROM preferences WHERE name = ?", (LIBRARY,))
@@ -104,7 +104,7 @@ def _restore_files(stores: Stores, backup: Path) -> BackupManifest:
 
 
 def _fill_indexes(settings: Settings, stores: Stores, progress: Progress) -> None:
-    """Add the chunks of all complete versions to the indexes; those of others are read again at the next start."""
+    """Add the chunks of all complete versions to the indexes. Other versions are indexed at the next start."""
     generations = {one: found for state in ("active", "building") for one, found in stores.documents.generations(state)}
     complete = stores.documents.find_versions(versions.c.state == "full")
     models = LocalModels(settings)

@@ -20,9 +20,8 @@ from rag_core.types.snapshots import Snapshot
 class Snapshots:
     """Named, dated sets of documents with the content that they had.
 
-    As long as a snapshot contains the content of a document, the content stays in the index after a later file has
-    replaced it. Questions of the present do not find it; questions as of the snapshot do. A document that is deleted
-    is deleted from snapshots too.
+    Content that a snapshot contains stays in the index after a later file has replaced it, for questions as of the
+    snapshot. A document that is deleted is deleted from snapshots too.
 
     Parameters
     ----------
@@ -43,18 +42,18 @@ class Snapshots:
     def create(
         self, name: str, *, collection: str = "", as_of: date | None = None, zone: tzinfo | None = None
     ) -> tuple[Snapshot, Job | None]:
-        """Create a snapshot; return it, and the job that indexes its content if the index does not contain all of it.
+        """Create a snapshot; return the snapshot, and the job that indexes content that the index lacks, if any.
 
         Parameters
         ----------
         name : str
         collection : str
-            By default, the snapshot contains the whole library.
+            The collection to store. Default: the whole library.
         as_of : date, optional
-            A past date. The snapshot then contains the newest version of each document that was added until the end of
-            that day and whose file is still stored. By default, it contains the documents as they are now.
+            A past date. The snapshot then contains, of each document, the newest version that was added by the end of
+            that day and whose file is still stored. Default: the documents as they are now.
         zone : tzinfo, optional
-            The time zone of the date; by default, that of the machine.
+            The time zone of ``as_of``. Default: that of the machine.
 
         Raises
         ------
@@ -69,7 +68,7 @@ class Snapshots:
     def delete(self, name: str) -> None:
         """Delete a snapshot; raise `SnapshotError` if there is none with this name.
 
-        Content that no other snapshot contains leaves the index. Its file is kept as that of a replaced version.
+        Replaced content that no other snapshot contains is removed from the index; its file stays.
         """
         self._stores.snapshots.remove(name)
         remove_replaced(self._stores, self._removal)
@@ -95,6 +94,7 @@ def _check_name(name: str) -> str:
 
 
 def _find_moment(as_of: date | None, zone: tzinfo | None) -> datetime | None:
+    """Return the end of a past day, or ``None`` for today."""
     today = get_today(zone)
     if as_of is None or as_of == today:
         return None

@@ -7,8 +7,7 @@ from typing import Any
 
 from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.naming import Naming
-from rag_core.indexing.removal import Removal
-from rag_core.runtime.stores import Stores
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.store.database import now
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.store.files import compute_sha256
@@ -19,24 +18,12 @@ from rag_core.types.jobs import Job, JobState
 
 
 class Submission:
-    """Store files and queue the jobs that index them.
+    """Store files and queue the jobs that index them."""
 
-    Parameters
-    ----------
-    stores : Stores
-    removal : Removal
-    max_bytes : int
-        Larger files are not stored; they are rejected when their job starts.
-    passwords : dict of str to str
-        Passwords by job id. The password of a job is added before the job can start.
-    """
-
-    def __init__(self, stores: Stores, removal: Removal, max_bytes: int, passwords: dict[str, str]) -> None:
-        self._stores = stores
-        self._naming = Naming(stores)
-        self._removal = removal
-        self._max_bytes = max_bytes
-        self._passwords = passwords
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._stores = pipeline.stores
+        self._naming = Naming(pipeline.stores)
 
     def submit(
         self,
@@ -44,15 +31,18 @@ class Submission:
         data: bytes,
         collection: str,
         on_same_name: SameName,
-        password: str | None,
-        document_id: str | None,
-        folder: str | None,
         *,
+        password: str | None = None,
+        document_id: str | None = None,
+        folder: str | None = None,
         is_separate: bool = False,
     ) -> Job:
-        """Store a file and queue its indexing; see `IndexingQueue.submit`."""
+        """Store a file and queue its indexing; see `Documents.submit`.
+
+        With ``document_id``, the file becomes the next version of that document, whatever its name is.
+        """
         stores, name, digest = self._stores, clean_name(name), compute_sha256(data)
-        # Documents that earlier releases added have no folder; an upload in the browser has an empty one.
+        # An upload in the browser has an empty folder; only documents that earlier releases added have none.
         folder = clean_folder(folder or "")
         with stores.file_lock:
             if document_id is not None and stores.documents.documents([document_id]):
@@ -74,14 +64,15 @@ class Submission:
                 name = self._naming.choose_name(name, collection, folder)
             elif replaced is not None:
                 name = replaced.name
-            if len(data) <= self._max_bytes:
+            # A larger file is rejected when its job starts.
+            if len(data) <= self._pipeline.max_file_bytes:
                 stores.files.put(data)
-            is_shared = replaced is not None and not self._naming.is_only_name(replaced)
+            is_shared = replaced is not None and len(self._naming.list_names(replaced.document_id)) > 1
             row = build_job_row("index", name, details={"separate": True} if is_separate else {})
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
-            # If the replaced document has other names, it keeps its content under them.
+            # A replaced document that has other names keeps its content under these names.
             if is_shared and replaced is not None:
                 self._naming.release(replaced)
             elif replaced is not None:
@@ -89,9 +80,9 @@ class Submission:
             return job
 
     def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
-        """Queue a document's file again; see `IndexingQueue.retry`."""
+        """Queue a document's file again; see `Documents.retry`."""
         stores = self._stores
-        with self._removal.lock, stores.file_lock:
+        with self._pipeline.removal.lock, stores.file_lock:
             row = stores.documents.version(stores.documents.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
@@ -100,36 +91,42 @@ class Submission:
                 return self._add_duplicate(row.name, *duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            # The job that says whether the document is separate may be pruned, so its attached files always are.
+            # Attached files become separate documents, because the former job may be deleted, which had this option.
             details = {"reread": True, "separate": True, **({"ocr": ocr} if ocr else {})}
             job_row = build_job_row("index", row.name, details=details)
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether the collection has a searched or queued document with this name and other content."""
+        """Return whether a file has a name clash; see `Documents.has_name_clash`."""
         library = self._stores.documents
         if library.find_content(compute_sha256(data)):
             return False
         document_id = self._stores.names.find(clean_name(name), collection)
         rows = library.find_versions(versions.c.document_id == document_id) if document_id else []
-        # Queued documents count as well: if two files of one upload have the same name, the second file would replace
-        # the first before users see it.
+        # Count queued documents too: of two files with the same name in one upload, the second would replace the first
+        # before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
     def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
         """Add a version and the job that indexes it; see `DocumentStore.add_version`."""
-        if password:
-            self._passwords[row["id"]] = password
+        if password:  # stored before the job, which could start at once
+            self._pipeline.passwords[row["id"]] = password
         try:
             self._stores.documents.add_version(row["name"], *content, **options, job=row)
         except StoreError:
-            self._passwords.pop(row["id"], None)
+            self._pipeline.passwords.pop(row["id"], None)
             raise
+        self._pipeline.running.notify()
         return self._stores.jobs.get(row["id"])
 
     def _add_duplicate(
         self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False, alias: str = ""
     ) -> Job:
+        """Add an ended job for a file whose content the document ``twin`` has.
+
+        ``complete`` says whether that document is indexed, ``lost`` whether its file was missing, and ``alias`` is the
+        further name that the document got.
+        """
         is_same_name = twin == name and not alias
         if complete:
             same = "it is in the library already" if is_same_name else f"the same content is in the library as {twin}"
@@ -138,15 +135,17 @@ class Submission:
             same = f"{state}. If that fails, add this file again"
         stored = " Its file was missing and is stored again." if lost else ""
         listed = f" That document is now also listed as {alias}." if alias else ""
-        result = {"result": DocumentStatus.DUPLICATE.value, "reason": f"{same[0].upper()}{same[1:]}.{stored}{listed}"}
-        # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
         running = None if complete else self._stores.jobs.find_active(document_id)
-        return self._stores.jobs.add(
+        # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
+        job = self._stores.jobs.add(
             "index",
             name,
             document_id=document_id,
             state=JobState.DONE.value,
             finished_at=now(),
             details={"continues": running} if running else {},
-            **result,
+            result=DocumentStatus.DUPLICATE.value,
+            reason=f"{same[0].upper()}{same[1:]}.{stored}{listed}",
         )
+        self._pipeline.running.notify()
+        return job

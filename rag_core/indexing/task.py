@@ -17,11 +17,12 @@ from rag_core.types.documents import DocumentStatus, Page, PageState
 from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
+# Most page numbers that a message lists.
 MAX_LISTED = 8
-# Maximum number of documents that wait for the embedder, so that parsing does not run far ahead.
+# Most documents that wait for the embedder. The limit keeps parsing from running far ahead.
 MAX_WAITING = 64
 CANCELLED = "Cancelled before it was indexed."
-# The reason of a job other than the indexing of a file.
+# The reason of a cancelled job that indexes no file, such as a re-index.
 NOT_STARTED = "Cancelled before it started."
 DELETED = "Deleted before it was indexed."
 EMBEDDING_ERROR = "An internal error occurred while it was embedded; the log has the details. Retry it."
@@ -38,13 +39,13 @@ class IndexingTask:
     generation : IndexGeneration, optional
         The index generation of the version. Default: the generation that is active when parsing starts.
     activate : bool
-        Whether searches use the version as soon as it is complete. This is false in a re-index that builds a new
-        generation, because the re-index activates all versions together.
+        Whether searches find the version as soon as it is complete. A re-index that builds a new generation activates
+        all versions together instead.
     is_reindex : bool
         Whether the task is part of a re-index. The job of a re-index ends when all its tasks have ended.
     is_indexed_again : bool
-        Whether a document's content is indexed again. If a new file has replaced the content in the meantime, this
-        version must not replace the new file.
+        Whether stored content is indexed again. If a new file has replaced that content meanwhile, this version must
+        not replace the new file.
     is_for_snapshot : bool
         Whether only snapshots contain the content, so that searches of the present must not find it.
     parsed_version_id : str, optional
@@ -52,7 +53,7 @@ class IndexingTask:
     password : str, optional
         Password of an encrypted file.
     ocr : str, optional
-        How text in pictures is recognized, if not as the settings say; see `Settings.ocr`.
+        How text in pictures is recognized. Default: `Settings.ocr`.
     is_separate : bool
         Whether attached files are separate; see `Documents.submit`.
     started_ns : int
@@ -79,7 +80,7 @@ class IndexingTask:
 class ChunkedDocument:
     """A version that was parsed and divided into chunks, but is not stored yet.
 
-    ``note`` tells users about attached files.
+    ``note`` is a message about attached files.
     """
 
     task: IndexingTask
@@ -95,9 +96,9 @@ class EmbeddingTask:
     """A version whose chunks are stored and whose embeddings must be computed.
 
     The task does not contain the pages, because their word boxes would use much memory while many tasks wait.
-    ``status`` and ``reason`` are stored when the version is published. ``computed`` is the number of embeddings that
-    were computed for the task so far. ``is_repeated`` is true if the publication stage returned the task because
-    embeddings were missing.
+    ``hashes`` are those of the embedded texts, one for each chunk. ``status`` and ``reason`` are stored when the
+    version is published. ``computed`` is the number of embeddings that were computed for the task so far.
+    ``is_repeated`` is true if the publication stage returned the task because embeddings were missing.
     """
 
     task: IndexingTask
@@ -124,9 +125,10 @@ class EmbeddingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicationTask:
-    """A version whose embeddings are stored. ``computed`` is the number of embeddings that were not reused.
+    """A version whose embeddings are stored.
 
-    ``encodings`` contains the vector of each chunk by the name of the retriever whose encoder computed it.
+    ``computed`` is the number of embeddings that were not reused. ``encodings`` maps the name of each retriever with
+    an encoder of its own to the vectors of the chunks.
     """
 
     embedded: EmbeddingTask
@@ -138,8 +140,8 @@ class PublicationTask:
 class TaskResult:
     """The result of a task: published, rejected, failed or cancelled.
 
-    The result stage ends the version if it was not published, and the job if it is not a re-index. ``is_internal`` is
-    true if the task failed because of an error in this program, not because of the document.
+    ``computed`` is the number of embeddings that were not reused. ``is_internal`` is true if the task failed because of
+    an error in this program, not because of the document.
     """
 
     task: IndexingTask
@@ -158,19 +160,6 @@ class TaskResult:
     def has_failed(self) -> bool:
         """Whether the document could not be indexed; false if it was cancelled."""
         return self.status in (DocumentStatus.REJECTED, DocumentStatus.FAILED)
-
-
-class CancelledJobs:
-    """The ids of jobs that were cancelled while they ran. Each stage checks whether the job of a task is cancelled."""
-
-    def __init__(self) -> None:
-        self._job_ids: set[str] = set()
-
-    def add(self, job_id: str) -> None:
-        self._job_ids.add(job_id)
-
-    def __contains__(self, job_id: str) -> bool:
-        return job_id in self._job_ids
 
 
 class EmbeddingQueue:
@@ -214,9 +203,9 @@ class EmbeddingQueue:
         wait : bool
             Whether to wait for a task; otherwise, return ``None`` if there is none.
         max_chunks : float
-            The most chunks that the task may have.
+            Largest number of chunks that the task may have.
         others : collection of str
-            The ids of documents whose tasks are left in the queue.
+            Ids of documents whose tasks stay in the queue.
         """
         with self._changed:
             while (task := self._find_shortest(max_chunks, others)) is None:
@@ -236,7 +225,7 @@ class EmbeddingQueue:
 
 
 def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], version_id: str) -> ChunkBatch:
-    """Return the chunks of a version as an index takes them, without vectors."""
+    """Return the chunks of a version as a batch for an index, without vectors."""
     return ChunkBatch(chunk_ids, [(span.prefix, span.text) for span in spans], [version_id] * len(spans))
 
 
@@ -246,7 +235,7 @@ def get_job_state(status: DocumentStatus) -> JobState:
 
 
 def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """Return the status and a text that lists the pages with problems.
+    """Return the status of a document with these pages, and a text that lists the pages with problems.
 
     The status is ``partial`` if pages failed or have no text, otherwise ``indexed``.
     """
@@ -254,19 +243,19 @@ def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
     failed = [page for page in pages if page.state is PageState.FAILED]
     empty = [page for page in pages if page.state is PageState.EMPTY]
     if failed:
-        parts.append(f"{_listed(failed)} could not be read: {failed[0].reason}")
+        parts.append(f"{_list_numbers(failed)} could not be read: {failed[0].reason}")
     if empty:
-        parts.append(f"{_listed(empty)} without text")
+        parts.append(f"{_list_numbers(empty)} without text")
     status = DocumentStatus.PARTIAL if parts else DocumentStatus.INDEXED
     noted: dict[str, list[Page]] = {}
     for page in pages:
         if page.reason and page.state not in (PageState.FAILED, PageState.EMPTY):
             noted.setdefault(page.reason, []).append(page)
-    parts += [f"{_listed(same)}: {reason}" for reason, same in noted.items()]
+    parts += [f"{_list_numbers(same)}: {reason}" for reason, same in noted.items()]
     return status, "; ".join(parts)
 
 
-def _listed(pages: Sequence[Page]) -> str:
+def _list_numbers(pages: Sequence[Page]) -> str:
     shown = ", ".join(str(page.page_index + 1) for page in pages[:MAX_LISTED])
     more = f" and {len(pages) - MAX_LISTED} more" if len(pages) > MAX_LISTED else ""
     return f"{'page' if len(pages) == 1 else 'pages'} {shown}{more}"

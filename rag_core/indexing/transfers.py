@@ -31,9 +31,10 @@ from rag_core.types.documents import VersionRow
 from rag_core.types.jobs import Job
 
 MANIFEST = "footnote.json"
-# Most parts of an export, most bytes of its manifest, and most bytes of all files relative to those of one.
+# Limits on a file that is imported: its number of parts, the bytes of its manifest, and the bytes of all documents as a
+# multiple of the limit on one document. They keep a damaged or hostile file from filling the memory or the disk.
 _MAX_PARTS, _MAX_MANIFEST_BYTES, _MAX_FILES = 1_000_000, 500_000_000, 100_000
-# What `Naming` adds to a name that is taken.
+# The number that `Naming` adds to a name that is taken, as in "report (2).pdf".
 _NUMBER = re.compile(r" \(\d+\)(?=(?:\.[^.]*)?$)")
 _Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
@@ -49,12 +50,12 @@ class _Name(_Part):
 
     @property
     def file(self) -> str:
-        """The name of the file, without the folders that distinguish it from others."""
+        """The name of the file, without the folders that `Naming` put before it."""
         return PurePosixPath(self.name).name
 
 
 class _Document(_Part):
-    """A document; the first of its names is the one that answers show."""
+    """A document. The first name is the one that answers show."""
 
     document_id: _Id
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -85,7 +86,7 @@ class _Conversation(_Part):
 
 
 class _Settings(_Part):
-    """What the Settings page says about answers; not which models, folders and programs this computer has."""
+    """The settings for answers. Settings that belong to a computer, such as its models and folders, are left out."""
 
     threshold: float | None = None
     model_threshold: float | None = None
@@ -105,9 +106,9 @@ class _Export(_Part):
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """A document of an export: its name there, its id in this library, and the job that adds it or a name of it.
+    """A document of an export: its name in the export, its id in this library, and the job that adds it.
 
-    There is no job if nothing was lacking, or if its file could not be indexed before.
+    ``job_id`` is ``None`` if the library had the document with all its names, or could not index its file before.
     """
 
     file: str
@@ -117,16 +118,16 @@ class ImportedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What was brought into a library.
+    """The result of an import.
 
     Attributes
     ----------
     documents : tuple of ImportedDocument
-        In the order of the export. The job of known content has ended as a duplicate.
+        In the order of the export. Jobs of content that the library had have ended as duplicates.
     conversations : int
-        Number of conversations that were new.
+        Number of conversations that were added.
     settings : tuple of str
-        Names of the settings that were taken over, because this library had none.
+        Names of the settings that were imported.
     """
 
     documents: tuple[ImportedDocument, ...]
@@ -137,8 +138,8 @@ class Import:
 class Transfers:
     """Exports and imports documents with their names, conversations and settings.
 
-    An export contains no documents that could not be indexed, and no replaced versions, snapshots, labels, tokens and
-    keys.
+    An export contains no documents that could not be indexed, no replaced versions, no snapshots, no labels, and no
+    tokens or keys.
     """
 
     def __init__(self, settings: Settings, stores: Stores, documents: Documents) -> None:
@@ -167,12 +168,12 @@ class Transfers:
         )
 
         def list_parts() -> Iterator[tuple[str, bytes]]:
-            yield MANIFEST, _dump(manifest)
+            yield MANIFEST, _serialize_manifest(manifest)
             for digest in dict.fromkeys(one.sha256 for one in found):
                 try:
-                    yield _name_part(digest), stores.files.get(digest)
+                    yield _build_part_name(digest), stores.files.get(digest)
                 except StoreUnavailable:
-                    # The document was deleted meanwhile; the import says that its file is missing.
+                    # If the document was deleted meanwhile, leave its file out; the import says that it is missing.
                     if digest in stores.documents.searchable_digests():
                         raise
 
@@ -181,14 +182,15 @@ class Transfers:
     def import_library(self, file: BinaryIO) -> Import:
         """Check a file that `export_library` wrote, and queue its documents; return at once.
 
-        A document with known content is not added again, but gets the names that it lacks. A document whose name has
-        other content here gets a number after its name. Conversations of which this library has the id are left out,
-        and settings that it has already stay.
+        - A document whose content the library has is not added again, but gets the names that it lacks.
+        - A document whose name is taken gets a number after its name.
+        - A conversation whose id the library has is left out.
+        - A setting that the library has stays.
 
         Parameters
         ----------
         file : BinaryIO
-            The file, which may lack documents whose content the library contains.
+            The file. It may lack documents whose content the library has.
 
         Raises
         ------
@@ -206,7 +208,10 @@ class Transfers:
         known = {one.document_id: new.document_id for one, new in zip(manifest.documents, added, strict=True)}
         return Import(
             added,
-            sum(self._add_conversation(one, known) for one in manifest.conversations),
+            sum(
+                self._stores.conversations.import_conversation(_replace_ids(one.model_dump(), known))
+                for one in manifest.conversations
+            ),
             tuple(self._set_missing(manifest.settings)),
         )
 
@@ -214,17 +219,17 @@ class Transfers:
         shown = one.names[0].name
         for name in one.names:
             clean_collection(name.collection)
-        if _name_part(one.sha256) not in archive:
+        if _build_part_name(one.sha256) not in archive:
             if not self._find_versions(one.sha256):
                 raise UnreadableError(f"it lacks the file of {shown}")
-        elif compute_sha256(archive.read(_name_part(one.sha256), self._max_file_bytes + 1)) != one.sha256:
+        elif compute_sha256(archive.read(_build_part_name(one.sha256), self._max_file_bytes + 1)) != one.sha256:
             raise UnreadableError(f"the file of {shown} is damaged or has more bytes than RAG_MAX_FILE_MB allows")
 
     def _find_versions(self, digest: str) -> Sequence[VersionRow]:
         return self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.state != "removing")
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
-        part, known = _name_part(one.sha256), self._stores.documents.find_content(one.sha256)
+        part, known = _build_part_name(one.sha256), self._stores.documents.find_content(one.sha256)
         names = self._list_missing(one, known[0]) if known else one.names
         jobs: list[Job] = []
         if names and (known or part in archive):
@@ -237,22 +242,18 @@ class Transfers:
             ]
         if jobs:
             document_id = str(jobs[0].document_id)
-        else:  # without known content, its file could not be indexed here
+        else:  # the library has the document, or could not index its file
             document_id = known[0] if known else self._find_versions(one.sha256)[-1].document_id
         if one.tags:
             self._documents.set_tags({document_id: [*self._documents.get(document_id).tags, *one.tags]})
         return ImportedDocument(one.names[0].name, document_id, jobs[0].job_id if jobs else None)
 
     def _list_missing(self, one: _Document, document_id: str) -> list[_Name]:
-        """Return the names that a document lacks; a name to which an earlier import added a number is the same name."""
+        """Return the names that a document lacks; ignore numbers that an earlier import added to names."""
         stored = self._stores.names.names(document_id)
         has = {(_NUMBER.sub("", PurePosixPath(name.name).name), name.collection, name.folder or "") for name in stored}
         has |= {(PurePosixPath(name.name).name, name.collection, name.folder or "") for name in stored}
         return [name for name in one.names if (name.file, name.collection, name.folder) not in has]
-
-    def _add_conversation(self, one: _Conversation, known: Mapping[str, str]) -> bool:
-        values = _replace_ids(one.model_dump(), known)
-        return self._stores.conversations.import_conversation(values)
 
     def _set_missing(self, settings: _Settings) -> Iterator[str]:
         for name, value in settings.model_dump(exclude_none=True).items():
@@ -262,7 +263,7 @@ class Transfers:
 
 
 def split_export(file: BinaryIO) -> Iterator[bytes]:
-    """Yield small exports that have the same content together: one for each document, and last the manifest.
+    """Yield the parts of an export as small exports: one for each document, and last one with all other content.
 
     Raises
     ------
@@ -274,18 +275,18 @@ def split_export(file: BinaryIO) -> Iterator[bytes]:
         manifest = _read_manifest(archive)
         for one in manifest.documents:
             alone = manifest.model_copy(update={"documents": [one], "conversations": [], "settings": _Settings()})
-            if (part := _name_part(one.sha256)) in archive:
-                yield b"".join(stream_zip([(MANIFEST, _dump(alone)), (part, archive.read(part))]))
-        yield b"".join(stream_zip([(MANIFEST, _dump(manifest))]))
+            if (part := _build_part_name(one.sha256)) in archive:
+                yield b"".join(stream_zip([(MANIFEST, _serialize_manifest(alone)), (part, archive.read(part))]))
+        yield b"".join(stream_zip([(MANIFEST, _serialize_manifest(manifest))]))
     except (UnreadableError, UnpackedSizeError) as error:
         raise BackupError(f"The file cannot be imported: {error}.") from None
 
 
-def _dump(manifest: _Export) -> bytes:
+def _serialize_manifest(manifest: _Export) -> bytes:
     return manifest.model_dump_json().encode("utf-8", "replace")
 
 
-def _name_part(digest: str) -> str:
+def _build_part_name(digest: str) -> str:
     return f"files/{digest}"
 
 
@@ -313,7 +314,7 @@ def _read_manifest(archive: Archive) -> _Export:
 
 
 def _replace_ids(value: Any, known: Mapping[str, str]) -> Any:
-    """Return a JSON value in which documents have the ids of this library."""
+    """Return a JSON value with document ids replaced; ``known`` maps ids in the export to ids in this library."""
     if isinstance(value, dict):
         return {
             name: known.get(one, one) if name == "document_id" and isinstance(one, str) else _replace_ids(one, known)

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Watches:
-    """The watched folders, and the comparison of their files with the library.
+    """Lists watched folders, and updates the library when their files change.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Watches:
 
     def __init__(self, stores: Stores, indexer: IndexingQueue, documents: Documents) -> None:
         self._stores = stores
-        self._indexer = indexer
+        self._submission = indexer.submission
         self._documents = documents
         self._naming = Naming(stores)
         self._sync_lock = threading.Lock()
@@ -73,14 +73,13 @@ class Watches:
         SettingsError
             The URL's scheme is unknown or its driver is not installed.
         """
-        known = {watch.url: watch for watch in self._stores.watches.all()}
+        known = {watch.url: watch for watch in self.list()}
         return known.get(url) or known.get(resolve_url(url))
 
     def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> WatchedFolder:
-        """Watch a folder or fsspec URL, and return the new watch, or the existing watch of the same folder.
+        """Watch a folder or fsspec URL, and return the watch, which may exist already.
 
-        This method adds no documents. Call `sync` to compare the folder with the library now, or `start` to compare
-        all folders at intervals.
+        The documents are added by `sync`, or in the background after `start`.
 
         Raises
         ------
@@ -98,10 +97,9 @@ class Watches:
         self._stores.watches.remove(watch_id)
 
     def sync(self, watch_id: str) -> SyncResult | None:
-        """Compare a watched folder with the library now; return ``None`` if it is no longer watched.
+        """Update the documents of a watched folder now; return ``None`` if the folder is no longer watched.
 
-        A document is removed only if its folder can be read and no longer contains its file. If the folder or a
-        subfolder cannot be read, the documents from it stay.
+        Documents from a folder or subfolder that cannot be read stay.
         """
         watch = next((folder for folder in self.list() if folder.watch_id == watch_id), None)
         return self._sync(watch) if watch else None
@@ -113,15 +111,16 @@ class Watches:
             except (StoreUnavailable, SettingsError) as error:
                 self._stores.watches.record_check(watch.watch_id, str(error))
                 return SyncResult(watch.watch_id, (), (), (), str(error))
-            result = self._compare(watch, listing)
+            result = self._update_documents(watch, listing)
             self._stores.watches.record_check(watch.watch_id, result.problem)
             return result
 
-    def _compare(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
+    def _update_documents(self, watch: WatchedFolder, listing: FolderListing) -> SyncResult:
         watches = self._stores.watches
         known = watches.files(watch.watch_id)
-        # Documents that were added from this folder. A document is removed when none of its files is left.
+        # Documents that were added from this folder. They are removed when the folder contains none of their files.
         owned = {row.document_id for row in known.values() if row.owned}
+        # The documents of the files that are unchanged or cannot be seen, by path.
         current = {
             path: row.document_id
             for path, row in known.items()
@@ -132,7 +131,7 @@ class Watches:
         for path in [path for path in listing.stamps if path not in current]:
             former = known[path].document_id if path in known else None
             try:
-                folder, data = _folder_of(watch, path), listing.read(path)
+                folder, data = _find_folder(watch, path), listing.read(path)
                 job = self._submit_file(watch, listing.name(path), folder, data, former, owned, current)
             except (RagError, OSError, ValueError) as error:
                 problems.append(f"{path}: {error}")
@@ -148,19 +147,21 @@ class Watches:
         failed = set()
         for document_id in unused:
             former_paths = [path for path, row in known.items() if row.document_id == document_id]
-            is_kept = [self._release(document_id, listing.name(path), _folder_of(watch, path)) for path in former_paths]
+            is_kept = [
+                self._release_name(document_id, listing.name(path), _find_folder(watch, path)) for path in former_paths
+            ]
             if all(is_kept):
                 self._stores.watches.transfer_ownership(document_id, watch.watch_id)
             elif not self._remove_document(watch, document_id, problems):
                 failed.add(document_id)
-        # Delete the rows of removed files last: if removing a document fails, the next check still finds it by its row.
+        # Delete the rows of removed files last: if a document cannot be removed, the next check finds it by its row.
         removed = [path for path, row in known.items() if path not in current and row.document_id not in failed]
         for path in removed:
             watches.remove_file(watch.watch_id, path)
-            self._release(known[path].document_id, listing.name(path), _folder_of(watch, path))
+            self._release_name(known[path].document_id, listing.name(path), _find_folder(watch, path))
         for path, job in jobs.items():
             if job.result is DocumentStatus.DUPLICATE and not (path in known and known[path].document_id in failed):
-                name, folder = clean_name(listing.name(path)), clean_folder(_folder_of(watch, path))
+                name, folder = clean_name(listing.name(path)), clean_folder(_find_folder(watch, path))
                 self._naming.add_alias(str(job.document_id), name, watch.collection, folder)
                 watches.set_file(watch.watch_id, path, listing.stamps[path], job.document_id, job.document_id in owned)
         return SyncResult(
@@ -182,7 +183,11 @@ class Watches:
         owned: Collection[str],
         current: Mapping[str, str],
     ) -> Job:
-        """Queue a file: as the next version of ``former`` if no other file uses it, else as a new document."""
+        """Queue a file as the next version of its document ``former``, or as a new document.
+
+        The file becomes a new document if there is no former one, if another file is stored in the former one, or if
+        the former one was not added from this folder and has another name.
+        """
         is_next_version = (
             former is not None
             and (former in owned or self._has_name(former, name, watch.collection))
@@ -190,12 +195,12 @@ class Watches:
             and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
         )
         if former is not None and not is_next_version:
-            self._release(former, name, folder)
+            self._release_name(former, name, folder)
         document_id = former if is_next_version else None
-        return self._indexer.submit(name, data, watch.collection, "keep", None, document_id=document_id, folder=folder)
+        return self._submission.submit(name, data, watch.collection, "keep", document_id=document_id, folder=folder)
 
-    def _release(self, document_id: str, name: str, folder: str) -> bool:
-        """Remove the name of a file from its document, and return whether the document stays under other names."""
+    def _release_name(self, document_id: str, name: str, folder: str) -> bool:
+        """Remove the name of a file from its document, and return whether the document has other names."""
         folder = clean_folder(folder)
         if (former := self._naming.find_path(document_id, clean_name(name), folder)) is not None:
             return self._naming.release(former)
@@ -203,7 +208,7 @@ class Watches:
         return bool(names) and all(one.folder not in (None, folder) for one in names)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Return whether a document has this file name, possibly with folders before it or a number after it."""
+        """Return whether a document has this file name; folders before it and a number after it are ignored."""
         path = PurePosixPath(clean_name(name))
         numbered = r"(.*/)?" + re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
@@ -230,13 +235,13 @@ class Watches:
     def _run(self) -> None:
         while not self._stop.wait(self.interval_s):
             try:
-                for watch in self._stores.watches.all():
+                for watch in self.list():
                     if is_due(watch):
-                        self._check(watch)
+                        self._check_folder(watch)
             except Exception:  # for example, the database failed; the next check may succeed
                 log.exception("the watched folders could not be checked")
 
-    def _check(self, watch: WatchedFolder) -> None:
+    def _check_folder(self, watch: WatchedFolder) -> None:
         try:
             self._sync(watch)
         except RagError as error:
@@ -249,11 +254,11 @@ class Watches:
 
 
 def is_due(watch: WatchedFolder) -> bool:
-    """Return whether the time between two regular checks of this kind of folder has passed."""
+    """Return whether a folder was not checked within the check interval of its kind of folder."""
     if watch.checked_at is None:
         return True
     return (datetime.now(UTC) - watch.checked_at).total_seconds() >= find_check_interval(watch.url)
 
 
-def _folder_of(watch: WatchedFolder, path: str) -> str:
+def _find_folder(watch: WatchedFolder, path: str) -> str:
     return str(PurePosixPath(f"{watch.url}/{path}").parent)

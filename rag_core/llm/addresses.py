@@ -19,7 +19,7 @@ from rag_core.types.status import ModelHost
 if TYPE_CHECKING:
     import httpx
 
-# Seconds to wait for a server on this machine, which answers at once if it runs.
+# Seconds to wait for a server on this machine, which answers at once, and for any other server.
 _LOCAL_TIMEOUT_S = 0.5
 _TIMEOUT_S = 10.0
 _ENDPOINT_PATH = re.compile(
@@ -32,7 +32,7 @@ _VERSION = re.compile(r"/v\d+(?:beta)?$")
 _GOOGLE_PATH = re.compile(r"/v\d+(?:beta)?/openai$")
 # Anthropic lists its models in an API of its own, with its own headers.
 _ANTHROPIC_HOST, _ANTHROPIC_VERSION = "api.anthropic.com", "2023-06-01"
-# The variable from which Ollama's server and clients read their address, and the port without it.
+# The variable from which Ollama's server and clients read their address, and their default port.
 _OLLAMA_VARIABLE, _OLLAMA_PORT = "OLLAMA_HOST", 11434
 
 
@@ -48,7 +48,7 @@ class LocalServer:
 def build_base_urls(address: str) -> tuple[str, ...]:
     """Return the base URLs that an address can mean, most probable first.
 
-    The address can lack the scheme and ``/v1``, and can be the full path of an endpoint. Its query is not used.
+    The address can lack the scheme and ``/v1``, and can be the full path of an endpoint. A query is ignored.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def find_host(address: str) -> ModelHost | None:
 def build_ollama_url(variable: str) -> str:
     """Return the base URL that a value of ``OLLAMA_HOST`` means to a client; empty if the value has no valid port.
 
-    Ollama's own clients read it in the same way: the scheme and the port can be missing, and an address that only a
-    server can listen on, such as ``0.0.0.0``, is this machine.
+    As for Ollama's own clients, the scheme and the port can be missing, and an address that only a server can listen
+    on, such as ``0.0.0.0``, means this machine.
     """
     text = variable.strip().strip("\"'")
     scheme, separator, rest = text.rpartition("://")
@@ -116,11 +116,11 @@ def find_base_url(address: str, key: str = "") -> str:
     """
     urls = build_base_urls(address)
     for url in urls:
-        status, body = _request("GET", f"{url}/models", key, _TIMEOUT_S)
+        status, body = _send_request("GET", f"{url}/models", key, _TIMEOUT_S)
         if status in (401, 403, 429) or (status == 200 and _parse_names(body) is not None):
             return url
     for url in urls:
-        status, _ = _request("POST", f"{url}/chat/completions", key, _TIMEOUT_S)
+        status, _ = _send_request("POST", f"{url}/chat/completions", key, _TIMEOUT_S)
         if status in (400, 401, 403, 415, 422, 429):
             return url
     raise GeneratorUnavailable(
@@ -132,9 +132,9 @@ def find_base_url(address: str, key: str = "") -> str:
 def find_presets() -> tuple[ModelPreset, ...]:
     """Return the kinds of servers and files; the environment variable ``OLLAMA_HOST`` replaces Ollama's address."""
     variable = os.environ.get(_OLLAMA_VARIABLE, "").strip()
-    elsewhere = build_ollama_url(variable) if variable else ""
+    ollama_url = build_ollama_url(variable) if variable else ""
     return tuple(
-        replace(preset, base_url=elsewhere) if preset.id == "ollama" and elsewhere else preset for preset in PRESETS
+        replace(preset, base_url=ollama_url) if preset.id == "ollama" and ollama_url else preset for preset in PRESETS
     )
 
 
@@ -159,9 +159,9 @@ def build_key_headers(base_url: str, key: str) -> dict[str, str]:
 
 
 def build_list_headers(base_url: str, key: str) -> dict[str, str]:
-    """Return the headers with the key for the list of models.
+    """Return the headers with the key for a request of the list of models.
 
-    Anthropic's list belongs to an API of its own, which refuses the header ``Authorization``.
+    Anthropic's list has other headers, and the header ``Authorization`` is refused.
     """
     if key and parse_host(base_url) == _ANTHROPIC_HOST:
         return {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
@@ -178,9 +178,9 @@ def find_known_context(base_url: str) -> int | None:
 
 
 def open_client(url: str, key: str, timeout_s: float) -> httpx.Client:
-    """Return a client for questions to an endpoint about its models; it follows no redirect.
+    """Return a client that asks an endpoint about its models.
 
-    For an address on this machine, proxies in the environment are ignored.
+    The client follows no redirects. For an address on this machine, it ignores proxies in the environment.
 
     Raises
     ------
@@ -207,14 +207,14 @@ def is_sendable(key: str) -> bool:
 def _find_local_server(preset: ModelPreset) -> LocalServer | None:
     parts = urlsplit(preset.base_url)
     try:
-        status, body = _request("GET", f"{parts.scheme}://{parts.netloc}{preset.list_path}", "", _LOCAL_TIMEOUT_S)
+        status, body = _send_request("GET", f"{parts.scheme}://{parts.netloc}{preset.list_path}", "", _LOCAL_TIMEOUT_S)
     except GeneratorUnavailable:
         return None
     names = _parse_names(body)
     return None if status != 200 or names is None else LocalServer(preset.id, preset.base_url, tuple(sorted(names)))
 
 
-def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
+def _send_request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
     """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON."""
     import httpx
 
@@ -224,7 +224,7 @@ def _request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, An
             reply = client.request(method, url, json={} if method == "POST" else None)
     except (httpx.HTTPError, OSError, ValueError) as error:
         cause = type(error).__name__ if isinstance(error, httpx.TimeoutException) else str(error)
-    # The error is raised outside of the handler, because the client's error refers to the request with the key.
+    # Raise the error outside of the handler: the client's error, which refers to the key, would be its context.
     if reply is None:
         shown = cause.replace(key, "***") if key else cause
         raise GeneratorUnavailable(f"No connection to {url} ({shown}). Start the server, or correct the address.")

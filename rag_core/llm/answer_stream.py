@@ -20,9 +20,9 @@ THINKING = "The model is thinking"
 WAITING = "Waiting until the endpoint accepts the request"
 # Seconds without a piece after which a pause is reported, so that a user can stop the reply.
 PAUSE_S = 0.5
-# Seconds without a word after which the model is said to think, even if the endpoint reports no reasoning.
+# Seconds without text after which users see that the model thinks, even if the endpoint reports no reasoning.
 _SILENT_S = 3.0
-# Longest wait for a thread that ends because its connection was closed.
+# Longest wait in seconds for the end of a thread whose connection was closed.
 _END_S = 1.0
 
 
@@ -32,21 +32,21 @@ class AnswerStream(Iterator[str]):
     Attributes
     ----------
     notices : tuple[str, ...]
-        Messages for the user, for example about passages that do not fit or about the length limit. They are complete
-        when the iterator is exhausted.
+        Messages for the user, for example about passages that do not fit. They are complete when the iterator is
+        exhausted.
     cut : str
-        Why the text is incomplete although the endpoint did not fail, such as the limit of tokens; it is one of the
-        notices. Empty if the text is complete.
+        The notice that says why the text is incomplete although the endpoint did not fail, for example the limit of
+        tokens. Empty if the text is complete.
     usage : Usage
         The usage so far; it remains available after an error or `close`.
     calls : tuple of ToolCall
         The calls of tools in the reply, complete when the iterator is exhausted.
     is_waiting : bool
-        Whether a request failed, and the pause before the next one is not over.
+        Whether the stream pauses before it repeats a failed request.
     is_reasoning : bool
-        Whether the model reasons and has not written the next piece of text yet.
+        Whether the model has reasoned since its last piece of text.
     reports_pauses : bool
-        Whether pauses are reported while nothing arrives; `events` does so.
+        Whether ``None`` is yielded while nothing arrives. `events` sets it.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], Pieces]) -> None:
@@ -65,10 +65,10 @@ class AnswerStream(Iterator[str]):
         return piece
 
     def events(self, label: str) -> Generator[Stage | Delta, None, None]:
-        """Yield the pieces as events and, in each pause, the stage ``generate``.
+        """Yield the pieces as events and, about twice a second in each pause, the stage ``generate``.
 
-        The stage has the given label, or `THINKING` while the model reasons or has been silent for long, or `WAITING`.
-        It is repeated about twice a second, so that the consumer can stop the reply.
+        The label of the stage is `WAITING` before a repeated request, `THINKING` while the model reasons or has been
+        silent for long, and otherwise ``label``. The consumer can stop the reply at each event.
         """
         self.reports_pauses = True
         last, shown = time.monotonic(), label
@@ -85,7 +85,7 @@ class AnswerStream(Iterator[str]):
             yield Delta(piece)
 
     def wait(self, seconds: float, sleep: Callable[[float], None]) -> Pieces:
-        """Sleep before the next request; if pauses are reported, yield ``None`` for each part of the time."""
+        """Sleep before the next request; yield ``None`` once, or every `PAUSE_S` seconds if pauses are reported."""
         self.is_waiting = True
         part = PAUSE_S if self.reports_pauses else seconds
         while seconds > 0:
@@ -100,9 +100,9 @@ class AnswerStream(Iterator[str]):
 
 
 def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
-    """Yield the pieces of a stream that a thread reads, and ``None`` for each `PAUSE_S` in which none arrives.
+    """Yield the pieces of a stream that a thread reads, and ``None`` after every `PAUSE_S` seconds without a piece.
 
-    If the iterator is closed, the connection of the ``report`` is closed, so that the thread does not wait any longer.
+    Closing the iterator also closes the connection, with ``report.disconnect``, so that the thread ends.
     """
     arrived: queue.SimpleQueue[Piece | BaseException | _End] = queue.SimpleQueue()
     is_closed = threading.Event()
@@ -121,7 +121,7 @@ def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
     thread = threading.Thread(target=read, name="reply", daemon=True)
     thread.start()
     try:
-        while not isinstance(item := _wait(arrived), _End):
+        while not isinstance(item := _receive(arrived), _End):
             if isinstance(item, BaseException):
                 raise item
             yield item
@@ -136,7 +136,7 @@ class _End:
     """The end of a stream."""
 
 
-def _wait(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:
+def _receive(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:
     try:
         return arrived.get(timeout=PAUSE_S)
     except queue.Empty:

@@ -16,7 +16,7 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestReport
+from rag_core.llm.request import ModelRequest, RequestReport
 from rag_core.llm.setting_names import SettingNames
 from rag_core.settings import Settings
 from rag_core.types.formatting import format_count
@@ -26,12 +26,12 @@ from rag_core.types.usage import Usage
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 CONTEXT, CAPABILITY, PICTURES = "Context length", "Capability", "Pictures"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Reading stops after this many characters: of the first text, and of a reply to a question about the capability.
+# Most characters that are read of the first text, and of a reply to a question about the capability.
 _MAX_TEXT_CHARS, _MAX_ANSWER_CHARS = 50, 1000
 _MAX_LISTED = 5
 # A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
 _LONG_S, _BURST_S = 3.0, 0.02
-# A reader waits longer than this for the first text only if told why.
+# Seconds until the first text above which the test gives advice.
 SLOW_S = 10.0
 
 
@@ -40,8 +40,8 @@ class _Reply:
     """The reply to a request.
 
     ``moments`` are the times at which the pieces of ``text`` arrived, in seconds after the start of the request.
-    ``thought`` tells whether the model reasoned before. ``failure`` is the error of the request, if any, and ``finish``
-    why the text ended.
+    ``thought`` says whether the model reasoned, ``failure`` is the error of the request, and ``finish`` says why the
+    text ended.
     """
 
     text: str
@@ -75,8 +75,8 @@ class ConnectionTest:
     def run(self) -> Iterator[ModelCheck]:
         """Request the list of models and short texts, and yield the result of each check.
 
-        The checks tell whether the endpoint is reachable, accepts the key, has the model and streams the text, how long
-        the first text takes, what context length the endpoint reports, what the model is capable of, and whether it
+        The checks are: whether the endpoint is reachable, accepts the key, has the model and streams the text; how long
+        the first text takes; which context length the endpoint reports; the capability of the model; and whether it
         sees pictures. Checks that depend on a failed check are skipped.
         """
         reachable, listed = self._check_reachable()
@@ -86,7 +86,7 @@ class ConnectionTest:
         settings, reply = self.settings, self._request_text()
         if reply.failure is not None and not reply.moments:
             name = KEY if isinstance(reply.failure, GeneratorAuthError) else MODEL
-            other = f" The endpoint lists {_shorten(listed)}." if name == MODEL and listed else ""
+            other = f" The endpoint lists {_list_first(listed)}." if name == MODEL and listed else ""
             yield ModelCheck(name, False, f"{reply.failure}{other if settings.model not in (listed or ()) else ''}")
             return
         if not settings.gguf:
@@ -126,7 +126,7 @@ class ConnectionTest:
         report, text, moments, thought, failure = RequestReport(), "", list[float](), False, None
         started = time.perf_counter()
         try:
-            with closing(convert(self.endpoint.stream(messages, report))) as pieces:
+            with closing(convert(self.endpoint.stream(ModelRequest(messages), report))) as pieces:
                 for piece in pieces:
                     if piece is None:
                         thought = True
@@ -196,10 +196,12 @@ class ConnectionTest:
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:
     if listed is None or model in listed:
         return ModelCheck(MODEL, True, f"{model} answers.")
-    return ModelCheck(MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {_shorten(listed)}.")
+    return ModelCheck(
+        MODEL, None, f"{model} answers, but is not in the endpoint's list of models: {_list_first(listed)}."
+    )
 
 
-def _shorten(listed: list[str]) -> str:
+def _list_first(listed: list[str]) -> str:
     return ", ".join(listed[:_MAX_LISTED]) + (", …" if len(listed) > _MAX_LISTED else "")
 
 

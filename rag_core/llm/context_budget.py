@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -21,19 +21,21 @@ from rag_core.llm.prompts import (
     format_turn,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames, start_sentence
+from rag_core.text.injection import LEFT_OUT, contains_instructions
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.conversations import Message
 from rag_core.types.retrieval import Passage
 
-# Share of the context that is used. The rest is a reserve: the endpoint's tokenizer may produce more tokens than
-# cl100k_base, with which tokens are counted here.
+# Share of the context that is used. The rest is a reserve, because the endpoint's tokenizer may produce more tokens
+# than cl100k_base, with which tokens are counted here.
 TRUSTED_SHARE = 0.9
+# Largest share of the room for passages and history that the history gets.
 HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
-# Minimum tokens of a shortened passage; a shorter passage is not worth the tokens of its header line.
+# Fewest tokens of a shortened passage; a shorter one is not worth the tokens of its header line.
 _MIN_TOKENS = 32
-# For summaries: maximum tokens of the notes on one part of the documents.
+# For summaries: most tokens of the notes on one part of the documents.
 NOTE_TOKENS = 400
 
 
@@ -44,9 +46,9 @@ class FittedContext:
     Attributes
     ----------
     passages : tuple[Passage, ...]
-        In order of rank; if the first passage is shortened, its ``text`` and ``end`` are changed accordingly.
+        In order of rank. Only the first passage can be shortened.
     history : tuple[Message, ...]
-        The newest consecutive turns, oldest first.
+        The newest turns, oldest first.
     left_out : tuple[int, ...]
         Ranks of the passages that do not fit, ascending.
     shortened : bool
@@ -57,6 +59,22 @@ class FittedContext:
     history: tuple[Message, ...]
     left_out: tuple[int, ...]
     shortened: bool
+
+    def describe_omissions(self, setting: str) -> Iterator[str]:
+        """Yield notices about what the prompt lacks; ``setting`` is the context length with its name."""
+        if self.left_out:
+            listed = ", ".join(f"[{rank}]" for rank in self.left_out)
+            given = len(self.passages) + len(self.left_out)
+            yield f"{len(self.left_out)} of {given} passages did not fit into {setting} and were not used: {listed}."
+        if self.shortened:
+            first = self.passages[0].rank
+            yield f"Only the beginning of passage [{first}] fitted into {setting}; the rest was not used."
+        withheld = [f"[{one.rank}]" for one in self.passages if LEFT_OUT in one.text or contains_instructions(one.text)]
+        if withheld:
+            yield (
+                f"Sentences that read like instructions to a model were not sent to it: in {', '.join(withheld)}. "
+                "Open the passage to read them."
+            )
 
 
 def count_tokens(text: str) -> int:
@@ -77,16 +95,16 @@ def fit_context(
 ) -> FittedContext:
     """Select the passages and earlier turns that fit into the prompt.
 
-    The newest turns get at most a quarter of the available tokens. The passages get the rest, in order of rank. If the
-    first passage does not fit, it is cut after a sentence or a word; any other passage that does not fit is left out.
-    A tenth of the context stays unused, since token counts differ between models.
+    The newest turns get at most `HISTORY_SHARE` of the available tokens. The passages get the rest, in order of rank.
+    If the first passage does not fit, it is cut after a sentence or a word; any other passage that does not fit is
+    left out.
 
     Raises
     ------
     GeneratorError
         The rules, the question, the instructions and the tokens for the answer leave no room for passages.
     """
-    # The rules with ``doubtful=True`` are the longest, so their tokens are always reserved.
+    # Reserve tokens for the longest rules, those with ``doubtful=True``.
     messages = build_messages(question, (), doubtful=True, instructions=instructions, hint=hint)
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
@@ -180,7 +198,7 @@ def _cut_passage(passage: Passage, length: int) -> Passage:
 def count_available_summary_tokens(
     request: str, context_tokens: int, answer_tokens: int, instructions: str = ""
 ) -> int:
-    """Return the tokens available for passages or notes in a summary's prompt; zero or less if there are none."""
+    """Return the number of tokens for passages or notes in a summary's prompt; 0 or less if there is no room."""
     fixed = max(
         sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
         for messages in (build_map_messages(request, ()), build_reduce_messages(request, (), instructions))

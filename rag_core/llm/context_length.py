@@ -1,8 +1,8 @@
 """Ask an endpoint for the context length of a model.
 
-The list of models in OpenAI's format has no such field, but many servers add one, or tell it in an API of their own.
-Servers distinguish the context that they run a model with from the largest context that the model supports. Only the
-first is safe to use: some servers cut a longer prompt without an error.
+OpenAI's list of models does not contain it, but many servers add a field to the list, or have an API of their own for
+it. Servers distinguish the context with which they run a model from the largest context that the model supports. Only
+the first is safe to use: some servers cut a longer prompt without an error.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from rag_core.llm.request import parse_host
 OLLAMA_TOKENS = 4096
 # Context that is assumed if nothing is known about the model.
 DEFAULT_CONTEXT_TOKENS = 8192
-# Most tokens of a reported context that are used without being entered.
+# Most tokens of a reported context that are used. A user who wants more enters the context length.
 MAX_REPORTED_TOKENS = 131_072
-# Most tokens of prompts that fill the context, such as those of summaries, unless the context length is entered: longer
-# prompts take more time and cost more.
+# Most tokens of prompts that would fill any context, such as those of summaries: longer prompts take more time and cost
+# more. A user who wants more enters the context length.
 MAX_FILLED_TOKENS = 16_384
 _TIMEOUT_S = 5.0
-# A list of models is much smaller; a longer reply is not read.
+# Longest reply that is read. A list of models is much shorter.
 _MAX_BYTES = 8_000_000
-# Fields of an entry in the list of models, of vLLM, OpenRouter and Together, Groq, and llama.cpp.
+# Fields with the context in a list of models: of vLLM, of OpenRouter and Together, of Groq, and of llama.cpp.
 _IN_USE = ("max_model_len", "context_length", "context_window", "n_ctx")
 _SUPPORTED = ("max_context_length", "n_ctx_train")
 _OLLAMA_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
@@ -49,8 +49,8 @@ class ReportedContext:
     is_ollama : bool
         Whether ``tokens`` is a setting of Ollama.
     is_final : bool
-        Whether another request would give the same: the endpoint has answered, and the model is loaded, if it is one
-        that is loaded on demand.
+        Whether a later request would report the same. False if the endpoint did not answer, or has not loaded a model
+        that it loads on demand.
     """
 
     tokens: int = 0
@@ -59,14 +59,14 @@ class ReportedContext:
     is_final: bool = False
 
     def limit(self, assumed: int) -> int | None:
-        """Return the context to use; ``None`` if nothing contradicts the ``assumed`` one."""
+        """Return the reported context, or the largest one if it is smaller than ``assumed``; otherwise ``None``."""
         return self.tokens or (self.largest if 0 < self.largest < assumed else None)
 
 
 def describe_ollama_remedy(found: ReportedContext) -> str:
-    """Return how to raise the context of Ollama; empty if it is enough, or as large as the model supports.
+    """Return how to raise the context of Ollama, which requests in OpenAI's format cannot set.
 
-    Requests in OpenAI's format cannot set it.
+    Return an empty text if the context is at least `MAX_FILLED_TOKENS` or the largest that the model supports.
     """
     if not found.is_ollama or found.tokens >= min(found.largest, MAX_FILLED_TOKENS):
         return ""
@@ -78,7 +78,7 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
 
 
 def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
-    """Return what an endpoint reports about the context of a model; nothing if it does not answer.
+    """Ask an endpoint for the context of a model, and return the reply; an empty one if the endpoint does not answer.
 
     No text of a document is sent.
 
@@ -94,44 +94,46 @@ def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float 
     largest, is_final = 0, True
     try:
         with open_client(base_url, key, timeout_s) as client:
-            for source in _ask(client, base_url.rstrip("/"), model, local=is_private_host(parse_host(base_url))):
+            for source in _ask_sources(
+                client, base_url.rstrip("/"), model, local=is_private_host(parse_host(base_url))
+            ):
                 largest, is_final = largest or source.largest, is_final and source.is_final
                 if source.tokens:
                     return replace(source, largest=source.largest or largest)
-    # The address or the key is invalid, a proxy or certificates of the environment cannot be used, or the server did
-    # not answer the first request.
+    # The server did not answer the first request, the address or the key is invalid, or a proxy or certificates of the
+    # environment cannot be used.
     except (httpx.HTTPError, OSError, ValueError, ImportError, SettingsError):
         return ReportedContext()
     return ReportedContext(largest=largest, is_final=is_final)
 
 
-def _ask(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[ReportedContext]:
-    """Yield what each source of an endpoint reports; raise `httpx.HTTPError` if the endpoint does not answer.
+def _ask_sources(client: Any, base_url: str, model: str, *, local: bool) -> Iterator[ReportedContext]:
+    """Yield the report of each API of an endpoint; raise `httpx.HTTPError` if the endpoint does not answer.
 
-    The servers' own APIs are asked only on this machine or in its network, because services on the internet have none,
-    and only if OpenAI's API is at the usual path of these servers.
+    The APIs of llama.cpp, LM Studio and Ollama are asked only on this machine and in its network, and only if OpenAI's
+    API is at the usual path of these servers.
     """
-    listed = _request(client, "GET", f"{base_url}/models", must_answer=True)
+    listed = _fetch_json(client, "GET", f"{base_url}/models", must_answer=True)
     yield _read_entry(_find_entry(listed.get("data"), "id", model))
     parts = urlsplit(base_url)
     if not local or parts.path not in ("", "/v1"):
         return
     root = f"{parts.scheme}://{parts.netloc}"
     # llama.cpp: the context of one of the server's slots.
-    generation = _request(client, "GET", f"{root}/props").get("default_generation_settings")
+    generation = _fetch_json(client, "GET", f"{root}/props").get("default_generation_settings")
     yield ReportedContext(_read_number(generation, "n_ctx"), is_final=True)
     # LM Studio: an unloaded model has no loaded context.
-    shown = _request(client, "GET", f"{root}/api/v0/models/{quote(model)}")
+    shown = _fetch_json(client, "GET", f"{root}/api/v0/models/{quote(model)}")
     in_use, largest = (_read_number(shown, f"{name}_context_length") for name in ("loaded", "max"))
     yield ReportedContext(in_use, largest, is_final=bool(in_use) or not largest)
-    loaded = _request(client, "GET", f"{root}/api/ps").get("models")
+    loaded = _fetch_json(client, "GET", f"{root}/api/ps").get("models")
     if isinstance(loaded, list):
         yield _ask_ollama(client, root, model, loaded)
 
 
 def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> ReportedContext:
     running = _find_entry(loaded, "name", model) or _find_entry(loaded, "name", f"{model}:latest")
-    shown = _request(client, "POST", f"{root}/api/show", {"model": model})
+    shown = _fetch_json(client, "POST", f"{root}/api/show", {"model": model})
     parameters, details = shown.get("parameters"), shown.get("model_info")
     named = _OLLAMA_NUM_CTX.search(parameters) if isinstance(parameters, str) else None
     names = [name for name in details if name.endswith(".context_length")] if isinstance(details, dict) else []
@@ -139,13 +141,15 @@ def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> Report
     if in_use := _read_number(running, "context_length"):
         return ReportedContext(in_use, largest, is_ollama=True, is_final=True)
     in_use = int(named[1]) if named else OLLAMA_TOKENS
-    # Before the model is loaded, only its own parameters are known, and not the server's default.
+    # Before the model is loaded, the server's default context is not known, only that in the model's parameters.
     in_use = min(in_use, largest) if largest else in_use
     return ReportedContext(in_use, largest, is_ollama=True, is_final=named is not None)
 
 
-def _request(client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False) -> dict[str, Any]:
-    """Return the JSON object of a reply; an empty one if there is no such reply, and ``must_answer`` is false."""
+def _fetch_json(
+    client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False
+) -> dict[str, Any]:
+    """Return the JSON object of a reply; an empty one if there is none. With ``must_answer``, raise if nothing came."""
     import httpx
 
     data = b""
@@ -158,7 +162,7 @@ def _request(client: Any, method: str, url: str, body: object = None, *, must_an
                 if len(data) > _MAX_BYTES:
                     return {}
         found = json.loads(data)
-    # A server without the address is the usual case, and the test of the connection reports other problems.
+    # Most servers do not have the address. The test of the connection reports other problems.
     except (httpx.HTTPError, OSError, ValueError):
         if must_answer and not data:
             raise

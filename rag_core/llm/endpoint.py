@@ -25,6 +25,7 @@ from rag_core.llm.request import (
     DEFAULT_BASE_URL,
     REASONING_FACTOR,
     STATUS_BY_ERROR_CODE,
+    ModelRequest,
     RequestReport,
     drop_rejected_option,
     extract_error_details,
@@ -32,16 +33,15 @@ from rag_core.llm.request import (
     parse_retry_after_s,
 )
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
-from rag_core.llm.tool_calls import Tool
 from rag_core.settings import Settings
 from rag_core.types.access import is_loopback
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-# Sent if no key is set, because the client requires a key.
+# Sent if no key is set, because the client library requires a key.
 _NO_KEY = "no-key-needed"
-# Statuses with which endpoints reply to a request for the list of models if they have none.
+# HTTP statuses of endpoints that have no list of models.
 _NO_LIST = (404, 405, 501)
 # The options that limit the tokens of a reply.
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -58,7 +58,7 @@ class Endpoint:
     names : SettingNames
         How errors name the settings.
     key_problem : str
-        Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+        Why the API key cannot be read, as an error message of every request. Empty if the key can be read.
 
     Attributes
     ----------
@@ -85,23 +85,13 @@ class Endpoint:
         # The options that the endpoint accepts, built for the first request.
         self._options: dict[str, Any] = {}
         self._has_reasoning_room = False
-        # Names of options that serve only some requests, and that the endpoint rejects.
+        # Rejected options for tools and schemas, which only some requests have.
         self._rejected: set[str] = set()
 
-    def stream(
-        self,
-        messages: Sequence[dict[str, Any]],
-        report: RequestReport,
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Pieces:
-        """Yield the pieces of the reply's text, ``None`` while the model reasons, and fill ``report``.
+    def stream(self, request: ModelRequest, report: RequestReport) -> Pieces:
+        """Yield the pieces of the reply's text, ``None`` for each piece of reasoning, and fill ``report``.
 
-        Closing the iterator closes the connection; servers then stop generating. With ``tools``, the model can call
-        some, and has to with ``must_call``. With ``schema``, its reply has to be JSON of this schema. Not every
-        endpoint enforces this.
+        Closing the iterator closes the connection; servers then stop generating.
 
         Raises
         ------
@@ -112,7 +102,7 @@ class Endpoint:
         connected = False
         failure: GeneratorError | None = None
         try:
-            with closing(self._open(messages, tools, schema, must_call=must_call)) as events:
+            with closing(self._open_stream(request)) as events:
                 connected = True
                 report.disconnect = lambda: _disconnect(events)
                 for event in map(self._api.parse_event, events):
@@ -129,13 +119,12 @@ class Endpoint:
                         yield event.text
                     elif event.is_reasoning:
                         yield None
-                    # Wait for the token counts: Chat Completions reports them after the end of the text, and some
-                    # servers report them in every event.
+                    # Chat Completions reports the token counts after the end of the text. Some servers report counts in
+                    # every event.
                     if report.finish and event.tokens:
                         return
         except (OpenAIError, ValueError) as error:
-            # The client does not convert JSON and UTF-8 errors in a stream to its own exceptions. Both kinds of error
-            # are ValueErrors.
+            # Invalid JSON or UTF-8 in a stream raises a ValueError, which the client does not convert.
             failure = self._convert_error(error, connected=connected, started=bool(report.written))
         # An error after the end of the text is ignored, because the text is complete.
         if not report.finish:
@@ -164,12 +153,12 @@ class Endpoint:
         self._api.load_resource(self._connect())
 
     def make_room_for_reasoning(self) -> bool:
-        """Raise the limit of a reply, because reasoning counts towards it; return whether it was not raised before."""
+        """Raise the limit on the tokens of replies, which include reasoning; return false if it was raised before."""
         had_room, self._has_reasoning_room = self._has_reasoning_room, True
         return not had_room
 
     def causal_model(self) -> GgufCausalModel | None:
-        """Return the model in this process as one that predicts single tokens; ``None`` if it runs elsewhere."""
+        """Return the model of the GGUF file as one that predicts single tokens; ``None`` if there is no file."""
         server = self._gguf_server
         return GgufCausalModel(server, self._settings.openai_timeout_s, self._names) if server else None
 
@@ -225,23 +214,17 @@ class Endpoint:
         key = self._settings.openai_api_key
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
-    def _open(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool],
-        schema: dict[str, Any] | None,
-        *,
-        must_call: bool,
-    ) -> Any:
+    def _open_stream(self, request: ModelRequest) -> Any:
+        """Send a request; repeat it without options that the endpoint rejects."""
         from openai import BadRequestError, UnprocessableEntityError
 
-        client = self._connect()
+        client, messages, tools = self._connect(), request.messages, request.tools
         self._options = self._options or self._api.build_options(self._profile.answer_tokens)
         if self._gguf_server:
             messages = drop_images(messages)
         described = {"tools": self._api.describe_tools(tools)} if tools else {}
-        wanted = self._api.constrain_reply(schema) if schema and not tools else {}
-        if must_call:
+        wanted = self._api.constrain_reply(request.schema) if request.schema and not tools else {}
+        if request.must_call:
             wanted = {"tool_choice": "required"}
         suspected = frozenset[str]()
         while True:
@@ -258,7 +241,7 @@ class Endpoint:
                 self._rejected |= suspected
                 return stream
             if simpler is None:
-                # Servers describe in many ways that they do not support a schema, so it is the first suspect.
+                # The error names no option. Servers describe in many ways that they support no schema, so try without.
                 suspected = frozenset(extra)
             else:
                 self._rejected |= extra.keys() - simpler.keys()
@@ -267,11 +250,12 @@ class Endpoint:
                 self._has_reasoning_room |= max(limits, default=0) > self._profile.answer_tokens
 
     def _compute_limit(self, messages: Sequence[dict[str, Any]]) -> int:
-        """Return the most tokens of a reply; a limit with room for reasoning is lowered to fit into the context."""
-        least = self._profile.answer_tokens
+        """Return the limit on the tokens of a reply. Room for reasoning is added as far as the context allows."""
+        answer = self._profile.answer_tokens
         if not self._has_reasoning_room:
-            return least
-        return max(least, min(REASONING_FACTOR * least, self._profile.context_tokens - count_message_tokens(messages)))
+            return answer
+        free = self._profile.context_tokens - count_message_tokens(messages)
+        return max(answer, min(REASONING_FACTOR * answer, free))
 
     def _convert_error(self, error: Exception, *, connected: bool, started: bool) -> GeneratorError:
         import openai
@@ -303,10 +287,10 @@ class Endpoint:
 
 
 def _disconnect(events: Any) -> None:
-    """Shut down the socket, so that a thread waiting for the next event wakes; closing the stream would not wake it."""
+    """Shut down the socket, so that a thread that waits for the next event wakes. Closing the stream would not."""
     stream = events.response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if isinstance(connection, socket.socket):
-        # The method of `ssl.SSLSocket` must not be called while another thread reads.
+        # `ssl.SSLSocket.shutdown` must not be called while another thread reads, so call the method of its base.
         with suppress(OSError):
             socket.socket.shutdown(connection, socket.SHUT_RDWR)

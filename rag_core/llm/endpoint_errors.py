@@ -1,7 +1,7 @@
 """Convert an endpoint's errors into messages that name the setting to change, in the environment or in the form.
 
-The module reads status codes and texts, and imports no client library. Messages never contain the API key or a request
-header; if a message quotes the server, the key is removed from the quote.
+The module reads status codes and texts, and imports no client library. Messages never contain a request header, and
+the API key is removed from quotes of the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from rag_core.settings import Settings
 # Seconds to wait for a connection to the endpoint.
 CONNECT_TIMEOUT_S = 10.0
 
+# Most characters of a quote from the server.
 _LONGEST_QUOTE = 200
+# How servers say that a prompt is too long, and that a filter rejects it.
 _CONTEXT = re.compile(r"context.{0,20}(?:length|size|window)|(?:too|many) .{0,20}tokens|prompt is too long", re.I)
 _FILTERED = re.compile(r"content[ _]?(?:filter|management|policy)|moderation|\bflagged\b", re.I)
 
@@ -54,7 +56,7 @@ class EndpointErrors:
         error = self._explain(status, code, message)
         error.status, error.reply, error.retry_after_s = status, message, retry_after_s
         may_pass = status >= 500 or (status == 429 and not _is_quota(code, message))
-        # There is no retry if the endpoint demands a longer wait than the time-out of an answer.
+        # Do not retry if the endpoint demands a longer wait than the time-out of an answer.
         error.is_temporary = may_pass and retry_after_s <= self._settings.openai_timeout_s
         return error
 

@@ -18,11 +18,10 @@ from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.message_parts import count_images
 from rag_core.llm.model_profile import ModelProfile
-from rag_core.llm.omissions import describe_omissions
 from rag_core.llm.pricing import estimate_usage
 from rag_core.llm.prompts import Hint, build_continuation, build_messages
 from rag_core.llm.reasoning import strip_reasoning, strip_unopened_reasoning
-from rag_core.llm.request import RequestReport
+from rag_core.llm.request import ModelRequest, RequestReport
 from rag_core.llm.setting_names import ENVIRONMENT_NAMES, SettingNames
 from rag_core.llm.tool_calls import (
     Tool,
@@ -41,10 +40,10 @@ from rag_core.types.usage import Usage
 
 # Seconds to wait before the first retry; the wait doubles with each retry.
 BACKOFF_S = 0.5
-# How endpoints say that a model or server cannot call tools: the statuses, and words of the message.
+# HTTP statuses and words of the message with which endpoints say that a model cannot call tools.
 _TOOLS_REJECTED = (400, 404, 422, 500, 501)
 _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
-# How they say that a model takes no images. Some name the type of a content, since they expect a text.
+# Those with which they say that a model reads no images. Some say instead that the content must be a string.
 _IMAGES_REJECTED = (*_TOOLS_REJECTED, 415)
 _ABOUT_IMAGES = re.compile(r"image|\bvision\b|multi-?modal|\bcontent\b.*\b(?:type|string|str)\b", re.IGNORECASE)
 
@@ -77,11 +76,11 @@ class LanguageModel:
     names : SettingNames
         How messages name the settings.
     key_problem : str
-        Why the API key cannot be read; every request then fails with this error. Empty if there is no problem.
+        Why the API key cannot be read, as an error message of every request. Empty if the key can be read.
     profile : ModelProfile, optional
-        The context and the capability of the model; by default, they follow from the settings and the endpoint.
+        The context and the capability of the model. Default: those of the settings and the endpoint.
     find_budget : Callable[[], int], optional
-        Returns the most tokens of pages in a prompt; by default, the setting.
+        Returns the limit on the tokens of pages in a prompt. Default: the setting ``context_budget``.
     on_usage : Callable[[Usage], None]
         Called with the usage of each request when the request ends.
     sleep : Callable[[float], None]
@@ -91,7 +90,7 @@ class LanguageModel:
     ----------
     profile : ModelProfile
     tools_problem : str
-        Why the model does not call tools as the endpoint defines them; empty if it does, or has not been asked yet.
+        Why the model writes calls of tools as text; empty if it calls tools, or was never asked to.
     """
 
     def __init__(
@@ -134,12 +133,12 @@ class LanguageModel:
 
     @property
     def context_budget(self) -> int:
-        """Most tokens of pages in a prompt."""
+        """Limit on the tokens of pages in a prompt."""
         return min(self._find_budget(), self.context_tokens // 2)
 
     @property
     def page_images(self) -> int:
-        """Most pictures of pages in a prompt; 0 for a GGUF file, and after the endpoint has rejected images."""
+        """Largest number of page images in a prompt; 0 for a GGUF file, and after the endpoint has rejected images."""
         return 0 if self._settings.gguf or self._rejects_images else self._settings.page_images
 
     @property
@@ -192,7 +191,7 @@ class LanguageModel:
                 hint=hint,
                 names=self._names,
             )
-            stream.notices += tuple(describe_omissions(fitted, len(passages), self._names.context_value.format(room)))
+            stream.notices += tuple(fitted.describe_omissions(self._names.context_value.format(room)))
             kept = {passage.rank for passage in fitted.passages}
             messages = build_messages(
                 question,
@@ -202,26 +201,26 @@ class LanguageModel:
                 instructions=instructions,
                 hint=hint if hint and hint.rank in kept else None,
             )
-            yield from self._stream_with_retries(stream, [*messages, *build_continuation(written)])
+            yield from self._stream_with_retries(stream, ModelRequest([*messages, *build_continuation(written)]))
 
         return AnswerStream(write)
 
     def stream_reply(self, messages: Sequence[dict[str, Any]], *, tools: Sequence[Tool] = ()) -> AnswerStream:
         """Stream the reply to arbitrary chat messages; the content of a message can be a list of texts and images.
 
-        ``tools`` are as in `Endpoint.stream`. The model decides whether to call a tool; the calls are in
-        `AnswerStream.calls`. A GGUF file, and an endpoint that rejects tools or whose model ignores them, gets no
-        tools. If the endpoint rejects images, `ImagesRejected` is raised during iteration over the stream.
+        The model may call ``tools``; the calls are in `AnswerStream.calls`. Tools are left out for a GGUF file, and
+        after the endpoint has rejected tools or the model has ignored them. If the endpoint rejects images,
+        `ImagesRejected` is raised during iteration over the stream.
         """
 
         def write(stream: AnswerStream) -> Pieces:
             if tools and not self._writes_calls:
                 try:
-                    yield from self._stream_with_retries(stream, messages, tools)
+                    yield from self._stream_with_retries(stream, ModelRequest(messages, tools))
                     return
                 except _ToolsRejected as rejected:
                     self._stop_calling(str(rejected))
-            yield from self._stream_with_retries(stream, messages)
+            yield from self._stream_with_retries(stream, ModelRequest(messages))
 
         return AnswerStream(write)
 
@@ -230,7 +229,7 @@ class LanguageModel:
 
         With a JSON ``schema``, the endpoint is asked for a reply in this form, which not every endpoint supports.
         """
-        return self._read(messages, schema=schema)
+        return self._read_reply(ModelRequest(messages, schema=schema))
 
     def causal_model(self) -> GgufCausalModel:
         """Return the model as one that predicts single tokens.
@@ -255,11 +254,11 @@ class LanguageModel:
         return usage
 
     def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
-        """Return the reply to a conversation in which the model can call tools; it may call none.
+        """Return the reply to a conversation in which the model can call tools. The reply may contain no call.
 
-        If the endpoint rejects tools, or if the model ignores them, it gets the conversation as text and writes its
-        calls in JSON, in this conversation and in later ones; `tools_problem` then says why. llama.cpp enforces a
-        schema, but not the calls of every model, so the model of a GGUF file always writes its calls.
+        If the endpoint rejects tools or the model ignores them, the model gets this and later conversations as text,
+        and writes its calls in JSON; `tools_problem` says why. The model of a GGUF file always does, because llama.cpp
+        enforces a JSON schema, but not the calls of every model.
 
         Raises
         ------
@@ -268,7 +267,7 @@ class LanguageModel:
         usage = Usage()
         if not self._writes_calls:
             try:
-                reply = self._read(messages, tools, must_call=True)
+                reply = self._read_reply(ModelRequest(messages, tools, must_call=True))
             except _ToolsRejected as rejected:
                 self._stop_calling(str(rejected))
             else:
@@ -278,7 +277,7 @@ class LanguageModel:
                     return Completion(reply.text if reply.calls or not calls else "", reply.usage, calls)
                 usage = reply.usage
                 self._stop_calling("The model called none of the tools that were offered to it.")
-        reply = self._read(write_as_text(messages, tools), schema=build_call_schema(tools))
+        reply = self._read_reply(ModelRequest(write_as_text(messages, tools), schema=build_call_schema(tools)))
         calls = find_written_call(reply.text, tools)
         return Completion("" if calls else reply.text, usage + reply.usage, calls)
 
@@ -308,32 +307,15 @@ class LanguageModel:
         self._writes_calls = True
         self.tools_problem = f"{problem} So the model wrote its calls as text."
 
-    def _read(
-        self,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Completion:
-        reply = AnswerStream(
-            lambda stream: self._stream_with_retries(stream, messages, tools, schema, must_call=must_call)
-        )
+    def _read_reply(self, request: ModelRequest) -> Completion:
+        reply = AnswerStream(lambda stream: self._stream_with_retries(stream, request))
         return Completion(strip_unopened_reasoning("".join(reply)), reply.usage, reply.calls)
 
-    def _stream_with_retries(
-        self,
-        stream: AnswerStream,
-        messages: Sequence[dict[str, Any]],
-        tools: Sequence[Tool] = (),
-        schema: dict[str, Any] | None = None,
-        *,
-        must_call: bool = False,
-    ) -> Pieces:
+    def _stream_with_retries(self, stream: AnswerStream, request: ModelRequest) -> Pieces:
         attempt = 0
         while True:
             report, started, thought, failed = RequestReport(), False, False, None
-            pieces = self._endpoint.stream(messages, report, tools, schema, must_call=must_call)
+            pieces = self._endpoint.stream(request, report)
             if stream.reports_pauses:
                 pieces = read_in_background(pieces, report)
             try:
@@ -347,20 +329,20 @@ class LanguageModel:
             except GeneratorError as failure:
                 failed = failure
             finally:
-                self._record_usage(stream, messages, report)
+                self._record_usage(stream, request.messages, report)
             if failed is None:
                 stream.calls = join_pieces(report.calls)
                 if stream.calls:
                     return
-                # If the reasoning has used up the tokens of the answer, the request is repeated with more.
+                # Repeat the request with a higher limit if the reasoning has used up the tokens of the answer.
                 is_used_up = report.finish == "length" and not started
                 if (thought or is_used_up) and self._endpoint.make_room_for_reasoning() and is_used_up:
                     continue
                 self._finish(stream, report, started)
                 return
-            if tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
+            if request.tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
                 raise _ToolsRejected(str(failed))
-            if _is_about_images(failed) and any(count_images(one["content"]) for one in messages):
+            if _is_about_images(failed) and any(count_images(one["content"]) for one in request.messages):
                 self._rejects_images = True
                 raise ImagesRejected(str(failed))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
@@ -370,7 +352,7 @@ class LanguageModel:
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:
         longest = min(BACKOFF_S * 2.0**attempt, self._settings.openai_timeout_s)
-        # The pause is partly random, so that clients that were rejected together do not retry together.
+        # Part of the pause is random, so that clients that were rejected together do not retry together.
         return retry_after_s + longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
     def _record_usage(self, stream: AnswerStream, messages: Sequence[dict[str, Any]], report: RequestReport) -> None:

@@ -23,10 +23,12 @@ from rag_core.system import count_available_cores
 
 _INSTALL = [*(sys.executable, "-m", "pip", "install", "-r"), str(Path(__file__).parents[2] / "requirements-gguf.txt")]
 GGUF_INSTALL_COMMAND = shlex.join(_INSTALL)
+# The first bytes of every GGUF file.
 _MAGIC = b"GGUF"
+# The verbosity of llama.cpp at which it logs only errors.
 _ERRORS_ONLY = 1
-# Size of llama.cpp's prompt cache, which saves time because the prompts of one conversation begin alike. The default
-# size of llama.cpp is too large.
+# Size of llama.cpp's prompt cache. It saves time because the prompts of a conversation begin alike; llama.cpp's default
+# takes several GB.
 _PROMPT_CACHE_MIB = 512
 
 
@@ -84,8 +86,8 @@ class GgufServer:
         params.warmup = False
         params.verbosity = _ERRORS_ONLY
         for threads in (params.cpuparams, params.cpuparams_batch):
-            # llama.cpp's threads wait for each other in busy loops, so a thread without a free core slows down every
-            # step. By default, one core stays free for other work.
+            # llama.cpp's threads wait for each other in busy loops, so a thread without a free core slows down all
+            # others. Leave one core free for other work.
             threads.n_threads = max(1, count_available_cores() - 1)
             threads.poll = 0
         try:
@@ -101,9 +103,9 @@ class GgufServer:
             ) from None
 
     def _wait_until_ready(self, address: str) -> None:
-        """Send a request that passes through the queue of the server, and wait for the response.
+        """Send a request that the server queues, and wait for the response.
 
-        llama.cpp reports that it is ready shortly before it processes its queue. A server that is freed in between
+        llama.cpp reports that it is ready shortly before it processes its queue. If the server is freed in between, it
         hangs.
         """
         connection = HTTPConnection(address.removeprefix("http://"), timeout=self._settings.openai_timeout_s)
@@ -128,7 +130,7 @@ def find_gguf_problem(path: Path, names: SettingNames = ENVIRONMENT_NAMES) -> st
 
 
 def is_gguf_installed() -> bool:
-    """Return whether the optional package that runs GGUF files is installed; else see `GGUF_INSTALL_COMMAND`."""
+    """Return whether the optional package that runs GGUF files is installed."""
     # pip may have installed it after this process listed the folders of packages.
     importlib.invalidate_caches()
     return importlib.util.find_spec("xllamacpp") is not None
@@ -152,8 +154,7 @@ def install_gguf(output: Path) -> None:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("wb") as file:
-            # In its own session, pip is not interrupted if the user stops the app with Ctrl+C. An interrupted
-            # installation could leave half of the package.
+            # In a session of its own, pip is not interrupted by Ctrl+C, which could leave half of the package.
             done = subprocess.run(  # noqa: S603 # the arguments are constants
                 _INSTALL, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
             )

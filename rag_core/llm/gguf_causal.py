@@ -17,16 +17,16 @@ from rag_core.llm.gguf import GgufServer
 from rag_core.llm.setting_names import SettingNames
 from rag_core.types.marginalization import TokenDistribution
 
-# Number of tokens whose probabilities llama.cpp lists. Together, they have nearly all of the probability.
+# Number of tokens whose probabilities llama.cpp lists. Their probabilities add up to nearly 1.
 LISTED = 256
-# A short answer ends with its line.
+# Texts that end a short answer, which has one line.
 _LINE_ENDS = ("\n", "\n\n")
 
 
 class GgufCausalModel:
     """Predicts single tokens with the model of a `GgufServer`; it satisfies the protocol `CausalModel`.
 
-    llama.cpp keeps its state after a context, so that contexts which begin like an earlier one are evaluated quickly.
+    llama.cpp caches its state after each context, so contexts that begin like an earlier one are evaluated quickly.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class GgufCausalModel:
         return self._tokenize(str(prompt), add_special=True, parse_special=True)
 
     def encode(self, text: str) -> tuple[int, ...]:
-        """Return the tokens of a text; names of control tokens in it are plain text."""
+        """Return the tokens of a text, in which names of control tokens count as plain text."""
         return self._tokenize(text, parse_special=False)
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -73,7 +73,7 @@ class GgufCausalModel:
     def predict(self, contexts: Sequence[Sequence[int]]) -> list[TokenDistribution]:
         """Return the distribution of the next token after each context.
 
-        The `LISTED` most probable tokens are listed. The rest of the probability is divided equally among all others.
+        Each distribution lists the `LISTED` most probable tokens. All others have equal shares of the rest.
 
         Raises
         ------
@@ -83,9 +83,9 @@ class GgufCausalModel:
         options = {"n_predict": 1, "n_probs": LISTED, "temperature": 0, "cache_prompt": True}
         reply = self._request("POST", "/completion", {"prompt": [list(one) for one in contexts], **options})
         replies = reply if isinstance(reply, list) else [reply]
-        return [self._parse(one["completion_probabilities"][0]["top_logprobs"]) for one in replies]
+        return [self._parse_distribution(one["completion_probabilities"][0]["top_logprobs"]) for one in replies]
 
-    def _parse(self, listed: Sequence[dict[str, Any]]) -> TokenDistribution:
+    def _parse_distribution(self, listed: Sequence[dict[str, Any]]) -> TokenDistribution:
         tokens = np.array([one["id"] for one in listed], np.int32)
         values = np.array([one["logprob"] for one in listed], np.float64)
         unlisted = self.vocabulary_size - len(tokens)

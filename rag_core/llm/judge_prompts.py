@@ -1,7 +1,7 @@
 """Prompts with which a language model judges an answer, and the parsing of its replies.
 
-Answers and passages are untrusted input: they are quoted and escaped, the task follows them, and a reply consists of
-verdicts on numbered items, never of a score, so that no text can state its own score. A reply that does not have the
+Answers and passages are untrusted input, so they are quoted and escaped, and the task follows them. A reply consists of
+verdicts on numbered items and not of a score, so that no text can state its own score. A reply that does not have the
 required form gives no verdict.
 """
 
@@ -18,6 +18,7 @@ from rag_core.types.retrieval import Passage
 
 # Number of questions that the judge writes for an answer, as in RAGAS.
 QUESTIONS_WRITTEN = 3
+# Most characters of the reason for a verdict.
 LONGEST_REASON = 200
 
 # All prompts with passages begin alike, so that servers can cache the rules and the passages between requests.
@@ -61,7 +62,7 @@ def build_statement_messages(
     question: str, passages: Sequence[Passage], statements: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return chat messages that ask whether the passages support each statement of an answer, numbered from 1."""
-    items = _number("statements", statements)
+    items = _number_lines("statements", statements)
     return _build_messages(question, passages, items, _STATEMENTS, range(1, len(statements) + 1))
 
 
@@ -74,7 +75,7 @@ def build_expected_messages(
     question: str, passages: Sequence[Passage], sentences: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return chat messages that ask whether the passages state each sentence of the expected answer."""
-    items = _number("sentences", sentences)
+    items = _number_lines("sentences", sentences)
     return _build_messages(question, passages, items, _EXPECTED, range(1, len(sentences) + 1))
 
 
@@ -112,7 +113,7 @@ def parse_verdicts(reply: str, numbers: Sequence[int]) -> dict[int, Verdict]:
 
 
 def parse_questions(reply: str) -> WrittenQuestions | None:
-    """Return the questions in a reply; ``None`` if it lacks a question or whether the answer is noncommittal."""
+    """Return the questions in a reply; ``None`` if it has no question, or does not say "noncommittal"."""
     noncommittal = next(map(_parse_yes_no, _find_values(reply, "noncommittal", (str, bool))), None)
     given: list[object] = next(iter(_find_values(reply, "questions", list)), [])
     questions = [" ".join(one.split()) for one in given if isinstance(one, str) and one.strip()]
@@ -135,7 +136,7 @@ def _quote(tag: str, text: str) -> str:
     return f"<{tag}>\n{_quote_line(text)}\n</{tag}>"
 
 
-def _number(tag: str, texts: Sequence[str]) -> str:
+def _number_lines(tag: str, texts: Sequence[str]) -> str:
     lines = "\n".join(f"{number}. {_quote_line(text)}" for number, text in enumerate(texts, 1))
     return f"<{tag}>\n{lines}\n</{tag}>"
 

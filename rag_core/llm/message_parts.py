@@ -10,7 +10,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-# Tokens that an image is assumed to take. Endpoints count between some hundred and some thousand, by its size.
+# Tokens that are assumed for an image. Endpoints count between some hundred and some thousand, depending on its size.
 IMAGE_TOKENS = 1000
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Space that a download leaves free for the database and the index.
 _DISK_RESERVE_BYTES = 500_000_000
+# Bytes between two checks whether the download was cancelled.
 _PIECE_BYTES = 1 << 16
 _CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
 # How to use a file that was not downloaded by the application.
@@ -43,12 +44,12 @@ def build_model_path(model: CatalogueModel, folder: Path) -> Path:
 
 def is_downloaded(model: CatalogueModel, folder: Path) -> bool:
     """Return whether the whole file of a model is in the folder. The check compares the size only."""
-    return _size(build_model_path(model, folder)) == model.size_bytes
+    return _measure_size(build_model_path(model, folder)) == model.size_bytes
 
 
 def count_partial_bytes(model: CatalogueModel, folder: Path) -> int:
-    """Return how many bytes of an interrupted download are in the folder."""
-    return _size(_part(model, folder))
+    """Return the number of bytes in the folder from an interrupted download."""
+    return _measure_size(_part_path(model, folder))
 
 
 def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
@@ -90,7 +91,7 @@ def download_model(
     folder : Path
         It is created if it does not exist.
     on_progress : callable, optional
-        Called with the number of bytes that are there, and with the size of the file.
+        Called with the number of bytes that are in the folder, and with the size of the file.
     is_cancelled : callable, optional
         Called before each piece; the download stops if it returns true.
 
@@ -109,14 +110,14 @@ def download_model(
     DataFolderUnwritable
         The file cannot be written.
     """
-    path, part = build_model_path(model, folder), _part(model, folder)
+    path, part = build_model_path(model, folder), _part_path(model, folder)
     if is_downloaded(model, folder):
         return path
     if problem := find_capacity_problem(model, folder):
         raise ModelTooLarge(problem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(model, folder):
+        with _lock_model(model, folder):
             # Another process may have finished the download since the first check.
             if not is_downloaded(model, folder):
                 _fetch(model, part, on_progress, is_cancelled)
@@ -143,8 +144,8 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
     if not folder.is_dir():
         return
     try:
-        with _locked(model, folder):
-            _part(model, folder).unlink(missing_ok=True)
+        with _lock_model(model, folder):
+            _part_path(model, folder).unlink(missing_ok=True)
             build_model_path(model, folder).unlink(missing_ok=True)
     except OSError as error:
         raise DataFolderUnwritable(
@@ -154,7 +155,7 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
 
 
 @contextmanager
-def _locked(model: CatalogueModel, folder: Path) -> Iterator[None]:
+def _lock_model(model: CatalogueModel, folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / f".{model.file}.lock", timeout=0, thread_local=False)
@@ -176,9 +177,9 @@ def _fetch(
     """Download the missing bytes of a file."""
     import httpx
 
-    if (offset := _size(part)) >= model.size_bytes:
+    if (offset := _measure_size(part)) >= model.size_bytes:
         return
-    # The numbers of a range count the bytes of the file only if the content is not compressed.
+    # Request no compression, because a range of a compressed reply does not count the bytes of the file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
     client = httpx.Client(
         follow_redirects=True,
@@ -200,7 +201,7 @@ def _fetch(
                     file.write(piece)
                     done += len(piece)
                     on_progress(done, model.size_bytes)
-                    # The checksum of a longer file is wrong, so the rest is not read.
+                    # Do not read the rest of a longer file, whose checksum would be wrong.
                     if done > model.size_bytes:
                         break
                 file.flush()
@@ -213,7 +214,7 @@ def _fetch(
             reason = f"HTTP {error.response.status_code}"
         else:
             reason = str(error) or type(error).__name__
-        kept = f"It continues after the first {format_size(_size(part))}. " if _size(part) else ""
+        kept = f"It continues after the first {format_size(_measure_size(part))}. " if _measure_size(part) else ""
         raise DownloadInterrupted(
             f"{model.name} could not be downloaded from {urlsplit(model.url).hostname} ({reason}). Check the network "
             f"connection, and download it again. {kept}Without a network, copy the file from {model.url} to this "
@@ -229,7 +230,7 @@ def _require_https(request: httpx.Request) -> None:
 
 
 def _check_offset(reply: httpx.Response, requested: int) -> int:
-    """Return at which byte of the file a reply starts: a server may ignore the requested range and send all bytes."""
+    """Return the first byte of the file in a reply; 0 if the server ignores the requested range."""
     import httpx
 
     if reply.status_code != httpx.codes.PARTIAL_CONTENT:
@@ -252,9 +253,9 @@ def _verify(model: CatalogueModel, part: Path) -> None:
         )
 
 
-def _part(model: CatalogueModel, folder: Path) -> Path:
+def _part_path(model: CatalogueModel, folder: Path) -> Path:
     return folder / f"{model.file}.part"
 
 
-def _size(path: Path) -> int:
+def _measure_size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0

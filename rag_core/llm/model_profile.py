@@ -24,29 +24,29 @@ from rag_core.types.usage import Usage
 
 # A model with this context can read whole pages.
 CAPABLE_TOKENS = 16_384
-# Maximum length of an answer of a capable model, if none is set: it writes more than two sentences.
+# Default limit on the answer of a capable model, which writes more than the two sentences of a small one.
 CAPABLE_ANSWER_TOKENS = 1600
-# Seconds to wait for each reply about the context. A question waits for it once.
+# Seconds to wait for each reply about the context. The first question waits for these replies.
 _TIMEOUT_S = 3.0
-# Seconds after which an endpoint is asked again that did not answer, or whose model was not loaded.
+# Seconds after which the endpoint is asked again if it did not answer or had not loaded the model.
 _ASK_AGAIN_S = 60.0
 
 
 class ModelProfile:
-    """The context and the capability of a model, which are found out when they are first needed. Thread-safe.
+    """The context and the capability of a model. The endpoint is asked when they are first needed. Thread-safe.
 
     Parameters
     ----------
     settings : Settings
     reported : int, optional
-        Context length that the endpoint reported before; it is used if the endpoint does not answer.
+        Context length that the endpoint reported in an earlier process, for the case that it does not answer.
     tested : Capability, optional
         The capability that a test of the connection found.
     """
 
     def __init__(self, settings: Settings, reported: int | None = None, tested: Capability | None = None) -> None:
         self._settings = settings
-        self._before = ReportedContext(tokens=reported or 0)
+        self._reported_before = ReportedContext(tokens=reported or 0)
         self._tested = tested
         self._lock = threading.Lock()
         self._reported: ReportedContext | None = None
@@ -65,7 +65,7 @@ class ModelProfile:
 
     @property
     def filled_tokens(self) -> int:
-        """The part of the context that a prompt may fill without need, such as that of a summary."""
+        """Limit on the tokens of a prompt that would fill any context, such as that of a summary."""
         return self._settings.openai_context_tokens or min(self.context_tokens, MAX_FILLED_TOKENS)
 
     @property
@@ -97,7 +97,7 @@ class ModelProfile:
         return "" if self._settings.openai_context_tokens else describe_ollama_remedy(self.reported)
 
     def estimate_question(self, budget: int) -> Usage:
-        """Return the most tokens of a question with ``budget`` tokens of pages, and their price."""
+        """Return the largest usage of a question with ``budget`` tokens of pages."""
         return estimate_usage(self._settings.token_price, (), "", (budget, self.answer_tokens))
 
     @property
@@ -117,7 +117,7 @@ class ModelProfile:
                     timeout_s=_TIMEOUT_S,
                 )
                 self._asked_at = time.monotonic()
-                self._reported = found = found if found.tokens or found.is_final else self._before
+                self._reported = found = found if found.tokens or found.is_final else self._reported_before
             return found
 
     def refresh(self) -> None:

@@ -14,11 +14,12 @@ from rag_core.llm.message_parts import join_text
 from rag_core.llm.tool_calls import CallPiece, Tool
 from rag_core.settings import Settings
 
-# The most probable words, since an answer repeats what the documents say.
+# With 0, the model writes the most probable words, which suits answers that repeat what documents say.
 TEMPERATURE = 0.0
-# Fields of a delta with reasoning: of DeepSeek and earlier versions of vLLM, and of vLLM and OpenRouter.
+# Fields with the reasoning in a delta. The first is of DeepSeek and earlier versions of vLLM, the second of vLLM and
+# OpenRouter.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
-# Reasons of some servers for the end of a text, and OpenAI's words for them.
+# OpenAI's word for each other word with which a server says why a text ended.
 _FINISHES = {
     "max_tokens": "length",
     "refusal": "content_filter",
@@ -160,9 +161,9 @@ class Responses:
 
 
 def _build_items(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a message as items of the Responses API, where each call of a tool and each result is an item.
+    """Return a message as items of the Responses API, in which each call of a tool and each result is an item.
 
-    Some servers accept an earlier answer of the model only as a list of content parts.
+    Earlier answers of the model are lists of content parts, because some servers accept no other form.
     """
     if message["role"] == "tool":
         output = {"call_id": message["tool_call_id"], "output": message["content"]}

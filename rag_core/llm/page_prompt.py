@@ -1,7 +1,7 @@
 """The prompt of a capable language model: pages of documents as numbered sources, and the rules of an answer.
 
-A reply is text, and lines that begin with a control word: ``NOT STATED:`` begins a refusal in any language, and
-``SEARCH:``, ``OPEN:`` and ``COMPUTE:`` ask for what the sources lack.
+A reply consists of text and of lines that begin with a control word. ``NOT STATED:`` begins a refusal in any language.
+``SEARCH:``, ``OPEN:`` and ``COMPUTE:`` are requests for what the sources lack.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rag_core.llm.prompts import escape_markup, format_exchanges, format_instruc
 from rag_core.types.conversations import Message
 from rag_core.types.retrieval import Passage
 
-# Most lines of one reply that ask for something, and most characters of one.
+# Most requests in a reply, and most characters of a request.
 MAX_REQUESTS = 3
 _MAX_REQUEST_CHARS = 300
 _NOT_STATED = "NOT STATED:"
@@ -59,28 +59,28 @@ tables and forms can be out of place; do not use a value whose row and column yo
 stands between ~~ and ~~ is struck out and no longer holds."""
 _CAN_SEARCH = "A search is possible: SEARCH, OPEN and COMPUTE can be used now."
 _CANNOT_SEARCH = "No further search is possible: answer from these sources, or reply with NOT STATED."
-# A line with a request of the model, and the beginning of a refusal; Markdown may surround the control word.
-# A line with a citation is an item of an answer, such as "OPEN: from nine to five [1]".
+# A line with a request. Markdown may surround the control word. A line with a citation is no request but an item of an
+# answer, such as "OPEN: from nine to five [1]".
 _REQUEST = re.compile(
     r"^(?:[^\S\n]|[>*`_-])*(?:\d[.)][ \t]*)?(SEARCH|OPEN|COMPUTE)[ \t*`_]*:(?!.*\[\d+\])[ \t*`_]*(.*?)[ \t\r*`]*$",
     re.MULTILINE,
 )
 _REFUSAL = re.compile(r"\A\s*(?:[^\S\n]|[>*`_-])*NOT STATED[ \t*`_]*:[ \t*`_]*", re.IGNORECASE)
-# The control word at the beginning of a later line of a partial answer; the control word is shown in lower case.
+# The control word of a refusal in a later line of a partial answer, which is shown in lower case.
 _PARTIAL_REFUSAL = re.compile(r"^([ \t>]*(?:[-*] )?)[*_`]*NOT STATED[ \t*`_]*:[ \t*`_]*", re.MULTILINE)
 _PARTIAL_SHOWN = r"\1Not stated: "
-# Most words of a sentence before a refusal, such as "I read all sources".
+# Most words before a refusal that are not an answer, such as "I read all sources".
 _PREAMBLE_WORDS = 15
 _MARKDOWN = re.compile(r"[\s>*`_-]+")
 _NUMBER = re.compile(r"^\d[.)]?")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-# Control words without blanks, of which a line that is being streamed may be the beginning.
+# Control words without blanks, for comparison with the beginning of a line that is being streamed.
 _REQUEST_WORDS, _REFUSAL_WORD = ("SEARCH:", "OPEN:", "COMPUTE:"), _NOT_STATED.replace(" ", "")
 
 
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
-    """What a model asks for: ``kind`` is ``SEARCH``, ``OPEN`` or ``COMPUTE``."""
+    """A request of a model; ``kind`` is ``SEARCH``, ``OPEN`` or ``COMPUTE``."""
 
     kind: str
     text: str
@@ -154,7 +154,7 @@ def format_source(source: Passage, *, is_part: bool = False) -> str:
 
 
 def parse_requests(reply: str) -> list[LookupRequest]:
-    """Return what a reply asks for, without repetitions; empty if it is an answer."""
+    """Return the distinct requests in a reply; none if it is an answer."""
     found = (LookupRequest(match[1], match[2].strip()[:_MAX_REQUEST_CHARS]) for match in _REQUEST.finditer(reply))
     return list(dict.fromkeys(one for one in found if one.text))[:MAX_REQUESTS]
 
@@ -162,7 +162,7 @@ def parse_requests(reply: str) -> list[LookupRequest]:
 def parse_refusal(reply: str) -> str | None:
     """Return the text of a refusal without its control word and without requests; ``None`` if there is no refusal.
 
-    Before the control word, a refusal has at most a short sentence without figures, which is left out.
+    A short sentence without digits before the control word is left out. Longer text before it is a partial answer.
     """
     text = _REQUEST.sub("", reply)
     if match := _REFUSAL.match(text):
@@ -175,16 +175,16 @@ def parse_refusal(reply: str) -> str | None:
 
 
 def strip_control_lines(reply: str) -> str:
-    """Return a reply without its lines that ask for something, and without the control word of a refusal."""
+    """Return a reply without requests and without the control word of a refusal."""
     text = _REQUEST.sub("", _REFUSAL.sub("", _REQUEST.sub("", reply)))
     return _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, text).strip()
 
 
 class ControlLineFilter:
-    """Hides requests, and the control word with which a refusal begins, in a reply while it is written.
+    """Hides requests and the control word of a refusal in a reply while it is written.
 
-    A line is kept back while it is, or may be the beginning of, a request or a control word. ``refuses`` is true once
-    the control word of a refusal was hidden.
+    A line is kept back as long as it can be a request or begin with a control word. ``refuses`` is true once the
+    control word of a refusal was hidden.
     """
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class ControlLineFilter:
         self._is_open = False
 
     def feed(self, piece: str) -> str:
-        """Return what users see of the next piece, and of the text kept back before it."""
+        """Return the text to show after the next piece, which may begin with text that was kept back."""
         shown = ""
         for part in _LINE.findall(piece):
             self._kept += part
@@ -207,7 +207,7 @@ class ControlLineFilter:
         return shown
 
     def finish(self) -> str:
-        """Return what is kept back at the end of a line or of the reply."""
+        """Return the text to show of what was kept back, at the end of a line or of the reply."""
         shown = self._release()
         self._is_open = False
         return shown
@@ -225,9 +225,9 @@ class ControlLineFilter:
 
 
 def _may_be_control_line(text: str, has_begun: bool) -> bool:
-    """Return whether the beginning of a line can turn out to be a request or the control word of a refusal."""
+    """Return whether a line that begins with ``text`` can be a request or begin with the control word of a refusal."""
     if word := (_PARTIAL_REFUSAL if has_begun else _REFUSAL).match(text):
-        # Markdown and blanks after the control word may follow. What follows the word of a refusal may be a request.
+        # Markdown or blanks may follow the control word of a refusal, and after them a request.
         rest = text[word.end() :]
         return not rest or (not has_begun and _may_be_control_line(rest, True))
     start = _NUMBER.sub("", _MARKDOWN.sub("", text))

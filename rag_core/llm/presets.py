@@ -1,4 +1,4 @@
-"""The kinds of servers and files that a language model can be connected from."""
+"""The kinds of servers and files from which a language model can be connected."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ModelPreset:
     example : str
         Example of an address or path that a user types.
     needs_key : bool
-        Whether a connection without an API key is always refused.
+        Whether the server refuses every request without an API key.
     list_path : str
-        Path below the server's root at which a server on this machine lists its models; empty if such a server is not
-        searched for.
+        Path of the list of models below the server's root, for the search for servers on this machine; empty for a kind
+        of server that is not searched for.
     is_file : bool
         Whether the model is a file that runs in this process.
     context_tokens : int

@@ -44,9 +44,9 @@ def load_prices(file: Path | None = None) -> list[ModelPrice]:
 
 
 def apply_price(settings: Settings, prices: Sequence[ModelPrice]) -> Settings:
-    """Return settings with the price of their model, if they set none and the table has one for the endpoint.
+    """Return settings with the price of the model in the table, unless a price is set or the table has none.
 
-    A model on this machine has no entry, and costs nothing.
+    The table has no prices for models on this machine, which cost nothing.
     """
     if settings.gguf or settings.token_price:
         return settings
@@ -79,7 +79,7 @@ def estimate_usage(
 
 
 def count_message_tokens(messages: Sequence[dict[str, Any]]) -> int:
-    """Return how many tokens of a model's context messages take at most, since tokenizers differ."""
+    """Return the largest number of tokens that messages can have in a model's context; tokenizers differ."""
     return math.ceil(sum(map(_count_tokens, messages)) / TRUSTED_SHARE)
 
 

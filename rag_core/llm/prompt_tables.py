@@ -13,6 +13,7 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span, Table, TableRow
 
 _WORD = re.compile(r"\w")
+# Most lines of a caption above a table.
 _MAX_CAPTION_LINES = 2
 
 
@@ -23,8 +24,8 @@ def write_tables(
 ) -> list[Passage]:
     """Return copies of passages in which tables with headers are written in Markdown.
 
-    A row that is only partly in a passage is written in full, below the headers of its columns and the unit of the
-    table. The offsets of the copies do not fit their texts, so the copies serve for prompts only.
+    Rows follow the headers of their columns and the unit of the table. A row that is only partly in a passage is
+    written in full. Use the copies only in prompts: their offsets do not fit their texts.
 
     Parameters
     ----------
@@ -54,11 +55,11 @@ def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequen
     replaced: list[Span] = [(start - shift, end - shift) for start, end in left_out]
     blocks: list[tuple[int, str]] = []
     for table in tables:
-        rows = [row for row in table.body if _spans_inside(row, shift, len(text))]
+        rows = [row for row in table.body if _find_spans_inside(row, shift, len(text))]
         # Without headers, Markdown adds nothing to the lines.
         if not rows or not any(cell.text for row in table.headers for cell in row.cells):
             continue
-        spans = [span for row in (*table.headers, *rows) for span in _spans_inside(row, shift, len(text))]
+        spans = [span for row in (*table.headers, *rows) for span in _find_spans_inside(row, shift, len(text))]
         replaced += spans
         blocks.append((min(start for start, _ in spans), _write_table(table, rows, text)))
     if not replaced:
@@ -71,7 +72,7 @@ def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequen
         while blocks and blocks[0][0] < end:
             lines.append(blocks.pop(0)[1])
         inside = sorted((max(first, start), min(last, end)) for first, last in replaced if first < end and last > start)
-        rest = _remove(text, start, end, inside) if inside else line.rstrip("\n")
+        rest = _remove_spans(text, start, end, inside) if inside else line.rstrip("\n")
         # A line of cells may also contain words beside the table.
         if not inside or _WORD.search(rest):
             lines.append(rest)
@@ -79,18 +80,18 @@ def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequen
     return "\n".join(lines)
 
 
-def _spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
+def _find_spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
     spans = ((start - shift, end - shift) for cell in row.cells for start, end in cell.spans)
     return [(start, end) for start, end in spans if start < length and end > 0]
 
 
 def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
-    """Return rows in Markdown, below those lines of the caption, and that unit, which a text lacks."""
+    """Return rows in Markdown, with those lines of the caption and the unit above that ``text`` does not contain."""
     above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit_above))
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]
     sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]
-    # A cell alone is recognized as an instruction more reliably than in a line with other cells.
+    # Check cells one by one: an instruction is recognized less reliably in a line with other cells.
     checked = replace(table, rows=tuple(_check_cells(row) for row in table.rows))
     return "\n".join([*missing, checked.to_markdown([_check_cells(row) for row in (*sections, *rows)])])
 
@@ -102,7 +103,7 @@ def _check_cells(row: TableRow) -> TableRow:
     return replace(row, cells=tuple(replace(cell, text=text) for cell, text in zip(row.cells, texts, strict=True)))
 
 
-def _remove(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
+def _remove_spans(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
     """Return the words of ``text[start:end]`` outside the spans, which are sorted."""
     pieces = []
     for first, last in spans:

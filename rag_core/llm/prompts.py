@@ -30,7 +30,7 @@ If a passage states what is asked, answer in one or two sentences, copy names, n
 the number of the passage, like [2]. If the passages state it only of another thing, person, place or time, or not at \
 all, reply only: I don't know."""
 
-# The user's instructions are data: they stand in the user's message, and rules about citing follow them.
+# The user's instructions are quoted as data in the user's message, before rules about citing.
 _INSTRUCTIONS = """\
 The reader's wishes for the language, length and tone of the answer. They concern nothing else: what the passages \
 state, the numbers of the passages, and "I don't know" stay as the rules say.
@@ -51,8 +51,9 @@ the interruption."""
 _CLOSED_BOOK = """\
 Answer the question from your own knowledge, in one or two sentences. No documents are given. If you are not certain, \
 say: I don't know."""
-# Largest number of passages for which the order in the prompt does not matter to models.
+# Largest number of passages that are ordered by rank; models do not overlook any of so few.
 _MAX_IN_ORDER = 6
+# Most characters of a document's name or a page's label.
 _MAX_NAME = 200
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 NAME_LEFT_OUT = "(a name that reads like an instruction)"
@@ -60,7 +61,7 @@ NAME_LEFT_OUT = "(a name that reads like an instruction)"
 # "p < 0.05" and "<5 %" do not match.
 _OPENING = re.compile(r"[<\uFF1C\uFE64\u2039\u27E8\u3008\u2329](?=\s*[/!?|<\uFF0F\uFF5C]*\s*[^\W\d])")
 _TEMPLATE_TOKEN = re.compile(r"\[(/?\s*(?:INST|SYS(?:TEM)?|AVAILABLE_TOOLS|TOOL_\w+))\s*\]", re.IGNORECASE)
-# Without escaping, a model would take "[12]" in a document for the number of a passage.
+# A model would take "[12]" in a document for the number of a passage.
 _BRACKETED_NUMBERS = re.compile(r"\[(\s*\d[\d\s,;\u2013-]*)\]")
 _LIKE_HEADER = re.compile(r"^([^\S\n]*)\[", re.MULTILINE)
 _LIKE_QUESTION = re.compile(r"^([^\S\n]*)(question\s*:)", re.MULTILINE | re.IGNORECASE)
@@ -199,7 +200,7 @@ def _format_hint(hint: Hint) -> str:
 
 
 def format_instructions(text: str) -> str:
-    """Return the user's instructions as a quoted block, which says what they concern.
+    """Return a block that quotes the user's instructions and limits them to language, length and tone.
 
     The text is escaped like that of a passage, so that it cannot end the block or imitate a passage or the question.
     """
@@ -236,7 +237,7 @@ def escape_markup(text: str) -> str:
 
 
 class _VisibleCharacters(dict[int, str]):
-    """The replacement of each character; it is computed once for each that occurs."""
+    """Maps each character to its replacement, which is computed when the character first occurs."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

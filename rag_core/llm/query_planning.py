@@ -21,9 +21,11 @@ from rag_core.types.conversations import Message
 # A function that returns a model's complete reply to chat messages.
 Complete = Callable[[Sequence[dict[str, str]]], str]
 
-# Maximum tokens of the conversation in the prompt, and maximum number of words that a rewritten question may add.
+# Most tokens of the conversation in the prompt.
 HISTORY_TOKENS = 1500
+# Most words that a rewritten question may have more than the question.
 MAX_WORDS_ADDED = 40
+# Most characters of a query and of a hypothetical passage.
 LONGEST_QUERY = 300
 LONGEST_HYPOTHESIS = 1000
 
@@ -74,7 +76,7 @@ def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
 
 
 def write_hypothesis(complete: Complete, question: str) -> str:
-    """Return a hypothetical passage that would answer the question, only for use in a search.
+    """Return a hypothetical passage that would answer the question. Use it only to search.
 
     The method is that of Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
@@ -125,12 +127,11 @@ def parse_rewritten_question(reply: str, question: str, conversation: str) -> st
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MAX_WORDS_ADDED:
         return ""
-    # A reply that is a statement means that the model answered the question instead of rewriting it.
+    # A statement is an answer to the question.
     if wording.endswith((".", "!")) and question.rstrip().endswith("?"):
         return ""
     known = {word.lower() for text in (question, conversation) for word in find_content_words(text)}
     added = [word.lower() for word in find_content_words(wording)]
-    # Reject a question if most of its content words are new.
     return wording if added and sum(word in known for word in added) * 2 >= len(added) else ""
 
 

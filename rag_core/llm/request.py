@@ -1,4 +1,4 @@
-"""Reports of requests to an endpoint, what its errors say, and checks of its address.
+"""The content and the report of a request to an endpoint, and the parsing of headers, errors and addresses.
 
 The module imports no client library; it reads the attributes of errors by name.
 """
@@ -6,14 +6,14 @@ The module imports no client library; it reads the attributes of errors by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from rag_core.llm.tool_calls import CallPiece
+from rag_core.llm.tool_calls import CallPiece, Tool
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 # Error codes of stream events, mapped to the equivalent HTTP status.
@@ -21,25 +21,59 @@ STATUS_BY_ERROR_CODE = {
     **{"server_error": 500, "rate_limit_exceeded": 429, "insufficient_quota": 429},
     **{"api_error": 500, "overloaded_error": 529, "rate_limit_error": 429},
 }
-# A reasoning model may write this many times as many tokens as its answer may have, since its reasoning counts too.
+# Limit on the tokens of a reply with reasoning, as a multiple of the limit on the answer alone.
 REASONING_FACTOR = 4
-# Words in an error message which mean that an option is unknown, not that the option's value is out of range.
+# Words of an error message that rejects an option, in contrast to one that rejects only the option's value.
 _UNKNOWN = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:permitted|allowed)|extra|deprecated", re.I
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
-# This option is never dropped, since the provider would then store the request.
+# This option is never dropped: without it, the provider would store the request.
 _REQUIRED_OPTION = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """The content of a request to a model.
+
+    Attributes
+    ----------
+    messages : sequence of dict
+        Chat messages, as in `rag_core.llm.message_parts`.
+    tools : sequence of Tool
+        Tools that the model can call.
+    schema : dict, optional
+        JSON schema of the reply. Not every endpoint enforces it.
+    must_call : bool
+        Whether the model has to call a tool. Not every endpoint enforces this.
+    """
+
+    messages: Sequence[dict[str, Any]]
+    tools: Sequence[Tool] = ()
+    schema: dict[str, Any] | None = None
+    must_call: bool = False
 
 
 @dataclass(slots=True)
 class RequestReport:
     """The result of a request. It is complete when the stream has ended, even if it ended with an error.
 
-    ``finish`` is as in `rag_core.llm.openai_apis.StreamEvent`. ``written`` is the whole text of the model, including
-    ``refusal``. ``tokens`` are the input and output tokens, if the endpoint reports them. ``calls`` contains the pieces
-    of the calls of tools. ``is_reasoning`` is true while the model reasons. ``disconnect`` ends the wait for the next
-    event of the stream in another thread.
+    Attributes
+    ----------
+    finish : str
+        Why the text ended, as in `rag_core.llm.openai_apis.StreamEvent`.
+    written : str
+        The whole text of the model, including ``refusal``.
+    refusal : str
+        The text with which the model refuses to answer.
+    tokens : tuple of int, optional
+        Input and output tokens, if the endpoint reports them.
+    calls : list of CallPiece
+        Pieces of the calls of tools.
+    is_reasoning : bool
+        Whether the model has reasoned since its last piece of text.
+    disconnect : callable
+        Closes the connection, so that a thread that waits for the next event wakes.
     """
 
     finish: str = ""

@@ -21,9 +21,9 @@ def read_entries(file: Path, key: str, entries: TypeAdapter[list[T]], title: str
     file : Path
     key : str
     entries : TypeAdapter
-        What each entry contains.
+        Validates the list.
     title, remedy : str
-        What the file is, and what to do if it cannot be read, for errors.
+        For error messages: what the file is, and what to do if it cannot be read.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from typing import Any
 
 from rag_core.llm.json_replies import build_object_schema, find_objects
 
-# Most characters of a text or number in the arguments of a call.
+# Most characters of a text, and most numbers of a list, in the arguments of a call.
 _LONGEST_ARGUMENT = 300
 _MAX_ITEMS = 10
 _TEXT_RULES = """\
@@ -24,7 +24,7 @@ Reply with one call in JSON and nothing else: {{"name": "â€¦", "arguments": {{â€
 
 
 class ToolArgumentError(ValueError):
-    """A call has arguments that its tool cannot use; the message is for the model."""
+    """The arguments of a call cannot be used. The message is for the model, which can call the tool again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,10 @@ class Tool:
     ----------
     name, description : str
     parameters : mapping of str to str
-        What each parameter means, by its name. The value is a text, or a list of numbers if the name ends in "s".
+        The meaning of each parameter by its name. Arguments are texts, or lists of whole numbers if the name of the
+        parameter ends in "s".
     required : tuple of str
-        The parameters without which the tool cannot run.
+        The names of the parameters without which the tool cannot run.
     """
 
     name: str
@@ -48,7 +49,9 @@ class Tool:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        described = {name: {**_schema_of(name), "description": meaning} for name, meaning in self.parameters.items()}
+        described = {
+            name: {**_build_parameter_schema(name), "description": meaning} for name, meaning in self.parameters.items()
+        }
         return build_object_schema(described, self.required)
 
     def describe(self, parameter: str) -> str:
@@ -77,10 +80,10 @@ class CallPiece:
 
 
 def join_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
-    """Return the calls of which a stream contained the pieces; calls without a name are left out.
+    """Return the calls whose pieces a stream contained, except calls without a name.
 
-    Some servers give all calls the same index, so another id at the same index begins another call. Calls without an id
-    get one.
+    A piece with another id at the same index begins another call, because some servers give all calls the same index.
+    Calls without an id get one.
     """
     calls: list[ToolCall] = []
     indexes: list[int] = []
@@ -102,7 +105,7 @@ def join_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
 
 
 def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
-    """Return the call of a tool that a model wrote as text, in JSON, instead of calling it; empty if there is none.
+    """Return the first call of a tool that a text contains as JSON; empty if it contains none.
 
     >>> find_written_call('{"name": "finish", "arguments": {}}', [Tool("finish", "", {})])
     (ToolCall(call_id='call_1', name='finish', arguments='{}'),)
@@ -115,7 +118,7 @@ def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
 
 
 def write_as_text(messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> list[dict[str, str]]:
-    """Return a conversation with tools as one without: the rules describe the tools, and calls and results are text."""
+    """Return a conversation in which rules describe the tools, and calls and results are text."""
     described = "\n".join(
         f"- {one.name}({', '.join(map(one.describe, one.parameters))}): {one.description}" for one in tools
     )
@@ -138,13 +141,12 @@ def build_call_schema(tools: Sequence[Tool]) -> dict[str, Any]:
 
 
 def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:
-    """Return the arguments of a call: texts, and lists of integers; parameters that the tool does not have are ignored.
+    """Return the arguments of a call; ignore arguments for which the tool has no parameter.
 
     Raises
     ------
     ToolArgumentError
-        The arguments are no JSON object, a required one is missing or empty, or one has a wrong type. The message is
-        for the model, which can call the tool again.
+        The arguments are not a JSON object, a required one is missing or empty, or one has a wrong type.
     """
     try:
         given = json.loads(call.arguments or "{}")
@@ -157,7 +159,9 @@ def parse_arguments(call: ToolCall, tool: Tool) -> dict[str, Any]:
         value = given.get(name)
         if value is None or value == "":
             continue
-        arguments[name] = _parse_numbers(tool, name, value) if _is_list(name) else _parse_text(tool, name, value)
+        arguments[name] = (
+            _parse_numbers(tool, name, value) if _is_list_parameter(name) else _parse_text(tool, name, value)
+        )
     if missing := [name for name in tool.required if name not in arguments]:
         raise ToolArgumentError(f"The request needs a value for {', '.join(missing)}.")
     return arguments
@@ -180,14 +184,14 @@ def build_result_message(call: ToolCall, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.call_id, "content": text}
 
 
-def _is_list(name: str) -> bool:
+def _is_list_parameter(name: str) -> bool:
     return name.endswith("s")
 
 
-def _schema_of(name: str) -> dict[str, Any]:
+def _build_parameter_schema(name: str) -> dict[str, Any]:
     return (
         {"type": "array", "items": {"type": "integer"}, "maxItems": _MAX_ITEMS}
-        if _is_list(name)
+        if _is_list_parameter(name)
         else {"type": "string"}
     )
 

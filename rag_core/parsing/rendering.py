@@ -7,13 +7,13 @@ import base64
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rag_core.errors import DamagedDocument, EncryptedDocument, ExtractionFailed
 from rag_core.parsing.formats.accepted import require_format
-from rag_core.parsing.workers.messages import build_opening, pack_array
+from rag_core.parsing.workers.messages import build_opening, pack_array, unpack_array
 from rag_core.parsing.workers.process import WorkerDiedError, WorkerProcess, WorkerTimedOutError
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import PageImage
@@ -21,6 +21,17 @@ from rag_core.types.documents import PageImage
 _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
 # The number of pictures that are kept, so that a page that was drawn ahead or shown before appears at once.
 _KEPT = 16
+
+
+class PdfCharacters(NamedTuple):
+    """The characters of a page of a PDF, their boxes as fractions of the page, and the number of pages of the file.
+
+    ``boxes`` has the shape (n, 4); the box of a character that is not drawn is NaN.
+    """
+
+    text: str
+    boxes: FloatArray
+    page_count: int
 
 
 class PageRenderer:
@@ -106,24 +117,40 @@ class PageRenderer:
         arrays = {"caption": pack_array(caption), "words": pack_array(words), "others": pack_array(others)}
         return self._draw(path, page_index, name, {"do": "figure", "index": page_index, "scale": scale, **arrays})
 
+    def read_characters(self, path: Path, page_index: int, *, name: str) -> PdfCharacters:
+        """Return the characters of a page of a PDF in the order of its content stream.
+
+        Raises
+        ------
+        UnknownFormat, EncryptedDocument, DamagedDocument, ExtractionFailed
+        """
+        with self._lock:
+            found = self._request(path, page_index, name, {"do": "characters", "index": page_index})
+        codes, boxes = unpack_array(found["codes"]), unpack_array(found["boxes"])
+        return PdfCharacters("".join(map(chr, codes.tolist())), boxes, int(found["page_count"]))
+
     def _draw(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> PageImage | None:
         with self._lock:
             key = repr((_identify_file(path), request))
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-            try:
-                self._prepare(path, name)
-                result = self._ask(request, name)
-            except (WorkerDiedError, WorkerTimedOutError) as loss:
-                self._worker = self._open = None
-                how = str(loss) or f"it took longer than {self._timeout_s:g} s"
-                raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
+            result = self._request(path, page_index, name, request)
             image = PageImage(base64.b64decode(result.pop("png")), **result) if result else None
             self._kept[key] = image
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return image
+
+    def _request(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the worker's answer about a page of a file; the caller has the lock."""
+        try:
+            self._prepare(path, name)
+            return self._ask(request, name)
+        except (WorkerDiedError, WorkerTimedOutError) as loss:
+            self._worker = self._open = None
+            how = str(loss) or f"it took longer than {self._timeout_s:g} s"
+            raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
 
     def close(self) -> None:
         """End the worker; the next call of `render` starts a new worker."""
@@ -172,4 +199,4 @@ def _identify_file(path: Path) -> tuple[Any, ...]:
 # The renderer that the parts of a process share; it starts its worker when it draws the first page.
 _shared = PageRenderer()
 atexit.register(_shared.close)
-render_page, render_figure = _shared.render, _shared.render_figure
+render_page, render_figure, read_characters = _shared.render, _shared.render_figure, _shared.read_characters

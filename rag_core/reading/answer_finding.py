@@ -1,4 +1,4 @@
-"""Find the answer to a question in pages, with a model that reads question and text together."""
+"""Find answers to a question in pages, with the answerability model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage, ReadTexts, to_log_odds
 from rag_core.types.tables import Table
 
-# Weights of the model's log-odds that an excerpt, or a row of a table, answers, and of those of the answer's span.
+# Weights of the log-odds that an excerpt of sentences or a table row answers the question, and of the log-odds of the
+# answer's span.
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
-# Bounds of the probabilities and of the log-odds of a span, so that the model alone does not decide.
+# Bounds of the probabilities, and of the log-odds of a span, so that the model does not decide alone.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
-# Reading lowers the score of nine excerpts in ten by more than this, and raises hardly any.
+# Reading lowers the scores of 90 % of excerpts by more than this value, and raises hardly any.
 LEAST_LOSS = 1.0
 _FISCAL = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE)
 # A word with hyphens, or a number with its separators and sign.
@@ -30,19 +31,20 @@ _WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """An answer that the model found.
+    """An answer that the model found in an excerpt.
 
     Attributes
     ----------
     excerpt : Excerpt
     place : PageSpan
-        Where the answer is; the empty start of the excerpt if the model marks only the caption of a table.
+        Span of the answer on the page. If the model marks only the caption of a table, an empty span at the start of
+        the excerpt.
     text : str
         The answer without line breaks; empty if the model marks only the caption of a table.
     probability, span_score : float
-        As in `Reading`.
+        See `Reading`.
     score : float
-        How well it answers in comparison to answers in other excerpts.
+        Score for comparison with answers in other excerpts; higher is better.
     """
 
     excerpt: Excerpt
@@ -54,7 +56,7 @@ class FoundAnswer:
 
     @property
     def passage(self) -> Passage:
-        """The best passage of the page."""
+        """The passage of the excerpt."""
         return self.excerpt.passage
 
 
@@ -77,16 +79,17 @@ def find_answers(
     question : str
     passages : sequence of Passage
         Best first.
-    page_texts, tables : mapping of PageKey
-        The texts and tables of the pages of the first passages.
+    page_texts, tables : mapping
+        Texts and tables of the pages of the first passages, by `Passage.page_key`.
     read : callable
         See `ReadTexts`.
     compare : callable
         See `Compare`.
     dates : AskedDates
+        The dates in the question.
     enough : int, optional
-        Reading ends when answers in so many places are probably better than those in the excerpts that are not read. By
-        default, all excerpts are read.
+        Number of wanted places. Reading ends when answers in this number of places are probably better than answers in
+        the remaining excerpts. By default, all excerpts are read.
     """
     excerpts = select_excerpts(question, passages, page_texts, tables, compare, dates)
     found: list[FoundAnswer] = []
@@ -101,7 +104,7 @@ def find_answers(
             break
         reading = next(readings)
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
-        # The span may be in the caption or the unit of a table, which are no answer; the row may be one nevertheless.
+        # A span in the caption or the unit of a table has no place, but the row may be the answer nevertheless.
         located = excerpt.locate(start, end)
         cell = located.cell if located else None
         if cell and excerpt.table and _has_open_year(question, excerpt.table.column_header(cell.column)):
@@ -119,7 +122,7 @@ def find_answers(
 
 
 def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
-    """Return the number of places without a common part, of which a table is one, with answers of at least a score."""
+    """Return the number of separate places with answers of at least a score. A whole table is one place."""
     places: list[tuple[PageKey, int, int]] = []
     for one in sorted(found, key=lambda one: -one.score):
         table = one.excerpt.table
@@ -134,7 +137,10 @@ def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
 
 
 def _has_open_year(question: str, header: str) -> bool:
-    """Return whether a question is about a fiscal year, and that of a column may be named after either of two years."""
+    """Return whether a question is about a fiscal year, while the fiscal year of a column can have two names.
+
+    See `list_fiscal_years`.
+    """
     ends = (one for written in find_dates(header.replace(HEADING_SEPARATOR, " ")) for one in written.readings)
     return _FISCAL.search(question) is not None and any(
         len(list_fiscal_years(one.year, one.month)) > 1 for one in ends if one.year
@@ -142,9 +148,6 @@ def _has_open_year(question: str, header: str) -> bool:
 
 
 def _widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span that also contains the rest of the words at its ends, since a part may mean something else.
-
-    Tokens of the reading model end within words such as "forty-one" and "$5".
-    """
+    """Return a span that is extended to whole words. Tokens of the model can end within words such as "forty-one"."""
     words = [word.span() for word in _WORD.finditer(text) if word.start() < end and start < word.end()]
     return (min(start, words[0][0]), max(end, words[-1][1])) if words else (start, end)

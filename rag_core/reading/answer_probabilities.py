@@ -1,4 +1,4 @@
-"""The probabilities of the answers that a passage gives, from the readings of its excerpts."""
+"""Compute the probabilities of answers given a passage, from the readings of its excerpts."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from rag_core.text.normalize import normalize_answer
 from rag_core.types.mixtures import UNKNOWN
 from rag_core.types.retrieval import Passage
 
-# Number of different answers of a passage.
+# Maximum number of distinct answers given a passage.
 MAX_ANSWERS = 4
 
 
 def compute_probabilities_by_passage(
     passages: Sequence[Passage], find_answers: Callable[[Passage], Sequence[FoundAnswer]]
 ) -> dict[str, dict[str, float]]:
-    """Return ``p(y|x, d)`` by chunk id, from the answers that ``find_answers`` finds in each passage.
+    """Return ``p(y|x, d)``, the probabilities of the answers given each passage, by chunk id.
 
-    These are probabilities of the reading model that a text answers the question, normalized for each passage, and
-    no likelihoods of the texts of the answers.
+    They are not likelihoods of the texts of answers, but probabilities of the answerability model that an excerpt
+    answers the question, normalized for each passage. ``find_answers`` returns the answers in a passage.
     """
     found = [compute_answer_probabilities(find_answers(one)) for one in passages]
     return dict(zip([one.chunk_id for one in passages], unify_answers(found), strict=True))
 
 
 def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, float]:
-    """Return ``p(y|x, d)`` over the answers found in one passage and `UNKNOWN`; the probabilities sum to 1.
+    """Return ``p(y|x, d)`` over the answers in one passage and `UNKNOWN`; the probabilities sum to 1.
 
-    The probability that the passage answers the question, which is the highest probability of its excerpts, is divided
-    among the answers in proportion to the probabilities of their excerpts. `UNKNOWN` gets the rest. Answers with the
-    same normal form are one answer.
+    The highest probability of an excerpt is that of the passage. It is divided among the answers in proportion to the
+    probabilities of their excerpts. `UNKNOWN` has the rest. Answers with the same normal form are one answer.
     """
     texts: dict[str, str] = {}
     best: dict[str, float] = {}
@@ -47,7 +46,7 @@ def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, floa
 
 
 def unify_answers(distributions: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """Return the distributions with one text for all answers that have the same normal form."""
+    """Return the distributions with the same text for all answers that have the same normal form."""
     texts: dict[str, str] = {}
     return [
         {texts.setdefault(normalize_answer(text), text): value for text, value in one.items()} for one in distributions

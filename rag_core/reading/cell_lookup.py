@@ -1,4 +1,4 @@
-"""Look up the cells of tables by the words of their row and their column, with their numbers, units and scales."""
+"""Look up cells of tables by words of their row and column, with their numbers, units and scales."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from rag_core.text.words import find_content_stems
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table, TableCell, TableRow
 
-# Least share of the words of the wanted row that the label of a row and its sections must contain.
-_LEAST_SHARE = 0.6
-# Labels of percentages and of values per unit.
+# Minimum share of the wanted words in the label and the sections of a row.
+_MIN_SHARE = 0.6
+# Words in labels of percentages and of values per unit, to which the scale of a table does not apply.
 _PER_UNIT = re.compile(r"\bper\b|%|\bpercent|\bEPS\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _SYMBOL = r"US\$|[$€£¥]"
 _CURRENCY = re.compile(rf"{_SYMBOL}|\s|{CURRENCY_CODE}")
-# A figure without a unit of its own, except for a currency symbol.
+# A figure without a unit, which may have a currency symbol.
 _FIGURE = re.compile(rf"[(−–-]?\s?(?P<symbol>{_SYMBOL})?\s?[(−–-]?(?P<digits>\d[\d.,\u00a0\u2009\u202f]*)\)?")
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\d]+)[)\]]\s*$")
 _FOOTNOTE = re.compile(r"[a-f*†]|[ivx]+|(?:note|see)\b.*", re.IGNORECASE)
-_LONGEST_SYMBOL = 4
-# How many characters at the top of a page, and before a table, may state the scale of its figures.
+# Maximum number of letters of the symbol of a unit.
+_MAX_SYMBOL = 4
+# Numbers of characters at the beginning of a page, and before a table, in which a scale applies to the table.
 _HEAD, _BEFORE = 700, 300
 
 
@@ -37,13 +38,14 @@ class FoundCell:
     Attributes
     ----------
     page_index : int
+        Page of the table.
     table : Table
     row : TableRow
     cell : TableCell
     number : Number
-        Its only number.
+        The only number in the cell.
     score : float
-        How well the labels of the row fit the wanted words, 0..1.
+        Score of the row, from 0 to 1; see `find_cells`.
     """
 
     page_index: int
@@ -55,12 +57,12 @@ class FoundCell:
 
     @property
     def start(self) -> int:
-        """The offset of the first character of the row in the text of the page."""
+        """Offset of the row's first character in the text of the page."""
         return min(cell.start for cell in self.row.cells if cell.spans)
 
     @property
     def end(self) -> int:
-        """The offset after the row in the text of the page."""
+        """Offset after the row in the text of the page."""
         return max(cell.end for cell in self.row.cells)
 
     @property
@@ -75,7 +77,7 @@ class FoundCell:
 
     @property
     def text(self) -> str:
-        """The text of the cell, with the unit in brackets of its header or label, and the currency of its column."""
+        """The text of the cell, with the currency of its column, and the unit in brackets in its header or label."""
         figure = _FIGURE.fullmatch(self.cell.text)
         if figure is None:
             return self.cell.text
@@ -84,38 +86,42 @@ class FoundCell:
         symbols = {one["symbol"] for one in figures if one and one["symbol"]}
         symbol = symbols.pop() if len(symbols) == 1 and not figure["symbol"] else ""
         unit = find_bracketed_unit(self.header) or find_bracketed_unit(self.row.label)
-        at = figure.start("digits")
-        return f"{self.cell.text[:at]}{symbol}{self.cell.text[at:]}{'' if unit == '%' else ' '}{unit}".rstrip()
+        start = figure.start("digits")
+        return f"{self.cell.text[:start]}{symbol}{self.cell.text[start:]}{'' if unit == '%' else ' '}{unit}".rstrip()
 
     @property
     def value(self) -> Decimal:
-        """The number of the cell, multiplied by a scale that the cell itself states, as in "€1.2bn"."""
+        """The number of the cell, multiplied by a scale in the cell, as in "€1.2bn"."""
         is_negative = _CURRENCY.sub("", self.cell.text)[0] in "(−–-"
         return min(self.number.values) * (-1 if is_negative else 1)
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the scale of the table applies: to amounts, but not to percentages and values per unit."""
+        """Whether the scale of the table applies to the number, which is no percentage and no value per unit."""
         return not _PER_UNIT.search(f"{self.label} {self.header} {self.cell.text}")
 
 
 def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_rows: int) -> list[FoundCell]:
-    """Return cells with numbers whose row and column have the given words, best row first.
+    """Return cells with numbers in the rows and columns with the wanted words, best row first.
+
+    The score of a row is the share of the wanted words in its label and sections, reduced a little if its label
+    contains other words.
 
     Parameters
     ----------
     tables : sequence of (int, Table)
-        The index of the page and the table, most likely table first; of equal rows, the first one comes first.
+        Page indices and tables, most likely table first. Rows with equal scores keep this order.
     row : str
-        Words of the label of the row, or of the sections above it.
+        Words of the label or the sections of the row.
     column : str
-        Words of the headers of the column, or its year; if it is empty, or fits no column, all columns are returned.
+        Words of the header of the column, such as its year. If it is empty, or no column has the words, cells of all
+        columns are returned.
     most_rows : int
-        Number of rows to return.
+        Maximum number of rows.
     """
     wanted, column_words = find_content_stems(row), _find_words(column)
-    scored = [(_score(wanted, table, one), index, table, one) for index, table, one in _iter_rows(tables)]
-    scored = sorted((one for one in scored if one[0] >= _LEAST_SHARE), key=lambda one: -one[0])
+    scored = [(_score_row(wanted, table, one), index, table, one) for index, table, one in _iter_rows(tables)]
+    scored = sorted((one for one in scored if one[0] >= _MIN_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
     for score, index, table, wanted_row in scored[:most_rows]:
         cells = [cell for cell in wanted_row.cells if cell.column >= table.label_columns and _DIGIT.search(cell.text)]
@@ -130,12 +136,12 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
 
 
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
-    """Return the different labels of the rows of tables, with their sections, in order."""
+    """Return the distinct labels of the rows of tables, with their sections, in order."""
     return list(dict.fromkeys(table.row_label(row) for _, table, row in _iter_rows(tables) if row.label))
 
 
 def find_bracketed_unit(label: str) -> str:
-    """Return the unit in brackets at the end of a header or a row label; it may be empty.
+    """Return the unit in brackets at the end of a header or row label; may be empty.
 
     >>> [find_bracketed_unit(one) for one in ("Rain 2022 (mm)", "Cost (GBP)", "Net sales (restated)")]
     ['mm', 'GBP', '']
@@ -145,14 +151,14 @@ def find_bracketed_unit(label: str) -> str:
         return "%" if label.endswith("%") else ""
     unit = match[1].strip()
     known = (
-        len(word) <= _LONGEST_SYMBOL or word in CURRENCIES or word in SCALES or word.endswith("s")
+        len(word) <= _MAX_SYMBOL or word in CURRENCIES or word in SCALES or word.endswith("s")
         for word in unit.casefold().split()
     )
     return unit if all(known) and not _FOOTNOTE.fullmatch(unit) else ""
 
 
 def read_scale(table: Table, text: str) -> int | None:
-    """Return the power of ten of a table's figures; ``None`` if neither the table nor its page states it.
+    """Return the scale of a table as a power of ten; ``None`` if neither the table nor its page states a scale.
 
     ``text`` is the text of the page.
     """
@@ -167,7 +173,7 @@ def read_scale(table: Table, text: str) -> int | None:
 
 
 def _parse_cell(text: str) -> Number | None:
-    """Return the number of a cell; ``None`` if it contains no number, several, or words before it."""
+    """Return the number of a cell; ``None`` if the cell contains no number, several numbers, or words before it."""
     numbers = parse_numbers(text, spaced=False)
     if len(numbers) != 1 or numbers[0].kind not in ("", "percent"):
         return None
@@ -177,14 +183,15 @@ def _parse_cell(text: str) -> Number | None:
 
 
 def _iter_rows(tables: Sequence[tuple[int, Table]]) -> Iterator[tuple[int, Table, TableRow]]:
+    """Yield the page index, the table and the row of each row that is not a section or an item of a list."""
     for page, table in tables:
         for row in table.body:
             if not row.is_section and not table.is_list and any(cell.spans for cell in row.cells):
                 yield page, table, row
 
 
-def _score(wanted: set[str], table: Table, row: TableRow) -> float:
-    """Return the share of the wanted words in a row's labels; a label with fewer other words scores higher."""
+def _score_row(wanted: set[str], table: Table, row: TableRow) -> float:
+    """Return the score of a row for the stems of the wanted words; see `find_cells`."""
     label, sections = find_content_stems(" ".join(table.list_labels(row))), find_content_stems(" ".join(row.section))
     shared = len(wanted & (label | sections))
     if not wanted or not wanted & label:
@@ -194,5 +201,5 @@ def _score(wanted: set[str], table: Table, row: TableRow) -> float:
 
 
 def _find_words(text: str) -> set[str]:
-    """Return the stems and numbers of a text; years are written in one word, such as "FY2023" or "2023"."""
+    """Return the stems and the numbers of a text. "FY2023" contains the number 2023."""
     return find_content_stems(text) | set(re.findall(r"\d{4}|\d+", text))

@@ -1,4 +1,4 @@
-"""Split pages into short excerpts: some sentences, or a row of a table with its headers."""
+"""Divide pages into short excerpts (some sentences, or a table row with its headers), and select the best ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from itertools import accumulate
 from rag_core.reading.similarity import Compare
 from rag_core.text.calendar_dates import blank_dates, contains_only_exchanged_date, find_dates, select_days, states_date
 from rag_core.text.dates import OPEN_PERIOD, YEAR
-from rag_core.text.identifiers import (
-    contains_identifier,
-    contains_only_similar_identifier,
-    find_asked_identifiers,
-)
+from rag_core.text.identifiers import contains_identifier, contains_only_similar_identifier, find_asked_identifiers
 from rag_core.text.mails import find_header, find_mails
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import count_words, find_content_stems
@@ -24,21 +20,24 @@ from rag_core.types.documents import WATERMARK, PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Table, TableCell, TableRow
 
-# Maximum number of words of some sentences, unless one sentence is longer, and maximum number of excerpts.
+# Maximum number of words of an excerpt of several sentences, and maximum number of excerpts.
 WINDOW_WORDS, MAX_EXCERPTS = 58, 32
-# Maximum number of characters of all excerpts, which limits the time of the reading.
+# Maximum number of characters of all excerpts together, which limits the time to read them.
 MAX_CHARS = 6000
-# Number of passages whose whole pages are split.
+# Number of passages whose whole pages are divided; of other passages, only their text is divided.
 WHOLE_PAGES = 8
-# Weights of what is known before an excerpt is read, fitted on labelled questions: the similarity of its tokens, with
-# those of the headers of its table, and the question; the same without the headers; the share of the question's words
-# in it; the reranker's score and the rank of the passage that contains it; and the rank of the first passage of its
-# page. `OUTSIDE_RANK` is the rank of an excerpt that no passage contains.
-SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT, WORDS_WEIGHT, RERANK_WEIGHT = 3.0, 2.7, 1.1, 2.35
-PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT, OUTSIDE_RANK = 0.1, 0.1, 0.3, 10
-# Added for a row of a table. Its few words say more than as many words of a sentence.
+# Weights for the score of an excerpt before it is read, fitted on labelled questions:
+# the similarity of question and excerpt with the headers of its table, and without them;
+SIMILARITY_WEIGHT, OWN_SIMILARITY_WEIGHT = 3.0, 2.7
+# the share of the question's words in the excerpt, and the reranker's score of the passage that contains it;
+WORDS_WEIGHT, RERANK_WEIGHT = 1.1, 2.35
+# the ranks of this passage and of the first passage of the page, and whether it is the first passage of all.
+PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT = 0.1, 0.1, 0.3
+# The rank of an excerpt that no passage contains.
+OUTSIDE_RANK = 10
+# Additional weights for table rows, whose few words say more than as many words of a sentence.
 ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
-# Added for an excerpt with a date of the question.
+# Added to the score of an excerpt that states a date of the question.
 DATE_WEIGHT = 1.5
 # Maximum number of lines of a caption.
 MAX_CAPTION_LINES = 2
@@ -48,7 +47,7 @@ _YEAR = re.compile(YEAR)
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
-    """A span in the text of a page; ``cell`` is the cell of a table at this place, if there is one."""
+    """A span in the text of a page, with the table cell at this span, if there is one."""
 
     start: int
     end: int
@@ -57,22 +56,23 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A text with the places of its parts on a page.
+    """A text that consists of parts of a page.
 
     Attributes
     ----------
     passage : Passage
-        The best passage that contains a part of it, or else the best one of the page.
+        The best passage that overlaps the excerpt, or else the best passage of the page.
     rank : int
-        Number of passages before the best one of the page.
+        Rank of the best passage of the page, from 0.
     text : str
     parts : tuple of (int, int, PageSpan)
-        Start and end of each part in ``text``, and its place on the page.
+        Start and end of each part in ``text``, and its span on the page.
     table : Table or None
+        The table of ``row``.
     row : TableRow or None
-        The row of the table, if the excerpt is a row.
+        ``None`` for an excerpt of sentences.
     prior : float
-        How well it fits the question before it is read.
+        Score of the excerpt before it is read; higher fits the question better.
     """
 
     passage: Passage
@@ -86,20 +86,23 @@ class Excerpt:
     @property
     def start(self) -> int:
         """Start of the excerpt in the text of the page."""
-        return min(place.start for *_, place in self.parts)
+        return min(span.start for *_, span in self.parts)
 
     @property
     def end(self) -> int:
         """End of the excerpt in the text of the page."""
-        return max(place.end for *_, place in self.parts)
+        return max(span.end for *_, span in self.parts)
 
     def locate(self, start: int, end: int) -> PageSpan | None:
-        """Return the place of a span of the text; ``None`` if it is in no part."""
-        overlaps = [(min(end, last) - max(start, first), first, place) for first, last, place in self.parts]
-        length, first, place = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
-        if place is None or length <= 0:
+        """Return the span on the page of a span of the text; ``None`` if it overlaps no part.
+
+        In a table row, the span of the whole cell is returned.
+        """
+        overlaps = [(min(end, last) - max(start, first), first, span) for first, last, span in self.parts]
+        length, first, span = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
+        if span is None or length <= 0:
             return None
-        return place if place.cell else PageSpan(place.start + start - first, place.start + end - first)
+        return span if span.cell else PageSpan(span.start + start - first, span.start + end - first)
 
 
 def select_excerpts(
@@ -112,18 +115,18 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
-    Rows of tables and sentences about a code that only resembles the one in the question are left out, and so are those
-    that state the date of the question with day and month exchanged. Excerpts with a date of the question end before
-    the next entry with a date. A date that names the whole document, as that of a meeting, does not distinguish its
-    excerpts.
+    - Excerpts with a code that only resembles a code of the question are left out, as are excerpts with a date of the
+      question whose day and month are exchanged.
+    - Excerpts with a date of the question end before the next entry with another date.
+    - Dates of whole documents, such as that of a meeting, are ignored.
 
     Parameters
     ----------
     question : str
     passages : sequence of Passage
         Best first.
-    page_texts, tables : mapping of PageKey
-        The texts and tables of the pages of the first passages.
+    page_texts, tables : mapping
+        Texts and tables of the pages of the first passages, by `Passage.page_key`.
     compare : callable
         See `Compare`.
     dates : AskedDates
@@ -162,7 +165,7 @@ def select_excerpts(
 
 
 def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
-    """Return an excerpt from the first to the last sentence with one of the codes, if others have similar codes."""
+    """Return an excerpt from its first to its last sentence with a code, if other sentences have similar codes."""
     spans = find_sentence_spans(excerpt.text)
     if not any(contains_only_similar_identifier(excerpt.text[slice(*span)], identifiers) for span in spans):
         return excerpt
@@ -173,7 +176,7 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
 
 
 def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
-    """Return excerpts without the rows of other days of tables in which a row states a date of the question."""
+    """Return excerpts without rows about other days, if another row of their table states a date of the question."""
     stated = [
         bool(dates.dates) and one.row is not None and states_date(dates.days_of(one.passage.version_id), one.text)
         for one in excerpts
@@ -191,38 +194,41 @@ def _states_day(text: str) -> bool:
 
 
 def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
-    """Return an excerpt from its first sentence with a date of the question to the next one with only other dates."""
+    """Return an excerpt from its first sentence with a date of the question up to the next entry with another date."""
     spans = find_sentence_spans(excerpt.text) if dates.dates else []
     days = [_states_day(excerpt.text[slice(*span)]) for span in spans]
     stated = [states_date(dates, excerpt.text[slice(*span)]) for span in spans]
     if True not in stated or days == stated:
         return excerpt
     first = stated.index(True)
-    # A date inside a paragraph does not begin another entry.
+    # An entry begins at the beginning of a line.
     begins = [excerpt.text[:start].rstrip(" ").endswith("\n") for start, _ in spans]
-    ends = (at for at in range(first + 1, len(spans)) if begins[at] and days[at] and not stated[at])
+    ends = (one for one in range(first + 1, len(spans)) if begins[one] and days[one] and not stated[one])
     return _cut(excerpt, spans[first][0], spans[next(ends, len(spans)) - 1][1])
 
 
 def _cut(excerpt: Excerpt, start: int, end: int) -> Excerpt:
     """Return a part of an excerpt of sentences."""
-    place = PageSpan(excerpt.start + start, excerpt.start + end)
-    return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, place),))
+    span = PageSpan(excerpt.start + start, excerpt.start + end)
+    return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, span),))
 
 
 def _add_mail_header(excerpt: Excerpt, page_texts: Mapping[PageKey, str]) -> Excerpt:
-    """Return an excerpt of a mail with the mail's header before it, which says who wrote it."""
+    """Return an excerpt of a mail with the header of the mail before it."""
     page_text = page_texts.get(excerpt.passage.page_key, "")
     header = find_header(page_text, excerpt.start, is_first=excerpt.passage.page_index == 0)
     if header is None:
         return excerpt
     above = page_text[slice(*header)] + "\n"
-    parts = tuple((start + len(above), end + len(above), place) for start, end, place in excerpt.parts)
+    parts = tuple((start + len(above), end + len(above), span) for start, end, span in excerpt.parts)
     return replace(excerpt, text=above + excerpt.text, parts=parts)
 
 
 def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:
-    """Return an excerpt with its score before the reading, and with the passage that contains it, if there is one."""
+    """Return an excerpt with its ``prior``, and with the best passage that overlaps it, if there is one.
+
+    ``asked`` contains the stems of the question's content words.
+    """
     page = excerpt.passage.page_key
     inside = [
         rank
@@ -231,7 +237,7 @@ def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage]
     ]
     passage = passages[inside[0]] if inside else excerpt.passage
     rerank = passage.scores.get("rerank") or 0.0
-    own = [(place.start, place.end) for *_, place in excerpt.parts]
+    own = [(span.start, span.end) for *_, span in excerpt.parts]
     headers = excerpt.table.headers if excerpt.table else ()
     above = [span for row in headers for cell in row.cells for span in cell.spans]
     own_similarity = compare(page, own)
@@ -257,6 +263,7 @@ def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage]
 def _split_page(
     passage: Passage, rank: int, page_texts: Mapping[PageKey, str], tables: Mapping[PageKey, Sequence[Table]]
 ) -> Iterator[Excerpt]:
+    """Yield the excerpts of the page of a passage, or only of the passage; see `WHOLE_PAGES`."""
     key = passage.page_key
     text, shift = passage.first_page_text, passage.start
     if rank < WHOLE_PAGES and key in page_texts:
@@ -270,15 +277,14 @@ def _split_page(
             if excerpt is not None and shift <= excerpt.start and excerpt.end <= last:
                 yield excerpt
     inside = [(max(0, one.start - shift), one.end - shift) for one in on_page]
-    # Mails have different authors, so no excerpt contains parts of two.
+    # An excerpt must not contain parts of two mails, which have different authors.
     ends = [(mail.start, mail.start) for mail in find_mails(text, is_first=key[1] == 0 and not shift)]
     for start, end in split_windows(text, [*inside, *ends]):
-        place = PageSpan(start + shift, end + shift)
-        yield Excerpt(passage, rank, text[start:end], ((0, end - start, place),))
+        yield Excerpt(passage, rank, text[start:end], ((0, end - start, PageSpan(start + shift, end + shift)),))
 
 
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
-    """Return a row with its caption, its label and the header of each value; ``None`` if it has no value."""
+    """Return a row with the table's caption, its label, and the header of each value; ``None`` if it has no value."""
     values = [cell for cell in row.cells if cell.column or not row.label]
     if row.is_section or not any(cell.spans for cell in values):
         return None
@@ -302,26 +308,27 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
 
 
 def _write_header(header: str) -> str:
-    """Return the header of a column with a year above other levels last, as in "Spring 2024"."""
+    """Return the header of a column, with a year at the top level moved to the end, as in "Spring 2024"."""
     first, separator, levels = header.partition(HEADING_SEPARATOR)
     return f"{levels} {first}" if separator and _YEAR.fullmatch(first) else header
 
 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
-    """Return spans of whole sentences, each of at most `WINDOW_WORDS` words unless a single sentence is longer.
+    """Return overlapping spans of whole sentences with at most `WINDOW_WORDS` words, unless one sentence is longer.
 
-    About half of each span is in the next one. The spans ``without`` are left out: no window contains a part of them.
+    The next span repeats about half of the previous one. Spans do not overlap or cross the spans ``without``.
     """
     windows: list[tuple[int, int]] = []
     first = 0
     for start, end in [*sorted(without), (len(text), len(text))]:
         sentences = [(first + one, first + other) for one, other in find_sentence_spans(text[first:start])]
-        windows += _split_run(text, [span for span in sentences if re.search(r"\w", text[slice(*span)])])
+        windows += _group_sentences(text, [span for span in sentences if re.search(r"\w", text[slice(*span)])])
         first = max(first, end)
     return windows
 
 
-def _split_run(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _group_sentences(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of groups of consecutive sentences; see `split_windows`."""
     words = [count_words(text[start:end]) for start, end in spans]
     first = 0
     while first < len(spans):

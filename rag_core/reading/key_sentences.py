@@ -1,8 +1,9 @@
-"""Select the sentences that represent a text, by LexRank with maximal marginal relevance.
+"""Select the most important sentences of a text, by LexRank with maximal marginal relevance.
 
-LexRank: Erkan and Radev, "LexRank: Graph-based lexical centrality as salience in text summarization", JAIR 2004; here
-with cosines of sentence vectors instead of words. Maximal marginal relevance: Carbonell and Goldstein, "The use of MMR,
-diversity-based reranking for reordering documents and producing summaries", SIGIR 1998.
+LexRank is the algorithm of Erkan and Radev, "LexRank: Graph-based lexical centrality as salience in text
+summarization", JAIR 2004, here with cosines of sentence vectors instead of words. Maximal marginal relevance is that of
+Carbonell and Goldstein, "The use of MMR, diversity-based reranking for reordering documents and producing summaries",
+SIGIR 1998.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from rag_core.text.injection import contains_instructions
 from rag_core.text.words import LETTERS
 from rag_core.types.arrays import FloatArray
 
-# Fewest and most words of a sentence that is selected, and the least share of its characters that are in words.
+# Minimum and maximum number of words of a selected sentence, and minimum share of letters in its characters.
 MIN_WORDS, MAX_WORDS, LETTER_SHARE = 8, 40, 0.7
-# Damping factor and number of iterations of LexRank, and the weight of relevance against novelty.
+# Damping factor and number of iterations of LexRank, and the weight of relevance (from 0 to 1) against novelty.
 _DAMPING, _ITERATIONS, _RELEVANCE = 0.85, 30, 0.7
 _COMPLETE = re.compile(r"^[\"'“‘«(]?[^\W_a-z].*[.!…][\"'”’»)]?$", re.DOTALL)
-# The first words of a caption, and of a sentence that continues the one before it.
+# The first words of a caption, or of a sentence that continues the previous sentence.
 _CONTINUES = re.compile(
     r"(?:Fig(?:ure|\.)|Table|Note|However|Therefore|Thus|Hence|Moreover|Furthermore|In addition|Additionally|"
     r"For example|For instance|In this case|Otherwise|Consequently|As a result|Similarly|Likewise|Instead|Then)\b",
     re.IGNORECASE,
 )
-# A sentence that only says where something is written.
+# A sentence that refers to another part of the document.
 _CROSS_REFERENCE = re.compile(
     r"\b(?:see|refer to|(?:set forth|included|described|discussed|contained|found|presented) (?:in|under|below))"
     r"\b.{0,60}?(?:\b(?:Item|Note|Part|Section|Exhibit|Annual Report|Form|Appendix|Chapter|Table|page)\b|[“\"])|"
@@ -39,7 +40,7 @@ _ADDRESS = re.compile(r"\bwww\.|https?:|@|\.{4,}|\. \. \.")
 
 
 def is_complete_sentence(text: str) -> bool:
-    """Return whether a text is a whole sentence of prose that can be understood without the sentence before it."""
+    """Return whether a text is a complete sentence of prose that can be understood without the previous sentence."""
     words = text.split()
     letters = sum(map(len, LETTERS.findall(text)))
     return (
@@ -53,17 +54,17 @@ def is_complete_sentence(text: str) -> bool:
 
 
 def is_cross_reference(text: str) -> bool:
-    """Return whether a sentence mainly refers to another part of the document, as in "See Note 5"."""
+    """Return whether a sentence refers to another part of the document, such as "See Note 5"."""
     return _CROSS_REFERENCE.search(text) is not None
 
 
 def rank_sentences(vectors: FloatArray) -> FloatArray:
-    """Return the LexRank of each sentence, shape (n,); the highest is 1.
+    """Return the LexRank of each sentence, shape (n,), scaled so that the highest rank is 1.
 
     Parameters
     ----------
     vectors : FloatArray, shape (n, dimension)
-        Vectors of unit length; at least one.
+        Vectors of the sentences, of unit length; at least one.
     """
     similar = np.maximum(vectors @ vectors.T, 0.0)
     transitions = similar / similar.sum(axis=1, keepdims=True)
@@ -77,20 +78,20 @@ def rank_sentences(vectors: FloatArray) -> FloatArray:
 def select_sentences(
     vectors: FloatArray, ranks: FloatArray, words: Sequence[int], most_words: int, among: Sequence[int] | None = None
 ) -> list[int]:
-    """Return the positions of sentences with high ranks that differ from each other, in their order.
-
-    The first sentence is selected even if it has more than ``most_words`` words.
+    """Return the positions of sentences with high ranks that differ from each other, ascending.
 
     Parameters
     ----------
     vectors : FloatArray, shape (n, dimension)
+        Vectors of the sentences, of unit length.
     ranks : FloatArray, shape (n,)
+        See `rank_sentences`.
     words : sequence of int
         Number of words of each sentence.
     most_words : int
-        Number of words of all selected sentences.
+        Maximum number of words of all selected sentences together. At least one sentence is selected in any case.
     among : sequence of int, optional
-        The positions to select from; by default all.
+        The positions of the sentences to select from; by default all.
     """
     left = list(range(len(words)) if among is None else among)
     selected: list[int] = []

@@ -1,6 +1,6 @@
 """Recognize questions about all things of a kind: "list all …", "how many …", "which …s" and "the oldest …".
 
-One passage can hardly answer such a question, and nothing says that no further passage belongs to the answer.
+A single passage rarely answers such a question, because other passages may belong to the answer as well.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import find_content_stems, stem, tokenize
 from rag_core.types.tables import Span
 
-# Closed classes of English, German, French, Spanish, Portuguese, Italian and Dutch: words for all things of a kind, and
-# questions for their number.
+# Words for all things of a kind in English, German, French, Spanish, Portuguese, Italian and Dutch.
 _ALL = re.compile(
     r"(?<!\bat )(?<!\bafter )(?<!\babove )(?<!\bin )\ball\b(?! right\b| but\b)(?=\s)|\b(?:each|every)\b(?! other\b)|"
     r"\b(?:everyone|everybody)\b(?! else\b)|^\W*who (?:are|were)(?= the \w+s\b)|"
@@ -32,11 +31,12 @@ _ALL = re.compile(
     r"\b(?:elke|iedere?)\b|\bwelke(?= \w+ (?:zijn|waren|hebben|hadden|worden|werden|kunnen|mogen|moeten)\b)",
     re.IGNORECASE,
 )
-# "which" at the beginning of the question, where it is no relative pronoun.
+# "which" at the beginning of a question, where it is not a relative pronoun.
 _WHICH = re.compile(
     r"^\W*(?:(?:in|on|for|at|to|from|of|with|by|about|under)\s+)?which\s+(?:of\s+(?:the|our|my|these)\s+)?",
     re.IGNORECASE,
 )
+# Words that ask for a number, and superlatives, in the same languages.
 _COUNT = re.compile(
     r"\bhow many\b|\bwie ?viele\b|\bcombien d(?:e\s|['’])|\b[cq]u[áa]nt[oa]s\b|\bquant[ei]\b(?: sono\b)?", re.IGNORECASE
 )
@@ -51,11 +51,11 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _ONE_OF = re.compile(r"\b(?:one|some) of the (?:\w+est|most|best|least|worst)\b", re.IGNORECASE)
-# "each year" says how often something happens.
+# With one of these nouns, "each" states how often something happens, as in "each year".
 _TIMES = frozenset("term season session year quarter month week day night hour time jahr monat tag woche".split())
-# "until all seats are taken" is a condition of what is asked.
+# Words before "all" in a clause that is not asked for, as in "until all seats are taken".
 _ADVERBIAL = (PREPOSITIONS | SUBORDINATORS) - {"of", "for", "by", "from", "to", "with"}
-# Words that ask for a list or a number, and name no things.
+# Stems of words that ask for a list or a number.
 _ASKING = frozenset(
     map(
         stem,
@@ -64,10 +64,10 @@ _ASKING = frozenset(
     )
 )
 _EACH = frozenset(("all", "each", "every"))
-# Share of the words of a question for a number that a passage contains if it is one of several that count.
-_COVERED = 2 / 3
-# Most words between a number and its noun, as in "nine regional managers".
-_BETWEEN = 2
+# Minimum share of the topic's words in a passage that is related to a question for a number.
+_RELATED_SHARE = 2 / 3
+# Maximum number of words between a number and its noun, as in "nine regional managers".
+_MAX_BETWEEN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class SetQuestion:
     kind : str
         ``all``, ``count`` or ``most``.
     noun : str
-        Stem of the noun of the things; empty if there is none.
+        Stem of the noun for the things; empty if there is none.
     topic : frozenset of str
-        Stems of the content words of the question, apart from the quantifier or the superlative.
+        Stems of the content words of the question, except the quantifier and the superlative.
     superlative : str
-        The superlative in lower case, as in "oldest"; empty if there is none.
+        The superlative in lower case, such as "oldest"; empty if there is none.
     """
 
     kind: Literal["all", "count", "most"]
@@ -94,39 +94,39 @@ class SetQuestion:
     def is_related(self, text: str) -> bool:
         """Return whether a text mentions the things.
 
-        A question for a number may ask for a figure that one text states, so the text must contain most of its words.
+        If the question asks for a number, the text must contain most words of the topic.
         """
-        # To find the stems of a long text takes a tenth of a millisecond.
+        # A quick check, because finding the stems of a long text takes a tenth of a millisecond.
         if not self.noun or self.noun[:3] not in text.casefold():
             return False
         stems = find_content_stems(text)
-        least = _COVERED * len(self.topic) if self.kind == "count" else 0
-        return self.noun in stems and len(self.topic & stems) >= least
+        fewest = _RELATED_SHARE * len(self.topic) if self.kind == "count" else 0
+        return self.noun in stems and len(self.topic & stems) >= fewest
 
     def is_covered(self, texts: Iterable[str]) -> bool:
-        """Return whether at least two texts contain every word of the topic."""
+        """Return whether at least two texts contain all words of the topic, including the noun."""
         return self.noun in self.topic and sum(self.topic <= find_content_stems(text) for text in texts) > 1
 
     def is_stated(self, text: str) -> bool:
-        """Return whether a text states the number itself, which one is the most, or what each of the things is."""
+        """Return whether a text may state the answer: the superlative, each of the things, or their number."""
         words = tokenize(text)
         if self.kind == "most":
             parts = self.superlative.split()
-            return any([one.folded for one in words[place:][: len(parts)]] == parts for place in range(len(words)))
+            return any([one.folded for one in words[first:][: len(parts)]] == parts for first in range(len(words)))
         if not self.noun:
             return False
         if self.kind == "all":
-            # "each regional manager", but not "each quarter. The manager"
+            # The noun is close to the quantifier, as in "each regional manager".
             return any(
-                word.folded in _EACH and self.noun in {one.stem for one in words[place + 1 : place + 3]}
-                for place, word in enumerate(words)
+                word.folded in _EACH and self.noun in {one.stem for one in words[index + 1 : index + 3]}
+                for index, word in enumerate(words)
             )
         ends = [number.end for number in parse_numbers(text) if not number.kind]
-        return any(self.noun in [one.stem for one in words if one.start >= end][: _BETWEEN + 1] for end in ends)
+        return any(self.noun in [one.stem for one in words if one.start >= end][: _MAX_BETWEEN + 1] for end in ends)
 
 
 def parse_set_question(question: str) -> SetQuestion | None:
-    """Return what a question about all things of a kind asks for; ``None`` for any other question.
+    """Return a question about all things of a kind; ``None`` for any other question.
 
     >>> parse_set_question("How many managers are there?").noun, parse_set_question("Who is the oldest judge?").kind
     ('manag', 'most')
@@ -135,24 +135,24 @@ def parse_set_question(question: str) -> SetQuestion | None:
     """
     tokens = split_tokens(question)
     if match := _COUNT.search(question):
-        return _build("count", question, tokens, match.span())
+        return _build_question("count", question, tokens, match.span())
     if found := _find_superlative(question, tokens):
-        return _build("most", question, tokens, (found.start, found.end), found.word)
+        return _build_question("most", question, tokens, (found.start, found.end), found.word)
     for match in _ALL.finditer(question):
         noun = _find_noun(tokens, match.end())
         before = [token.word for token in tokens if token.end <= match.start()]
         if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
-            return _build("all", question, tokens, match.span())
+            return _build_question("all", question, tokens, match.span())
     match = _WHICH.search(question)
     if match and _is_plural(tokens, match.end()):
-        return _build("all", question, tokens, match.span())
+        return _build_question("all", question, tokens, match.span())
     return None
 
 
-def _build(
+def _build_question(
     kind: Literal["all", "count", "most"], question: str, tokens: list[Token], span: Span, superlative: str = ""
 ) -> SetQuestion:
-    """Return a question with the quantifier or superlative in a span."""
+    """Return a question whose quantifier or superlative is in a span."""
     noun = _find_noun(tokens, span[1], is_last=kind == "most")
     rest = tokenize(f"{question[: span[0]]} {question[span[1] :]}")
     words = [one for one in rest if one.content and not is_frequent_word(one.folded)]
@@ -161,16 +161,16 @@ def _build(
 
 
 def _find_noun(tokens: list[Token], end: int, *, is_last: bool = False) -> Token | None:
-    """Return the noun after a quantifier or a superlative, which articles and adjectives may precede.
+    """Return the noun among the content words after a quantifier or superlative; ``None`` if no such word follows.
 
-    It is the first plural of the content words that follow, or else the first of them, as in "each manager earns";
-    after a superlative, it is the last one, as in "the best paid manager".
+    After a quantifier, it is the first plural, or else the first word, as in "each manager earns". After a superlative
+    (``is_last``), it is the last word, as in "the best paid manager".
     """
     following = list(dropwhile(lambda one: one.is_function_word, (token for token in tokens if token.start >= end)))
-    run = [one for one in takewhile(lambda one: not one.is_function_word, following) if not parse_numbers(one.text)]
+    words = [one for one in takewhile(lambda one: not one.is_function_word, following) if not parse_numbers(one.text)]
     if is_last:
-        return run[-1] if run else None
-    return next((one for one in run if _ends_as_plural(one.word)), run[0] if run else None)
+        return words[-1] if words else None
+    return next((one for one in words if _ends_as_plural(one.word)), words[0] if words else None)
 
 
 def _find_superlative(question: str, tokens: list[Token]) -> Token | None:
@@ -178,30 +178,30 @@ def _find_superlative(question: str, tokens: list[Token]) -> Token | None:
         return None
     if match := _MOST.search(question):
         following = next((token for token in tokens if token.start >= match.end()), None)
-        # "most" alone occurs in other senses too.
+        # The next word is included, because "most" alone has other meanings.
         text = f"{match[0].casefold()} {following.word if following else ''}".strip()
         return Token(match[0], text, *match.span())
     for token in tokens:
-        # "best" is above; "west" and "rest" are no adjectives.
+        # `_MOST` matches "best". Other short words, such as "west" and "rest", are no superlatives.
         if token.word.endswith("est") and len(token.word) > 5 and token.text.islower() and _is_superlative(token.word):
             return token
     return None
 
 
 def _is_superlative(word: str) -> bool:
-    """Return whether an English word in "-est" is a superlative: its other two degrees are words, unlike "interest"."""
+    """Return whether an English word in "-est" is a superlative: its comparative and positive are words as well."""
     positives = {word[:-3], word[:-2], word[:-4], f"{word[:-4]}y"}
     words = load_words("")
     return f"{word[:-2]}r" in words and not words.isdisjoint(positives)
 
 
 def _is_plural(tokens: list[Token], start: int) -> bool:
-    """Return whether a plural without a number follows: a word in "-s" that no further noun follows."""
+    """Return whether a plural noun without a number follows."""
     following = [token for token in tokens if token.start >= start][:3]
     words = [token.word for token in following]
     if not words or words[0] in FUNCTION_WORDS or parse_numbers(words[0]):
         return False
-    verb = next((place for place, word in enumerate(words) if word in AUXILIARIES), None)
+    verb = next((index for index, word in enumerate(words) if word in AUXILIARIES), None)
     return _ends_as_plural(words[verb - 1]) if verb else _ends_as_plural(words[0]) and following[0].text.islower()
 
 

@@ -1,4 +1,4 @@
-"""Late interaction between a question and spans of pages."""
+"""Compare a question with spans of pages by late interaction."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rag_core.types.retrieval import Question
 from rag_core.types.searches import PassageTokens
 from rag_core.types.tables import Span
 
-# A text with fewer tokens is not compared.
+# Minimum number of tokens of a text that is compared.
 MIN_TOKENS = 2
-# Arguments: page, spans. Returns the similarity of the question and a text that consists of spans of a page; ``None``
-# without token vectors.
+# A function that takes a page and spans of its text, and returns the similarity of the question and the text of these
+# spans; ``None`` without token vectors.
 Compare = Callable[[PageKey, Sequence[Span]], float | None]
 
 
 def skip_comparison(page: PageKey, spans: Sequence[Span]) -> None:
-    """Return no similarity, for texts without token vectors."""
+    """Return no similarity. This is the `Compare` function if there are no token vectors."""
 
 
 class PageSimilarity:
@@ -29,11 +29,11 @@ class PageSimilarity:
     Parameters
     ----------
     questions : mapping of PageKey to (Question, FloatArray)
-        The question for each page, and the weights of its tokens, whose sum is 1.
+        The question for each page, and the weights of its tokens, which sum to 1.
     chunks : sequence of (PageKey, int, PassageTokens)
-        The page of each chunk, its start in the text of the page, and its tokens.
+        The page of each chunk, the start of the chunk in the text of the page, and its tokens.
     slope, intercept : float
-        Map from the cosines of the embedder to the scale of the bundled one; see `Calibration`.
+        Linear map of the embedder's cosines; see `Calibration`.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class PageSimilarity:
             self._pages[page] = np.concatenate(spans), weights[:, None] * np.concatenate(cosines, axis=1)
 
     def compare(self, page: PageKey, spans: Sequence[Span]) -> float | None:
-        """Return the similarity (MaxSim) of a text that consists of spans of a page; ``None`` without its tokens."""
+        """Return the similarity of the question and some spans of a page; ``None`` if they have too few tokens."""
         cosine = self.compute_mean_cosine(page, spans)
         return None if cosine is None else self._slope * cosine + self._intercept
 
     def compute_mean_cosine(self, page: PageKey, spans: Sequence[Span]) -> float | None:
-        """Return the weighted mean, over the question's tokens, of the highest cosine with a token of the text."""
+        """Return MaxSim of the question and some spans of a page; ``None`` if they have too few tokens."""
         if page not in self._pages:
             return None
         offsets, cosines = self._pages[page]

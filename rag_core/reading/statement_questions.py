@@ -1,8 +1,8 @@
-"""Write questions whose answers are statements of a text.
+"""Write questions that statements of a text answer.
 
-A question is a syntactic transformation of one statement (Heilman and Smith, "Good question! Statistical ranking for
-question generation", NAACL 2010): a definition, a quantity, a date, or what somebody did. Only statements whose subject
-is clear without the sentences before are used. English and German statements are read.
+A question is made by a syntactic transformation of a statement (Heilman and Smith, "Good question! Statistical ranking
+for question generation", NAACL 2010). The statement is a definition, a quantity, a date, a period, or says who did
+something. Its subject must be clear without other sentences. English and German statements are used.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from rag_core.text.abbreviations import find_abbreviations
 from rag_core.text.calendar_dates import find_dates
@@ -30,13 +31,17 @@ from rag_core.text.languages import detect_language
 from rag_core.text.numbers import parse_numbers
 from rag_core.text.sentences import find_sentence_spans
 
-# Numbers of words of a statement, and most words of its subject and of the words between the verb and its end.
-_LEAST_WORDS, _MOST_WORDS, _MOST_OF_SUBJECT, _MOST_BETWEEN, _MOST_OF_VALUE = 4, 45, 10, 12, 7
-# Least numbers of words that say what a term means, and of lines such as "Fee: the amount that …" in a list of terms.
-_LEAST_OF_MEANING, _LEAST_OF_LIST = 4, 8
-# Letters of a word that is taken for a term without quotation marks.
-_SHORTEST_TERM = 3
-# Words that refer to what other sentences say, and words that begin a clause.
+# Minimum and maximum number of words of a statement.
+_MIN_WORDS, _MAX_WORDS = 4, 45
+# Maximum numbers of words of the subject of a statement, of the words between verb and value, and of the value.
+_MAX_SUBJECT, _MAX_BETWEEN, _MAX_VALUE = 10, 12, 7
+# Minimum number of words of the meaning of a term.
+_MIN_MEANING = 4
+# Minimum number of lines such as "Fee: the amount that …" in a list of terms.
+_MIN_LIST = 8
+# A term without quotation marks has more letters than this.
+_MAX_NO_TERM = 3
+# Words that refer to other sentences, and words that begin a clause.
 _UNCLEAR = (
     DEMONSTRATIVES
     | PERSONAL
@@ -91,7 +96,7 @@ _AGENT = re.compile(rf"{_SUBJECT} (?:was|were) (?:\w+ly )?(?P<verb>\w{{3,}}ed) b
 _IS_A = re.compile(r"(?P<subject>[A-Z][\w-]*) (?P<verb>is|ist) (?P<value>(?:an?|the|ein|eine|der|die|das) [a-zA-Z].+)")
 _NEW_STATEMENT = re.compile(r"\n\s*(?=(?:The|Der|Die|Das) )")
 _INNER_ARTICLE = re.compile(r"\s(?:The|A|An|Der|Die|Das)\s")
-# Kinds of statements in the order in which questions are offered.
+# Kinds of statements, in the order of the questions.
 _KINDS = "definition quantity date period agent term abbreviation".split()
 
 
@@ -103,10 +108,11 @@ class WrittenQuestion:
     ----------
     text : str
     page_index, start, end : int
-        The page, and where its text contains the statement.
+        Index of the page, and span of the statement in its text.
     answer : str
         Words of the statement that an answer must contain.
     kind : str
+        Kind of the statement, such as ``definition``.
     """
 
     text: str
@@ -118,30 +124,30 @@ class WrittenQuestion:
 
 
 def write_questions(pages: Mapping[int, str]) -> list[WrittenQuestion]:
-    """Return questions about the statements of pages, the kinds in turn, each kind in the order of the pages.
+    """Return questions about statements of pages, in which the kinds of statements alternate.
 
-    Of the definitions, those of the most frequent terms come first. Questions that several statements answer are left
-    out.
+    Questions of a kind are in the order of the pages, but definitions and abbreviations of frequent terms come first.
+    Questions that several statements answer are left out.
 
     Parameters
     ----------
     pages : mapping of int to str
-        The texts of pages, by the index of the page.
+        The texts of pages, by page index.
     """
     whole = "\n".join(pages.values())
     common = frozenset(re.findall(r"\b[a-zäöü]\w*", whole))
     found = [one for page, text in pages.items() for one in _read_page(page, text, common)]
-    if sum(one.kind == "listed" for one in found) < _LEAST_OF_LIST:
+    if sum(one.kind == "listed" for one in found) < _MIN_LIST:
         found = [one for one in found if one.kind != "listed"]
     times = Counter(one.text.casefold() for one in found)
     by_kind: dict[str, list[WrittenQuestion]] = defaultdict(list)
     for one in found:
         if times[one.text.casefold()] == 1:
             by_kind["definition" if one.kind == "listed" else one.kind].append(one)
-    for kind, term in (("definition", 1), ("abbreviation", 0)):
-        by_kind[kind].sort(key=lambda one: -whole.count(one.answer if term else one.text.split()[2]))
-    lists = [by_kind[kind] for kind in _KINDS]
-    return [one[place] for place in range(max(map(len, lists))) for one in lists if place < len(one)]
+    by_kind["definition"].sort(key=lambda one: -whole.count(one.answer))
+    # The third word of "What does HDB stand for?" is the abbreviation.
+    by_kind["abbreviation"].sort(key=lambda one: -whole.count(one.text.split()[2]))
+    return [one for row in zip_longest(*(by_kind[kind] for kind in _KINDS)) for one in row if one]
 
 
 def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[WrittenQuestion]:
@@ -162,10 +168,15 @@ def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[Written
 def _read_statement(sentence: str, common: frozenset[str], language: str) -> Iterator[WrittenQuestion]:
     """Yield questions that a sentence answers.
 
-    ``common`` are words that the document has in lower case. ``language`` is that of the page, because a short sentence
-    leaves its language in doubt.
+    Parameters
+    ----------
+    sentence : str
+    common : frozenset of str
+        Words that the document also contains in lower case, and which are therefore no names.
+    language : str
+        Language code of the page. The language of a short sentence would be uncertain.
     """
-    if not _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
+    if not _MIN_WORDS <= len(sentence.split()) <= _MAX_WORDS:
         return
     if match := _DEFINED.match(sentence) or _LISTED.match(sentence):
         yield from _ask_meaning(match)
@@ -173,14 +184,14 @@ def _read_statement(sentence: str, common: frozenset[str], language: str) -> Ite
         return
     for pattern, ask in (*_RULES.get(language, ()), (_IS_A, _ask_what)):
         if (match := pattern.match(sentence)) and _is_clear(match["subject"], common):
-            yield from ask(match, _begin_within(match["subject"], common))
+            yield from ask(match, _lower_first_word(match["subject"], common))
 
 
 def _ask_meaning(match: re.Match[str]) -> Iterator[WrittenQuestion]:
     named = match.groupdict()
     term, meaning = (match["quoted"] or named.get("plain") or "").strip(" ,.:"), match["meaning"]
-    is_term = match["quoted"] or (len(term) > _SHORTEST_TERM and term.casefold() not in FUNCTION_WORDS)
-    if is_term and len(meaning.split()) >= _LEAST_OF_MEANING and not _ELSEWHERE.search(meaning):
+    is_term = match["quoted"] or (len(term) > _MAX_NO_TERM and term.casefold() not in FUNCTION_WORDS)
+    if is_term and len(meaning.split()) >= _MIN_MEANING and not _ELSEWHERE.search(meaning):
         question = f"Was bedeutet „{term}“?" if match["verb"].startswith("be") else f"What does “{term}” mean?"
         yield _write(question, term, "definition" if match["verb"] else "listed")
 
@@ -197,26 +208,26 @@ def _ask_quantity(match: re.Match[str], subject: str) -> Iterator[WrittenQuestio
     if dates and not dates[0].start:
         yield _write(f"When {match['verb']} {subject}?", dates[0].text, "date")
         return
-    # A number with many words after it may be an example or count something else.
+    # A number before many words can be an example, or count something else.
     has_unit = words > 1 or any(one.kind or one.currency for one in numbers[:1])
-    if numbers and not numbers[0].start and has_unit and words <= _MOST_OF_VALUE:
+    if numbers and not numbers[0].start and has_unit and words <= _MAX_VALUE:
         yield _write(f"What {match['verb']} {subject}?", numbers[0].text, "quantity")
 
 
 def _ask_count(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     do = "does" if match["verb"] == "has" else "do"
-    if len(match["counted"].split()) <= _MOST_BETWEEN:
+    if len(match["counted"].split()) <= _MAX_BETWEEN:
         yield _write(f"How many {match['counted']} {do} {subject} have?", match["value"], "quantity")
 
 
 def _ask_date(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     date, rest = _find_final_date(match["value"]), match["rest"]
-    if date and len(rest.split()) <= _MOST_BETWEEN and _refers_to_nothing(rest):
+    if date and len(rest.split()) <= _MAX_BETWEEN and _is_self_contained(rest):
         yield _write(f"When {' '.join(filter(None, (match['verb'], subject, rest)))}?", date, "date")
 
 
 def _ask_period(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
-    if len(match["rest"].split()) <= _MOST_BETWEEN and _refers_to_nothing(match["rest"]):
+    if len(match["rest"].split()) <= _MAX_BETWEEN and _is_self_contained(match["rest"]):
         words = _PERIOD_WORDS[match["link"]]
         yield _write(f"{words} {match['verb']} {subject} {match['rest']}?", match["value"], "period")
 
@@ -228,7 +239,7 @@ def _ask_beginning(match: re.Match[str], subject: str) -> Iterator[WrittenQuesti
 
 def _ask_agent(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     name = match["value"].rstrip(" .")
-    if len(name.split()) <= _MOST_BETWEEN and _refers_to_nothing(name):
+    if len(name.split()) <= _MAX_BETWEEN and _is_self_contained(name):
         yield _write(f"Who {match['verb']} {subject}?", name, "agent")
 
 
@@ -248,7 +259,7 @@ def _ask_what(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
         yield _write(f"{'Was' if match['verb'] == 'ist' else 'What'} {match['verb']} {subject}?", subject, "term")
 
 
-# The rules for the statements of a language; the code of English is empty.
+# Patterns of statements, with functions that ask for them, by language code. The code of English is empty.
 _RULES: Mapping[str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], str], Iterator[WrittenQuestion]]]]] = {
     "": (
         (_QUANTITY, _ask_quantity),
@@ -263,41 +274,43 @@ _RULES: Mapping[str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], st
 
 
 def _find_final_date(text: str) -> str:
-    """Return the date with a year of which a text consists, without its last full stop; empty if it is another text."""
+    """Return a text without its final full stop if it consists of a date with a year; otherwise an empty string."""
     date = next(iter(find_dates(text)), None)
     is_whole = date is not None and not date.start and not text[date.end :].strip(" .")
     return date.text if date and is_whole and date.readings[0].year else ""
 
 
 def _is_clear(subject: str, common: frozenset[str]) -> bool:
-    """Return whether a subject says what it is about without other sentences, and contains no clause.
+    """Return whether a subject can be understood without other sentences.
 
-    It has two words or more, or is a name, which the document never writes in lower case.
+    It consists of several words, or is a name, which the document never contains in lower case.
     """
     words = subject.split()
     first = words[0].casefold()
     if first not in _ARTICLES and first in FUNCTION_WORDS:
         return False
     is_name = first not in common and first not in FUNCTION_WORDS
-    return (is_name or len(words) > 1) and len(words) <= _MOST_OF_SUBJECT and _refers_to_nothing(subject)
+    return (is_name or len(words) > 1) and len(words) <= _MAX_SUBJECT and _is_self_contained(subject)
 
 
 def _is_plural(subject: str) -> bool:
-    """Return whether the noun of a subject seems to be a plural, so that a singular verb belongs to something else."""
+    """Return whether the noun of a subject seems to be a plural, which does not fit a singular verb."""
     words = [one.word for one in split_tokens(subject)]
-    head = words[next((at for at, word in enumerate(words) if word in PREPOSITIONS), len(words)) - 1]
+    # The noun is the last word before a preposition.
+    head = words[next((index for index, word in enumerate(words) if word in PREPOSITIONS), len(words)) - 1]
     return head.endswith("s") and not head.endswith(("ss", "us", "is"))
 
 
-def _refers_to_nothing(text: str) -> bool:
+def _is_self_contained(text: str) -> bool:
+    """Return whether a part of a statement has no reference to other sentences, no clause and no open bracket."""
     words = [one.word for one in split_tokens(text)]
     if any(word in _UNCLEAR for word in words) or _INNER_ARTICLE.search(text):
         return False
     return text.count("(") == text.count(")")
 
 
-def _begin_within(subject: str, common: frozenset[str]) -> str:
-    """Return a subject as it is written within a sentence: a word that the document has in lower case begins so."""
+def _lower_first_word(subject: str, common: frozenset[str]) -> str:
+    """Return a subject as within a sentence: its first word begins in lower case, unless it is a name."""
     lower = subject[0].lower() + subject[1:]
     is_common = lower.split()[0] in common or lower.split()[0] in _ARTICLES
     return lower if is_common and not (len(lower.split()[0]) > 1 and subject.split()[0].isupper()) else subject

@@ -1,4 +1,4 @@
-"""Recognize requests for a summary of whole documents, and what they name."""
+"""Recognize requests for a summary of documents, and the words in them that name documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REQUEST = re.compile(
 )
 _ABOUT = re.compile(rf"{_POLITE}what(?: is|['’]s| are)\s+(?P<subject>.{{1,100}}?)\s+about\W*$", re.IGNORECASE)
 _NOUN = re.compile(r"^\W*(?:an? |the )?(?:\w+ )?(?:summary|overview)\b", re.IGNORECASE)
-# Words of a request that name no topic.
+# Stems of words in a request that do not name a document.
 _UNSPECIFIC = frozenset(
     map(
         stem,
@@ -28,7 +28,7 @@ _UNSPECIFIC = frozenset(
         "work".split(),
     )
 )
-
+# Stems of words for documents of any kind, and of words for kinds of documents.
 _ANY = frozenset(map(stem, "collection content document everything file library paper pdf source text".split()))
 _KINDS = frozenset(
     map(
@@ -50,7 +50,7 @@ def asks_for_summary(question: str) -> bool:
 
 
 def parse_summary_request(question: str) -> list[str] | None:
-    """Return the words of a request for a summary that may name documents; ``None`` if the question is no such request.
+    """Return the words of a summary request that may name documents; ``None`` if the question is no such request.
 
     >>> parse_summary_request("Summarise the lease of Oak Street"), parse_summary_request("What is the file about?")
     (['lease', 'Oak', 'Street'], [])
@@ -74,5 +74,5 @@ def is_generic_document_word(noun: str) -> bool:
 
 
 def is_kind_of_document(noun: str) -> bool:
-    """Return whether a noun is a word for a kind of documents, such as "contract"."""
+    """Return whether a noun is a word for a kind of document, such as "contract"."""
     return stem(noun.casefold()) in _KINDS

@@ -1,4 +1,4 @@
-"""Read texts that do not repeat a name because the title of their document contains it."""
+"""Adapt questions to texts that do not repeat a name, because the title of their document contains it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from rag_core.types.retrieval import ReadTexts
 
 # The ending of a possessive, as in "Acme's", "Acme Corp.'s" and "General Mills'".
 _POSSESSIVE = re.compile(r"\.?['’]s?(?!\w)")
-# Words before a name that stands before a noun, as in "the Acme report" and "how many Acme shares".
+# Words before a name that precedes a noun, as in "how many Acme shares".
 _BEFORE_A_NOUN = re.compile(r"\b(?:how many|which)\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"\s+([a-z][\w-]*)")
 _ARTICLE, _ARTICLE_BEFORE = re.compile(r"the\s+", re.IGNORECASE), re.compile(r"\bthe\s+$", re.IGNORECASE)
-# A number or another name after a name, as in "the Acme protocol V1.2".
-_GOES_ON = re.compile(r"\s+[A-Z0-9]")
+# The beginning of a number or another name after a name.
+_NEXT_NAME = re.compile(r"\s+[A-Z0-9]")
 
 
 def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> ReadTexts:
-    """Return a function that reads each text with the form of an abbreviation of the question that the text has."""
+    """Return a function that reads each text with the question in the form for this text; see `choose_forms`."""
     if not forms:
         return read
     return lambda pairs: read([(choose_forms(question, text, forms), text) for question, text in pairs])
 
 
 def replace_title_names(question: str, text: str, title: str) -> str:
-    """Return an English question with a pronoun instead of each name that the title contains and the text does not.
+    """Return an English question without the names that the title contains but the text does not.
 
-    The reading model gives a low probability to a text without a name of the question.
-    Of "Acme's Bridge Fund", this may be the words up to the possessive. A
-    name before a noun, as in "the Acme report", is left out.
+    The answerability model would return a low probability for a text without a name of the question. A name is replaced
+    by a pronoun. Before a noun, as in "the Acme report", it is left out.
 
     >>> replace_title_names("What were Acme's costs in Peru?", "Our costs were 3 million.", "acme_2021.pdf")
     'What were its costs in Peru?'
@@ -48,7 +47,7 @@ def replace_title_names(question: str, text: str, title: str) -> str:
         name = question[start:end]
         owner = _POSSESSIVE.sub("", name)
         if contains_document_name(title, owner) and not _contains_name(text, question, start, end):
-            # The name may itself end in "'s": "McDonald's".
+            # Some names end in "'s" themselves, such as "McDonald's".
             is_possessive = name != owner and not (name.endswith("s") and contains_document_name(title, name))
             stand_in, first, last = _choose_stand_in(question, start, end, is_possessive=is_possessive)
             parts += [question[position:first], stand_in]
@@ -59,7 +58,10 @@ def replace_title_names(question: str, text: str, title: str) -> str:
 # Cached, because a question is read with many texts.
 @lru_cache(maxsize=32)
 def _find_name_spans(question: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of names without digits and months, without an article, each up to the end of its possessive."""
+    """Return the spans of the names in a question, without articles. A span ends with the first possessive ending.
+
+    Names with digits and names of months are left out.
+    """
     spans = []
     for name in find_names(question):
         article = _ARTICLE.match(question, name.start, name.end)
@@ -68,13 +70,13 @@ def _find_name_spans(question: str) -> tuple[tuple[int, int], ...]:
         end = possessive.end() if possessive else name.end
         span = question[start:end]
         is_name = not any(char.isdigit() for char in span) and span.casefold() not in MONTHS
-        if is_name and (possessive or not _GOES_ON.match(question, end)):
+        if is_name and (possessive or not _NEXT_NAME.match(question, end)):
             spans.append((start, end))
     return tuple(spans)
 
 
 def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool) -> tuple[str, int, int]:
-    """Return what stands for a name, and the span that it replaces."""
+    """Return the replacement of a name, and the span that it replaces."""
     if is_possessive:
         return "its", start, end
     article = _ARTICLE_BEFORE.search(question, 0, start)
@@ -85,6 +87,6 @@ def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool
 
 
 def _contains_name(text: str, question: str, start: int, end: int) -> bool:
-    """Return whether a text contains a form of each word of a name in a question."""
+    """Return whether a text contains a form of each word of a name, given its span in a question."""
     said, no_title = annotate(text), annotate("")
     return all(contains_name_form(one, said, no_title) for one in list_name_words(question, start, end))

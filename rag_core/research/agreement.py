@@ -1,4 +1,4 @@
-"""Collect the verdicts of a judge over an evaluation, and count how often others agree with it."""
+"""Count how often the verifier and the labels agree with the verdicts of a judge over an evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANSWERS = "judge and labels: answers"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return how many pairs of verdicts are both positive, only the first, only the second, and both negative."""
+    """Return the numbers of pairs: both verdicts positive, only the first, only the second, and both negative."""
     counts = Counter(pairs)
     return Agreement(raters, counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
@@ -44,9 +44,9 @@ def report_judgements(judged: Sequence[JudgedAnswer], writer: str) -> JudgeRepor
 
 
 def _pair_passages(judged: JudgedAnswer) -> list[tuple[bool, bool]]:
-    """Return for each judged passage whether the judge finds it useful, and whether it is on a labelled page.
+    """Return, for each judged passage, whether the judge finds it useful and whether a labelled page contains it.
 
-    A passage with a near duplicate on a labelled page counts as on this page.
+    Pages with a near duplicate of the passage count as pages that contain it.
     """
     pairs = []
     for passage in judged.answer.passages:
@@ -58,6 +58,6 @@ def _pair_passages(judged: JudgedAnswer) -> list[tuple[bool, bool]]:
 
 
 def is_faithful(judgement: Judgement) -> bool | None:
-    """Return whether the judge supports all statements of an answer; ``None`` if it did not judge them all."""
+    """Return whether the judge supports all statements of an answer; ``None`` if a verdict is missing."""
     verdicts = [one.judge for one in judgement.statements]
     return None if not verdicts or None in verdicts else all(verdicts)

@@ -35,9 +35,9 @@ class ClosedBook:
         collections: Sequence[str] = (),
         model: str | None = None,
     ) -> ClosedBookAnswer:
-        """Return the answer of a language model without passages, beside the answer from passages.
+        """Return the answer of a language model without passages, and the answer from passages.
 
-        The answer without passages is not compared with the passages, which the model has not seen.
+        The answer without passages is not verified, because the model has not seen any passages.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Mix the answers that single passages give, and compare the mixture with what is right."""
+"""Mix the answers that single passages give, and compare the mixture with the right answer."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def mix_answers(
     Parameters
     ----------
     weighted : sequence of WeightedPassage
-        The passages with their weights, best first; passages without a weight have no effect on the answers.
+        The passages with their weights, best first. Passages with the weight 0 are ignored.
     probabilities : AnswerProbabilities
-        The answers given each passage that has a weight.
+        The probabilities of the answers given each passage.
     right : collection of str
         Chunk ids of the passages that state the right answer.
     expected : collection of str
-        The right answers, as ``probabilities`` names them.
+        The right answers, written as in ``probabilities``.
     stale : collection of str
         Chunk ids of passages that are stale or not admissible as evidence.
 

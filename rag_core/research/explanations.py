@@ -1,4 +1,4 @@
-"""Explain how passages are found: the ranking of each stage, and the token matches from which a score is computed."""
+"""Explain how passages are found: the ranking of each stage, and the token matches behind a score."""
 
 from __future__ import annotations
 
@@ -68,12 +68,11 @@ class Explanations:
         ----------
         question : str
         documents, collections : sequence of str, optional
-            Names or ids of the documents, and names of the collections, to search. By default, all documents are
-            searched.
+            Names or ids of the documents, and names of the collections, to search. Default: all documents.
         as_of : str
             Name of a snapshot or date, as in `Engine.search`.
         configuration : RetrievalConfig, optional
-            Parameters of the retrieval; by default those of the settings.
+            Parameters of the retrieval. Default: those of the settings.
 
         Raises
         ------
@@ -89,7 +88,7 @@ class Explanations:
         passages = tuple(
             shown.get(str(one)) or build_passage(rank, rows[one], scores) for rank, one in enumerate(order, 1)
         )
-        # ``by_chunk`` contains the chunks in the order in which the stage ranked them.
+        # Each `by_chunk` has the order in which the stage ranked the chunks.
         stages = tuple(
             StageRanking(name, tuple(Hit(one, value) for one, value in by_chunk.items() if one in rows))
             for name, by_chunk in scores.items()
@@ -111,7 +110,7 @@ class Explanations:
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
         """Return, for each token of a question, its weight and its best match in a chunk.
 
-        The result has no matches if the embedder computes no token vectors, or if the chunk has no token vectors yet.
+        Return no matches if the embedder computes no token vectors, or if those of the chunk are not stored yet.
 
         Raises
         ------
@@ -164,13 +163,13 @@ class Explanations:
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
         """Return the weight of the right passage among the ``k`` best passages.
 
-        ``right`` is the chunk id of the right passage, or ``None`` if no stage of the search finds that passage.
+        ``right`` is the chunk id of the right passage; ``None`` if no stage of the search finds the passage.
         """
         return compute_evidence_mass(weighted, k, right)
 
 
 def find_scored_passages(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
-    """Return the passages of an explanation that have a rerank score, with the ages of their documents."""
+    """Return the passages of an explanation that have a rerank score, with the ages of their documents in days."""
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [

@@ -4,8 +4,8 @@ The metrics are those of Es et al., "RAGAS: Automated evaluation of retrieval au
 of the library ragas:
 
 ``judge_faithfulness``
-    Share of the statements of the answer that the passages support. The statements are those of the verifier instead of
-    statements that the judge extracts, so that both judge the same statements.
+    Share of the statements of the answer that the passages support. The judge gets the statements of the verifier
+    instead of extracting its own, so that both judge the same statements.
 ``judge_answer_relevance``
     Mean cosine between the question and three questions that the judge writes for the answer without seeing the
     question; 0 if the answer is noncommittal. The embedder is that of the index.
@@ -15,8 +15,10 @@ of the library ragas:
 ``judge_context_recall``
     Share of the sentences of the expected answer that can be attributed to the passages.
 
-``verifier_faithfulness`` is the share of the same statements that the verifier supports. A metric is computed only
-if all its verdicts can be read; otherwise it counts as not judged.
+``verifier_faithfulness``
+    Share of the same statements that the verifier supports.
+
+A metric is computed only if all its verdicts can be read. Otherwise, it counts as not judged.
 """
 
 from __future__ import annotations
@@ -62,10 +64,10 @@ from rag_core.types.judgements import (
 from rag_core.types.retrieval import Passage
 from rag_core.types.usage import Usage
 
-# Most passages on which one reply has verdicts; long lists make models lose count.
+# Most passages that one reply judges. In longer lists, models lose count.
 MAX_PASSAGES_PER_CALL = 8
 
-# A function that returns the messages about some passages.
+# A function that returns the chat messages of a request about some passages.
 Build = Callable[[Sequence[Passage]], list[dict[str, str]]]
 
 
@@ -118,8 +120,8 @@ class Judge:
     def judge_answer(self, answer: Answer, config: JudgeConfig, *, expected: str = "") -> Judgement:
         """Return the judge's verdicts on an answer and its passages.
 
-        For a refusal, only the passages are judged, and only if an answer is ``expected``. Quotes
-        after the text are not judged.
+        For a refusal, only the passages are judged, and only if there is an ``expected`` answer. Quotes after the text
+        are not judged.
 
         Raises
         ------
@@ -197,10 +199,9 @@ class Judge:
         return compute_share([one.positive if one else None for one in found])
 
     def _judge_items(self, calls: _Calls, answer: Answer, count: int, build: Build) -> dict[int, Verdict]:
-        """Return the verdict whether the passages support each of ``count`` items.
+        """Return the verdicts whether the passages support the items with the numbers from 1 to ``count``.
 
-        If the passages do not fit into one prompt, an item is supported if the passages of one prompt support it, and
-        not supported if those of no prompt do.
+        If the passages need several prompts, an item is supported if the passages of one of the prompts support it.
         """
         replies = []
         for passages in _pack(calls.model, answer.passages, build, most=len(answer.passages)):
@@ -232,14 +233,14 @@ class Judge:
 
 
 def compute_share(verdicts: Sequence[bool | None]) -> float | None:
-    """Return the share of positive verdicts; ``None`` if there are none or one is missing."""
+    """Return the share of positive verdicts; ``None`` if there are no verdicts or one is missing."""
     if not verdicts or any(one is None for one in verdicts):
         return None
     return sum(map(bool, verdicts)) / len(verdicts)
 
 
 def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
-    """Return the mean of precision@k over the ranks k of the useful passages, and 0 if none is useful.
+    """Return the mean of precision@k over the ranks k of the useful passages; 0 if none is useful.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
 
 
 def _pack(model: LanguageModel, passages: Sequence[Passage], build: Build, most: int) -> Iterator[Sequence[Passage]]:
-    """Yield runs of at most ``most`` passages that fit into a prompt; a passage that is too long gets its own."""
+    """Yield runs of at most ``most`` passages that fit into one prompt. A passage that is too long is a run alone."""
     fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build(()))
     room = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens - fixed
     for run in pack_batches([count_prompt_tokens(one) for one in passages], room):

@@ -20,7 +20,7 @@ from rag_core.types.marginalization import Decoding, MarginalAnswer, Marginaliza
 from rag_core.types.mixtures import UNKNOWN
 from rag_core.types.retrieval import Passage
 
-# What a language model writes if a passage does not state the answer.
+# The reply of a language model if a passage does not state the answer.
 _NOT_STATED = "not stated"
 
 
@@ -38,17 +38,17 @@ class Mixtures:
         self._models = models
 
     def read_answers(self, question: str, passages: Sequence[Passage]) -> dict[str, dict[str, float]]:
-        """Return ``p(y|x, d)`` by chunk id, from the reading model; see `compute_probabilities_by_passage`."""
+        """Return ``p(y|x, d)``, by chunk id and answer, from the reading model."""
         return compute_probabilities_by_passage(passages, partial(self._reader.find_answers_inside, question))
 
     def score_answers(
         self, question: str, passages: Sequence[Passage], answers: Collection[str]
     ) -> dict[str, dict[str, float]]:
-        """Return ``p(y|x, d)`` by chunk id, from the likelihoods of the answers under the language model.
+        """Return ``p(y|x, d)``, by chunk id and answer, from the likelihoods of the answers under the language model.
 
         The likelihood of an answer is the product of the probabilities of its tokens and of the end of the text after
-        it. The likelihoods of the ``answers`` are divided by their sum; `UNKNOWN` stands for a reply that the passage
-        does not state the answer.
+        it. The likelihoods of the ``answers`` are divided by their sum. `UNKNOWN` means that the passage does not state
+        the answer.
 
         Raises
         ------

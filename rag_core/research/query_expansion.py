@@ -13,12 +13,12 @@ from rag_core.llm.query_planning import expand_queries, write_hypothesis
 from rag_core.retrieval.fusion import fuse_rankings
 from rag_core.types.searches import Query
 
-# Maximum number of queries that are taken from the reply of the model.
+# Most queries that are taken from the reply of the model.
 MAX_QUERIES = 4
 
 
 class SeveralQueries(ModelStrategy):
-    """Search for the question and for the model's queries; fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
+    """Search for the question and for the model's queries, and fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
 
     name = "queries"
     label = "Several queries"
@@ -41,7 +41,7 @@ class SeveralQueries(ModelStrategy):
 
 
 class HypotheticalAnswer(ModelStrategy):
-    """Search with the question and a hypothetical answer; the reranker and the gate use only the question."""
+    """Search with the question and a hypothetical answer. The reranker and the gate use only the question."""
 
     name = "hyde"
     label = "Hypothetical answer"

@@ -1,4 +1,4 @@
-"""Answer a question as of two snapshots, and find what differs."""
+"""Answer a question as of two snapshots, and find the differences between the answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Writer
 from rag_core.types.snapshots import SnapshotComparison, SnapshotSide
 
-# Passages with a lower share of common words are not compared word by word.
+# Lowest share of common words at which two passages are compared word by word.
 MIN_SIMILARITY = 0.5
-# A word with the punctuation inside it, such as 1,500.7 or long-term, or any other character that is not a space.
+# A word with the punctuation inside it, such as 1,500.7 or long-term, or a single character that is not a space.
 _WORD = re.compile(r"\w+(?:[^\w\s]\w+)*|\S")
 
 
@@ -42,7 +42,7 @@ class SnapshotComparisons:
         collections: Sequence[str] = (),
         model: str | None = None,
     ) -> SnapshotComparison:
-        """Answer a question twice, and mark what only one of the answers has.
+        """Answer a question as of two dates, and mark the passages and words that only one of the answers has.
 
         Parameters
         ----------
@@ -60,14 +60,14 @@ class SnapshotComparisons:
         answers = [
             self._answer(question, Scope.of(documents, collections, as_of), Writer(model)) for as_of in (first, second)
         ]
-        return SnapshotComparison(question, _find_own(*answers), _find_own(*reversed(answers)))
+        return SnapshotComparison(question, _find_differences(*answers), _find_differences(*reversed(answers)))
 
     def _answer(self, question: str, scope: Scope, writer: Writer) -> Answer:
         events = self._follow_ups.ask(question, scope, None, (), writer=writer)
         return next(event for event in events if isinstance(event, Answer))
 
 
-def _find_own(answer: Answer, other: Answer) -> SnapshotSide:
+def _find_differences(answer: Answer, other: Answer) -> SnapshotSide:
     """Return an answer with the passages and words that another one lacks."""
     others = {(one.document_id, one.text) for one in other.passages}
     own = [one for one in answer.passages if (one.document_id, one.text) not in others]
@@ -77,7 +77,7 @@ def _find_own(answer: Answer, other: Answer) -> SnapshotSide:
 
 
 def _find_unmatched_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
-    """Return the words that the most similar passage of the same document lacks; none if no passage is similar."""
+    """Return the spans of words that the most similar passage of the same document lacks; none if none is similar."""
     of_document = [one.text for one in others if one.document_id == passage.document_id]
     ratios = {text: SequenceMatcher(None, text.split(), passage.text.split(), False).ratio() for text in of_document}
     nearest = max(ratios, key=ratios.__getitem__, default="")
@@ -85,9 +85,9 @@ def _find_unmatched_words_of_passage(passage: Passage, others: Sequence[Passage]
 
 
 def find_unmatched_words(text: str, other: str) -> tuple[tuple[int, int], ...]:
-    """Return the character spans of the words of a text that another text lacks at this place.
+    """Return the character spans of the words of a text that another text does not have at the same place.
 
-    Citation markers are not compared. Adjacent words are one span.
+    Citation markers are ignored. Adjacent words are one span.
 
     >>> find_unmatched_words("It costs 57 million euros [1].", "It costs 42 million euros [2].")
     ((9, 11),)

@@ -21,8 +21,8 @@ _QUERY = (1.0, 0.0)
 class WorkedMixture:
     """A worked example: a question, its passages by weight, their answers, and the mixture.
 
-    ``names`` maps chunk ids to the names of the passages. ``right`` and ``expected`` are the chunk id of the right
-    passage and the right answer.
+    ``names`` maps chunk ids to the names of the passages. ``right`` is the chunk id of the right passage, and
+    ``expected`` the right answer.
     """
 
     question: str
@@ -36,7 +36,7 @@ class WorkedMixture:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A document with the vector of its passage before normalization, and the probabilities of `_ANSWERS` given it."""
+    """A document, the vector of its passage, which is not normalized, and the probability of each of `_ANSWERS`."""
 
     name: str
     vector: tuple[float, float]
@@ -57,11 +57,12 @@ RIGHT = "current_policy"
 def compute_worked_mixture(weighting: WeightingConfig) -> WorkedMixture:
     """Return the worked example with these parameters; raise `ValueError` as `weight_passages` does.
 
-    The score of a passage is the cosine of its vector and that of the question. The freshness of a document is 1 or 0,
-    which corresponds to an age of 0 days or of infinitely many.
+    The score of a passage is the cosine of its vector and the vector of the question. A fresh document has an age of
+    0 days, any other an infinite age.
     """
     candidates = [
-        ScoredPassage(key, _cosine(one.vector), 0.0 if one.is_fresh else math.inf) for key, one in _DOCUMENTS.items()
+        ScoredPassage(key, _compute_cosine(one.vector), 0.0 if one.is_fresh else math.inf)
+        for key, one in _DOCUMENTS.items()
     ]
     weighted = weight_passages(candidates, weighting)
     probabilities = {key: dict(zip(_ANSWERS, one.probabilities, strict=True)) for key, one in _DOCUMENTS.items()}
@@ -76,5 +77,5 @@ def compute_worked_mixture(weighting: WeightingConfig) -> WorkedMixture:
     )
 
 
-def _cosine(vector: tuple[float, float]) -> float:
+def _compute_cosine(vector: tuple[float, float]) -> float:
     return sum(one * other for one, other in zip(_QUERY, vector, strict=True)) / math.hypot(*vector)

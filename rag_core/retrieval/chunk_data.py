@@ -12,16 +12,15 @@ from rag_core.types.chunks import ChunkRow, ChunkVectors
 from rag_core.types.protocols import ChunkStore, QuestionEmbedder, TokenVectorStore
 from rag_core.types.searches import PassageTokens
 
-# Maximum number of chunks that are embedded during a search. Word search finds a new document before its chunks are
+# Maximum number of chunks that are embedded during a search. Word search finds new documents before their chunks are
 # embedded, but the reranker and the gate need the token vectors of the best chunks.
 EMBED_ON_DEMAND = 8
-# Maximum time that a question waits for these embeddings. Chunks that still have no token vectors are not reranked.
-# They follow the reranked chunks, in the order of the retrievers.
+# Maximum time in seconds for which a question waits for these embeddings.
 EMBED_WITHIN_S = 0.3
 
 
 class ChunkLoader:
-    """Loads the data of chunks for one question, and caches them, because several stages need the same chunks.
+    """Loads and caches the data of chunks for one question. Several stages need the same chunks.
 
     Parameters
     ----------
@@ -30,9 +29,9 @@ class ChunkLoader:
     embedder : QuestionEmbedder
         The embedder of the index that contains the chunks.
     pool : Executor
-        Loads rows in the background.
+        Executor for loading rows in the background.
     on_demand : OnDemandEmbeddings
-        Embeds chunks that have no stored token vectors yet.
+        Embeds chunks without stored token vectors.
     """
 
     def __init__(
@@ -52,22 +51,22 @@ class ChunkLoader:
         self._pending: list[Future[dict[int, ChunkRow]]] = []
         self._rows: dict[int, ChunkRow] = {}
         self._vectors: dict[int, ChunkVectors | None] = {}
-        # The retrievers run concurrently and often find the same chunks. With this lock, only one thread loads the
-        # vectors of these chunks.
+        # Retrievers run in parallel and often find the same chunks, whose vectors are loaded by only one thread.
         self._loading = threading.Lock()
 
     def prefetch_rows(self, chunk_ids: Sequence[int]) -> None:
-        """Start to load the rows of chunks in the background, unless their loading has started already."""
+        """Start to load the rows of chunks in the background. Chunks that were requested before are ignored."""
         if new := [one for one in chunk_ids if one not in self._requested]:
             self._requested.update(new)
             self._pending.append(self._pool.submit(self._chunks.visible_chunks, new))
 
     def rows(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the rows of the chunks by chunk id, without chunks that are not visible to searches.
+        """Return the rows of those of the chunks that searches may find, by chunk id.
 
         Raises
         ------
         StoreUnavailable
+            The database does not answer.
         """
         self.prefetch_rows(chunk_ids)
         while self._pending:
@@ -75,34 +74,35 @@ class ChunkLoader:
         return {one: self._rows[one] for one in chunk_ids if one in self._rows}
 
     def texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        """Return the input of the embedder by chunk id, without chunks that are not visible to searches."""
+        """Return the embedded texts of those of the chunks that searches may find, by chunk id."""
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
-        """Load the stored token vectors of chunks into the cache. The calling thread waits until they are loaded."""
+        """Load the stored token vectors of chunks into the cache, and wait until they are loaded."""
         with self._loading:
-            self._vectors |= self._vector_store.read_tokens(self._without_vectors(chunk_ids))
+            self._vectors |= self._vector_store.read_tokens(self._select_without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return the token vectors of the chunks by chunk id.
 
-        If chunks have no stored token vectors, compute those of the first `EMBED_ON_DEMAND` of these chunks. The result
-        contains no chunks whose vectors are neither stored nor computed in time.
+        Of chunks without stored token vectors, the first `EMBED_ON_DEMAND` are embedded. Chunks that are not embedded
+        within `EMBED_WITHIN_S` are left out.
         """
-        if self._without_vectors(chunk_ids):
+        if self._select_without_vectors(chunk_ids):
             with self._loading:
-                new = self._without_vectors(chunk_ids)
+                new = self._select_without_vectors(chunk_ids)
                 self._vectors |= {**dict.fromkeys(new), **self._load_vectors(new)}
         loaded = {chunk_id: self._vectors[chunk_id] for chunk_id in chunk_ids}
         return {chunk_id: vectors for chunk_id, vectors in loaded.items() if vectors is not None}
 
     @property
     def loaded_vectors(self) -> dict[int, ChunkVectors]:
-        """All token vectors that are loaded or computed so far, by chunk id."""
-        with self._loading:  # a search that is late may still add some
+        """All token vectors that have been loaded or computed, by chunk id."""
+        # A search that exceeded its time limit may still be adding vectors.
+        with self._loading:
             return {chunk_id: vectors for chunk_id, vectors in self._vectors.items() if vectors is not None}
 
-    def _without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
+    def _select_without_vectors(self, chunk_ids: Sequence[int]) -> list[int]:
         return [chunk_id for chunk_id in chunk_ids if chunk_id not in self._vectors]
 
     def _load_vectors(self, chunk_ids: Sequence[int]) -> dict[int, ChunkVectors]:
@@ -120,7 +120,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return the tokens of each chunk that has token vectors, by chunk id."""
+    """Return the tokens of those of the chunks that have token vectors, by chunk id."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

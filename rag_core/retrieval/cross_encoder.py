@@ -1,4 +1,4 @@
-"""Rerank chunks with a cross-encoder, which reads the question and a chunk together."""
+"""Rerank chunks with a cross-encoder, which reads a question and a chunk together."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def cross_encode_chunks(
 ) -> list[Hit]:
     """Rerank chunks with one forward pass for each pair of the question and a chunk.
 
-    The method is that of Nogueira and Cho, "Passage re-ranking with BERT", 2019. Nothing can be computed before the
-    question is known, so this is slow: callers should pass only the best chunks of another ranking.
+    The method is that of Nogueira and Cho, "Passage re-ranking with BERT", 2019. It is slow, because nothing can be
+    computed before the question is known. Pass only the best chunks of another ranking.
 
     Parameters
     ----------
     scores : PairScores
     question : Question
     texts : callable
-        Returns the texts of chunks by chunk id, without chunks that are not visible to searches.
+        Function that returns the texts of those chunks that searches may find, by chunk id.
     chunk_ids : sequence of int
 
     Returns
     -------
     list of Hit
-        The chunks that have a text, best first. Chunks with equal scores keep the given order.
+        The chunks with a text, best first. Chunks with equal scores keep the given order.
     """
     by_id = texts(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in by_id]

@@ -1,4 +1,4 @@
-"""Fuse rankings by reciprocal rank."""
+"""Fuse several rankings into one by reciprocal rank fusion (RRF)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,26 @@ from rag_core.retrieval.late_interaction import rerank_chunks
 from rag_core.types.retrieval import NAMED_SCORE, Hit, Ranking
 from rag_core.types.searches import RankedChunks
 
-# The constant of Cormack, Clarke and Büttcher.
+# The constant in the paper of Cormack, Clarke and Büttcher.
 RRF_K = 60
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """Fuse rankings: the score of a chunk is the sum of ``1 / (k + rank)`` over all rankings that contain the chunk.
+    """Fuse rankings. The score of a chunk is the sum of ``1 / (k + rank)`` over all rankings that contain the chunk.
 
-    Ranks are counted from 1. The method is that of Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms
-    Condorcet and individual rank learning methods", SIGIR 2009. Chunks with equal scores are ordered by chunk id, so
-    that the result does not depend on the order of the rankings.
+    Ranks are counted from 1. Chunks with equal scores are ordered by chunk id. The method is that of Cormack, Clarke
+    and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
 
     Returns
     -------
     list of Hit
-        The chunks of all rankings, best first, without repetitions.
+        The distinct chunks of all rankings, best first.
     """
     sums: dict[int, float] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking, 1):
             sums[hit.chunk_id] = sums.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
-    # The last digits of a floating-point sum depend on the order of addition. Rounding removes this difference, so that
-    # chunks with equal scores are ordered by chunk id.
+    # Rounding removes differences in the last digits, which depend on the order of addition.
     ordered = sorted(sums.items(), key=lambda item: (-round(item[1], 12), item[0]))
     return [Hit(chunk_id, score) for chunk_id, score in ordered]
 
@@ -38,9 +36,9 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hi
 def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     """Fuse the rankings of several queries into one ranking for the first query.
 
-    The chunks are ordered by the score ``rrf`` of this fusion. Every chunk with token vectors gets a ``rerank`` score
-    for the first query, because the gate and the extractive reader need this score. The other scores, such as ``dense``
-    and ``bm25``, are those of the search for the first query.
+    The chunks are ordered by the score ``rrf`` of this fusion. Chunks of other queries are reranked for the first
+    query, because the gate and the extractive reader need the score ``rerank``. The other scores, such as ``dense`` and
+    ``bm25``, are those of the first query.
     """
     first = rankings[0]
     hits = reciprocal_rank_fusion([[Hit(one, 0.0) for one in ranked.ranking.order] for ranked in rankings], rrf_k)

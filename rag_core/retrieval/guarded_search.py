@@ -1,4 +1,4 @@
-"""A search in a store that may hang."""
+"""Search a store that may hang, with a time limit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rag_core.types.retrieval import Hit
 
 
 class GuardedSearch:
-    """Runs searches of one store in separate threads, so that a store that hangs holds up no other work.
+    """Runs searches of a store in separate threads with a time limit.
 
-    After a search that did not end in time, further searches fail at once until it ends.
+    After a search that exceeded the time limit, further searches fail at once until that search ends.
 
     Parameters
     ----------
     store : str
-        Name of the store, for the message.
+        Name of the store, for the error message.
     limit_s : float
-        Seconds to wait for a search.
+        Time limit of a search in seconds.
     """
 
     def __init__(self, store: str, limit_s: float) -> None:
@@ -38,17 +38,17 @@ class GuardedSearch:
         if is_hanging:
             future.set_exception(self._timeout())
         else:
-            # The thread is a daemon and not one of a pool, which Python would join before the process can end.
+            # A daemon thread does not prevent the process from ending, unlike a thread of a pool.
             threading.Thread(target=_run, args=(search, future), name="search", daemon=True).start()
         return future
 
     def wait(self, future: Future[list[Hit]]) -> list[Hit]:
-        """Return the hits of a search.
+        """Wait for a search and return its hits.
 
         Raises
         ------
         StoreUnavailable
-            The store failed, or did not respond in time.
+            The store failed, or did not answer within the time limit.
         """
         try:
             return future.result(self._limit_s)

@@ -14,19 +14,17 @@ from rag_core.types.chunks import ChunkVectors
 from rag_core.types.protocols import InverseDocumentFrequency
 from rag_core.types.retrieval import Hit, Question
 
-# Factor for the weights of stop words. Words such as "what" and "how" are rare in documents, so their inverse document
-# frequency is high although they have little meaning.
+# Factor for the weights of stop words. Words such as "what" and "how" are rare in documents, so that their inverse
+# document frequency is high.
 STOPWORD_FACTOR = 0.3
 # Weight of the score of the best sentence relative to the score of the whole chunk.
 SENTENCE_WEIGHT = 0.5
-# The similarity of two tokens includes the similarities of their neighbours. These are the weights of the neighbours at
-# a distance of 1 and 2 tokens, relative to the tokens themselves.
+# Weights of the neighbours at a distance of 1 and 2 tokens in the similarity of two tokens, relative to the tokens.
 NEIGHBOUR_WEIGHTS = (0.2, 0.1)
-# Number of chunks per matrix product. With fewer chunks, the overhead of the calls takes most of the time; with more
-# chunks, the access to memory does.
+# Number of chunks in a matrix product. Fewer chunks take longer because of the calls, more because of memory access.
 CHUNKS_PER_PRODUCT = 16
-# Maximum number of question tokens that are compared with chunks. The cost grows with this number. In a long question,
-# the tokens with the lowest weights, such as "the" and "of", have little effect on the score.
+# Maximum number of question tokens that are compared with chunks. In a long question, the tokens with the lowest
+# weights, such as "the" and "of", have little effect on the score.
 MAX_TOKENS = 24
 # The largest value of int8.
 _INT8_MAX = 127
@@ -36,12 +34,11 @@ _TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 def compute_token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """Return the weights of the question's tokens, shape (n,), with sum 1.
 
-    The weight of a token is based on the inverse document frequency of its word. The square root is taken, so that one
-    rare word does not dominate the score, and stop words get a lower weight. Punctuation gets the weight 0. If all
-    weights would be 0, all tokens get the same weight. Only the `MAX_TOKENS` highest weights are kept; the other
-    tokens get the weight 0.
+    The weight of a token is the square root of the inverse document frequency of its word, so that one rare word does
+    not dominate the score. Stop words have a lower weight, and punctuation has the weight 0. If all weights would be 0,
+    all tokens have the same weight. Only the `MAX_TOKENS` highest weights are kept; the others are set to 0.
     """
-    words = _words(question.text, question.offsets)
+    words = _find_words(question.text, question.offsets)
     rarity = idf(sorted({word for word in words if word}))
     weights = np.array(
         [math.sqrt(rarity[word]) * (STOPWORD_FACTOR if word in stopwords else 1.0) if word else 0.0 for word in words],
@@ -57,9 +54,9 @@ def compute_token_weights(question: Question, idf: InverseDocumentFrequency, sto
 def select_compared_tokens(weights: FloatArray) -> Int64Array:
     """Return the indices of the question tokens that are compared with chunks, ascending.
 
-    If the question has at most `MAX_TOKENS` tokens, all tokens are compared. A token with the weight 0, such as a
-    hyphen, is useful because it affects the similarities of its neighbours. In a longer question, only the tokens with
-    a weight above 0 are compared.
+    If the question has at most `MAX_TOKENS` tokens, all tokens are compared, because even tokens with the weight 0,
+    such as hyphens, affect the similarities of their neighbours. In a longer question, only tokens with a weight above
+    0 are compared.
 
     Parameters
     ----------
@@ -72,11 +69,10 @@ def select_compared_tokens(weights: FloatArray) -> Int64Array:
 def compute_token_similarities(question: FloatArray, chunk: FloatArray) -> FloatArray:
     """Return the similarity of each question token to each chunk token, shape (m, n), from -1 to 1.
 
-    The similarity of two tokens is a weighted mean: of their cosine, and of the cosines of the tokens at the same
-    distance before or after them, which have the weights `NEIGHBOUR_WEIGHTS`. Missing neighbours count as 0. So the
-    tokens of a phrase are more similar if the chunk contains the whole phrase. This is soft n-gram matching as in Dai
-    et al., "Convolutional neural networks for soft-matching n-grams in ad-hoc search", WSDM 2018, but with one fixed
-    filter.
+    The similarity of two tokens is a weighted mean of their cosine and of the cosines of their neighbours at equal
+    distances, with the weights `NEIGHBOUR_WEIGHTS`. Missing neighbours count as 0. Tokens of a phrase are therefore
+    more similar if the chunk contains the whole phrase. This is soft n-gram matching as in Dai et al., "Convolutional
+    neural networks for soft-matching n-grams in ad-hoc search", WSDM 2018, but with one fixed filter.
 
     Parameters
     ----------
@@ -91,7 +87,7 @@ def compute_token_similarities(question: FloatArray, chunk: FloatArray) -> Float
 def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
     """Return the cosines plus the weighted cosines of their neighbours in the same chunk.
 
-    ``starts`` contains the first column of each chunk, in ascending order from 0.
+    ``starts`` contains the first column of each chunk, ascending from 0.
     """
     summed = cosines.copy()
     firsts = starts[1:]
@@ -99,8 +95,7 @@ def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
         weighted = weight * cosines
         summed[distance:, distance:] += weighted[:-distance, :-distance]
         summed[:-distance, :-distance] += weighted[distance:, distance:]
-        # The sums above treat all columns as one text. Subtract the cosines that were added across the border between
-        # two chunks, because tokens of different chunks are not neighbours.
+        # Subtract what was added across the border between two chunks, whose tokens are not neighbours.
         columns = np.unique(firsts[:, None] + np.arange(distance))
         columns = columns[(columns >= distance) & (columns < cosines.shape[1])]
         summed[distance:, columns] -= weighted[:-distance, columns - distance]
@@ -109,10 +104,10 @@ def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
 
 
 def compute_max_sim(similarities: FloatArray, weights: FloatArray) -> float:
-    """Return a weighted sum over the question tokens: for each, the highest similarity to any token of the chunk.
+    """Return MaxSim: the weighted sum of the highest similarity of each question token to any token of the chunk.
 
-    This is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
-    interaction over BERT", SIGIR 2020, with weights. The weights sum to 1, so the score is from -1 to 1.
+    It is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
+    interaction over BERT", SIGIR 2020, but with weights. The weights sum to 1, so that the score is from -1 to 1.
 
     Parameters
     ----------
@@ -129,12 +124,11 @@ def rerank_chunks(
     load_vectors: Callable[[Sequence[int]], Mapping[int, ChunkVectors]],
     chunk_ids: Sequence[int],
 ) -> list[Hit]:
-    """Rerank chunks by MaxSim (see `compute_max_sim`) over their token vectors.
+    """Rerank chunks by MaxSim (see `compute_max_sim`) of their token vectors.
 
-    The score of a chunk is a weighted mean of two values: MaxSim over all tokens of the chunk, and, with half the
-    weight, the highest MaxSim over the tokens of one of its sentences. The best sentence counts separately, because
-    matches within one sentence are stronger evidence than matches that are scattered over the chunk. Scores are from
-    -1 to 1.
+    The score of a chunk is a weighted mean of MaxSim over all its tokens, and of the highest MaxSim over the tokens of
+    one of its sentences, which has half the weight. Matches within one sentence are stronger evidence than scattered
+    matches. Scores are from -1 to 1.
 
     Parameters
     ----------
@@ -142,13 +136,13 @@ def rerank_chunks(
     weights : FloatArray, shape (m,)
         See `compute_token_weights`.
     load_vectors : callable
-        Returns the token vectors of chunks by chunk id, without chunks that have none.
+        Function that returns the token vectors of chunks by chunk id. Chunks without token vectors are left out.
     chunk_ids : sequence of int
 
     Returns
     -------
     list of Hit
-        The chunks that have token vectors, best first. Chunks with equal scores keep the given order.
+        The chunks with token vectors, best first. Chunks with equal scores keep the given order.
     """
     vectors = load_vectors(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in vectors and len(vectors[chunk_id].scales)]
@@ -162,8 +156,8 @@ def rerank_chunks(
 def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """Return the score of each chunk, shape (len(chunks),); see `rerank_chunks`.
 
-    The vectors of the question are quantized to int8, because products of int8 vectors are faster than floating-point
-    products, and the scores are almost the same. The vectors of the chunks are stored in this type.
+    The vectors of the question are quantized to int8, the type of the vectors of chunks, because products of int8
+    vectors are fast. The scores are almost the same.
 
     Parameters
     ----------
@@ -174,18 +168,17 @@ def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: 
     weights : FloatArray, shape (m,)
         See `compute_token_weights`.
     """
-    places = select_compared_tokens(weights)
-    question, weights = question[places], weights[places]
+    compared = select_compared_tokens(weights)
+    question, weights = question[compared], weights[compared]
     scale = float(np.abs(question).max()) / _INT8_MAX or 1.0
     quantized = np.rint(question / scale).astype(np.int8)
     parts = [chunks[first : first + CHUNKS_PER_PRODUCT] for first in range(0, len(chunks), CHUNKS_PER_PRODUCT)]
-    return np.concatenate([_scores(quantized, scale, part, weights) for part in parts])
+    return np.concatenate([_score_part(quantized, scale, part, weights) for part in parts])
 
 
-def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
+def _score_part(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
     """Return the scores of chunks. ``quantized`` times ``scale`` are the vectors of the compared question tokens."""
-    # Pack the vectors of the chunks, and not those of the question. The result then has one contiguous row of products
-    # per question token, as the code below needs it. Otherwise the result would have to be transposed, which is slow.
+    # With packed vectors of chunks, the result has one contiguous row for each question token, as needed below.
     packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
     cosines = np.asarray(numkong.dots_packed(quantized, packed)).astype(np.float32)
     scales = np.concatenate([chunk.scales for chunk in chunks]) * np.float32(scale / _TOTAL_WEIGHT)
@@ -194,8 +187,7 @@ def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], 
     starts = ends - lengths
     cosines *= scales
     similarities = _add_neighbours(cosines, starts)
-    # Divide the tokens of each chunk into runs. A run is the prefix or a sentence, so the first run of a chunk starts
-    # at the first token of the chunk.
+    # The tokens of each chunk are divided into runs: the prefix, and each sentence.
     counts = [len(chunk.sentences) for chunk in chunks]
     sentences = np.concatenate([chunk.sentences for chunk in chunks]) + np.repeat(starts, counts)
     run_starts = np.unique(np.concatenate([starts, np.minimum(sentences, np.repeat(ends - 1, counts))]))
@@ -207,9 +199,9 @@ def _scores(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], 
     return scores
 
 
-def _words(text: str, offsets: IntArray) -> list[str | None]:
+def _find_words(text: str, offsets: IntArray) -> list[str | None]:
+    """Return the word that contains each token, in lower case; ``None`` for punctuation."""
     spans = [(match.start(), match.end(), match.group().lower()) for match in ALPHANUMERIC.finditer(text)]
-    words: list[str | None] = []
-    for start, end in offsets:
-        words.append(next((word for first, last, word in spans if first <= start and end <= last), None))
-    return words
+    return [
+        next((word for first, last, word in spans if first <= start and end <= last), None) for start, end in offsets
+    ]

@@ -1,4 +1,4 @@
-"""Fold near duplicates into the best chunk among them, so that a result does not repeat the same text."""
+"""Fold near duplicates of a chunk into this chunk, so that a result does not repeat the same text."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from itertools import islice
 
 from rag_core.types.chunks import ChunkRow
 
-# Number of words per shingle, which is a sequence of consecutive words. With this number, one different word in the
-# middle of a chunk of the usual size prevents folding, because the word is part of many shingles. A different word at
-# the start or end of a chunk does not prevent folding. Such differences are common, because chunks of two documents are
-# cut at different places.
+# Number of consecutive words of a shingle. One different word in the middle of a chunk of the usual size is part of
+# enough shingles to prevent folding. A different word at the start or the end of a chunk, where chunks of two documents
+# often differ, is not.
 SHINGLE_WORDS = 8
+# Minimum Jaccard index of the shingles of near duplicates.
 RESEMBLANCE = 0.9
-# Number of chunks that are compared, as a multiple of the number of distinct chunks that the caller wants.
+# Number of compared chunks for each wanted distinct chunk.
 COMPARED_PER_WANTED = 3
-
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _DIGITS = re.compile(r"\d+")
-# Numbers and negations, which must be the same in near duplicates. The pattern begins with a lookbehind instead of \b,
-# because \b does not match between an underscore and a letter or digit.
+# Numbers and negations. The pattern does not begin with \b, which would not match after an underscore.
 _FIGURES_AND_NEGATIONS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]*\d[^\W_]*(?:['’][^\W_]+)?"
     r"|(?:no|not|nor|never|none|neither|without|cannot|[^\W\d_]+n['’]t)(?![^\W_]))"
@@ -31,20 +29,18 @@ Shingles = frozenset[tuple[str, ...]]
 
 
 def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, tuple[int, ...]]:
-    """Return the first distinct chunks of a ranking, each with its near duplicates at lower ranks.
+    """Return the first distinct chunks of a ranking, with their near duplicates at lower ranks.
 
-    Two chunks are near duplicates if their resemblance is at least `RESEMBLANCE` and their numbers and negations are
-    the same. Numbers and negations must be the same because a text with a different number is different evidence. The
-    resemblance is the Jaccard index of the sets of shingles (Broder, "On the resemblance and containment of documents",
-    SEQUENCES 1997). Chunks that overlap on their pages are never folded.
+    Two chunks are near duplicates if their resemblance is at least `RESEMBLANCE`, and if their numbers and negations
+    are the same. The resemblance is the Jaccard index of the sets of shingles (Broder, "On the resemblance and
+    containment of documents", SEQUENCES 1997). Chunks that overlap on their pages are never folded.
 
     Parameters
     ----------
     chunks : sequence of ChunkRow
         Best first.
     wanted : int
-        Maximum number of distinct chunks to return. Only the first ``COMPARED_PER_WANTED * wanted`` chunks are
-        compared; chunks at lower ranks are never folded.
+        Maximum number of distinct chunks. Only the first ``COMPARED_PER_WANTED * wanted`` chunks are compared.
 
     Returns
     -------
@@ -52,11 +48,11 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
         The ids of the distinct chunks, best first. Each id is mapped to the ids of its near duplicates, best first.
     """
     folded: dict[int, list[int]] = {}
-    kept: dict[tuple[str, ...], list[ChunkRow]] = {}
-    # Cheap checks come first: most texts differ in their digits.
+    by_digits: dict[tuple[str, ...], list[ChunkRow]] = {}
+    # Digits are compared first, because this is fast and most texts differ in them.
     figures, shingles = cache(_find_figures), cache(_find_shingles)
     for chunk in chunks[: COMPARED_PER_WANTED * wanted]:
-        same_digits = kept.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
+        same_digits = by_digits.setdefault(tuple(sorted(_DIGITS.findall(chunk.text))), [])
         original = next(
             (
                 one
@@ -76,13 +72,13 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
         if len(folded) >= wanted:
             break
         folded[chunk.id] = []
-    return {one: tuple(repeats) for one, repeats in islice(folded.items(), wanted)}
+    return {chunk_id: tuple(duplicates) for chunk_id, duplicates in islice(folded.items(), wanted)}
 
 
 def _find_shingles(text: str) -> Shingles:
     words = _WORD.findall(text.lower())
-    runs = zip(*(words[first:] for first in range(SHINGLE_WORDS)), strict=False)
-    return frozenset(runs) or frozenset([tuple(words)])
+    shingles = zip(*(words[first:] for first in range(SHINGLE_WORDS)), strict=False)
+    return frozenset(shingles) or frozenset([tuple(words)])
 
 
 def _find_figures(text: str) -> tuple[str, ...]:

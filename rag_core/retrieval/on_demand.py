@@ -1,4 +1,4 @@
-"""Embed chunks that a search finds before the indexing of their document has embedded them."""
+"""Embed chunks that a search finds before they have been embedded by indexing."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from rag_core.types.chunks import Embedding
 from rag_core.types.protocols import QuestionEmbedder
 
-# Maximum number of embeddings in memory. Older embeddings can be dropped, because indexing soon stores the embeddings
-# of the same chunks.
+# Maximum number of cached embeddings. Indexing soon stores embeddings of the same chunks.
 MAX_CACHED = 500
 
 
 class OnDemandEmbeddings:
-    """Computes the embeddings of texts and caches them, so that each text is embedded once for all questions.
+    """Computes and caches the embeddings of texts.
 
-    Only one thread computes embeddings, so that the other cores stay free for the searches of other questions.
+    Only one thread computes embeddings, so that the other cores are free for other questions.
     """
 
     def __init__(self) -> None:
@@ -27,17 +26,16 @@ class OnDemandEmbeddings:
         self._lock = threading.Lock()
 
     def embed(self, embedder: QuestionEmbedder, texts: Sequence[str], timeout_s: float) -> list[Embedding | None]:
-        """Return the embedding of each text; ``None`` for a text that cannot be embedded within ``timeout_s`` seconds.
+        """Return the embedding of each text; ``None`` for texts that cannot be embedded within ``timeout_s`` seconds.
 
-        The computation goes on after the timeout. A later call for the same text uses its result, instead of starting
-        again.
+        The computation continues after the timeout, and a later call can use its result.
         """
         futures = [self._submit(embedder, text) for text in texts]
         done, _ = wait(futures, timeout_s)
         return [future.result() if future in done and _has_succeeded(future) else None for future in futures]
 
     def close(self) -> None:
-        """Wait until the current text is embedded, and discard the texts that are queued."""
+        """Wait until the current text is embedded, and cancel the queued texts."""
         self._executor.shutdown(cancel_futures=True)
 
     def _submit(self, embedder: QuestionEmbedder, text: str) -> Future[Embedding]:
@@ -56,5 +54,5 @@ class OnDemandEmbeddings:
 
 
 def _has_succeeded(future: Future[Embedding]) -> bool:
-    """Return whether a future that is done has a result."""
+    """Return whether a completed future has a result."""
     return not future.cancelled() and future.exception() is None

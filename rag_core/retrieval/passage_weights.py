@@ -1,7 +1,6 @@
-"""Weight passages by their scores, and check whether the right passage has the highest weight.
+"""Compute weights of passages from their scores, and the weight of the right passage.
 
-Even if a search finds the right passage, the answer can be wrong, because other passages with a higher weight can
-influence the answer more.
+An answer can be wrong although a search finds the right passage, if other passages have a higher weight.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from rag_core.types.explanations import EvidenceCase, EvidenceMass, ScoredPassag
 
 # Age in days at which the freshness of a document is one half.
 HALF_LIFE_DAYS = 365.0
-# A document is stale compared with another document if it is older by at least this number of days.
+# Minimum difference in days by which a document is older than another.
 STALE_DAYS = 1.0
 
 
 def compute_freshness(age_days: npt.ArrayLike) -> FloatArray:
-    """Return the freshness ``2 ** (-age / half-life)``: 1 for new documents, 0.5 after one half-life.
+    """Return the freshness ``2 ** (-age / half-life)`` of documents: 1 for new ones, 0.5 after one half-life.
 
-    The freshness decays exponentially with age, as in Li and Croft, "Time-based language models", CIKM 2003. A negative
-    age, which results from a date in the future, counts as 0.
+    The freshness decays exponentially with age, as in Li and Croft, "Time-based language models", CIKM 2003. Negative
+    ages, which result from dates in the future, count as 0.
     """
     ages = np.maximum(np.asarray(age_days, np.float64), 0.0)
     return np.exp2(-ages / HALF_LIFE_DAYS).astype(np.float32)
@@ -43,20 +42,20 @@ def softmax(scores: npt.ArrayLike, temperature: float) -> FloatArray:
     if temperature <= 0:
         raise ValueError(f"A temperature must be above 0, not {temperature}.")
     values = np.asarray(scores, np.float64)
-    # The maximum is subtracted so that the exponential function cannot overflow. The weights do not change.
+    # Subtracting the maximum prevents an overflow and does not change the weights.
     shares = np.exp((values - values.max(initial=-np.inf)) / temperature)
     weights: FloatArray = (shares / shares.sum()).astype(np.float32)
     return weights
 
 
 def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
-    """Rank passages by the adjusted score ``score + λ · ρ + σ · ε``, and give a weight to the first k passages.
+    """Return passages with their weights, best first.
 
-    λ is ``weighting.freshness_weight``, ρ is the result of `compute_freshness`, σ is ``weighting.noise``, and ε is a
-    standard normal random number, drawn with ``weighting.seed``. The weights are the `softmax` of the k highest
-    adjusted scores; passages with lower ranks get the weight 0. For comparison, Lewis et al., "Retrieval-augmented
-    generation for knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores. The
-    result is ordered from the best passage to the worst. Passages with equal adjusted scores keep the given order.
+    Passages are ranked by the adjusted score ``score + λ · ρ + σ · ε``, where λ is ``weighting.freshness_weight``, ρ
+    the freshness (see `compute_freshness`), σ ``weighting.noise``, and ε a standard normal random number, drawn with
+    ``weighting.seed``. The weights are the `softmax` of the k highest adjusted scores; other passages have the weight
+    0. Passages with equal adjusted scores keep the given order. For comparison, Lewis et al., "Retrieval-augmented
+    generation for knowledge-intensive NLP tasks", NeurIPS 2020, use the temperature 1 and the unadjusted scores.
 
     Raises
     ------
@@ -73,31 +72,29 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
     weights = np.zeros(len(candidates), np.float32)
     weights[: weighting.k] = softmax(adjusted[order[: weighting.k]], weighting.temperature)
     return tuple(
-        WeightedPassage(candidates[at], float(freshnesses[at]), float(adjusted[at]), rank, float(weight))
-        for rank, (at, weight) in enumerate(zip(order, weights, strict=True), 1)
+        WeightedPassage(candidates[index], float(freshnesses[index]), float(adjusted[index]), rank, float(weight))
+        for rank, (index, weight) in enumerate(zip(order, weights, strict=True), 1)
     )
 
 
 def compute_evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-    """Return the weight of the right passage, and the passage that competes with it.
+    """Return the weight of the right passage, and a passage that ranks higher (the rival).
 
     Parameters
     ----------
     weighed : sequence of WeightedPassage
-        The passages with their weights, best first, as `weight_passages` returns them.
+        The result of `weight_passages`.
     k : int
-        Number of passages that have a weight. The right passage is covered if its rank is at most k.
+        Number of passages with a weight.
     right : str, optional
-        Chunk id of the right passage. If no stage of the search finds the right passage, it is ``None`` or an id that
-        ``weighed`` does not contain.
+        Chunk id of the right passage. It is ``None``, or is not in ``weighed``, if no stage of the search found the
+        right passage.
 
     Returns
     -------
     EvidenceMass
-        There is no rival if no stage finds the right passage, or if the right passage has the highest rank. Otherwise,
-        the rival is the passage with the highest rank, with one exception: if the right passage has a weight and a
-        passage above it is from a document that is older by `STALE_DAYS` or more, the case is ``STALE`` and the rival
-        is the first such passage.
+        If the right passage has a weight and passages above it are from documents that are older by `STALE_DAYS` or
+        more, the rival is the first of these. Otherwise, the rival is the first passage above the right one.
     """
     right_passage = next((one for one in weighed if one.candidate.chunk_id == right), None)
     if right_passage is None:

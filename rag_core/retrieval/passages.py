@@ -13,10 +13,16 @@ from rag_core.types.retrieval import Passage
 def build_passage(
     rank: int, row: ChunkRow, scores: Mapping[str, Mapping[int, float]], duplicates: Sequence[ChunkRow] = ()
 ) -> Passage:
-    """Return a passage with the data of a chunk's row.
+    """Return a passage with the data of a chunk.
 
-    ``scores`` maps the name of each score to a mapping of chunk id to value. ``duplicates`` contains the rows of the
-    chunks that the result omits because they are near duplicates of this chunk.
+    Parameters
+    ----------
+    rank : int
+    row : ChunkRow
+    scores : mapping of str to mapping of int to float
+        For each score, its values by chunk id.
+    duplicates : sequence of ChunkRow
+        Near duplicates of the chunk, which the result leaves out.
     """
     hidden = row.hidden or ""
     return Passage(

@@ -1,4 +1,4 @@
-"""Rank the hits of the retrievers: fuse and rerank them, add the domain look-up, and apply a cross-encoder."""
+"""Rank the hits of the retrievers: fuse them, apply the reranker, the look-up in sections, and a cross-encoder."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Hit, Ranking, Timer
 
-# The candidates of a look-up are this number of hits of its word search, and the same number of the best chunks for the
-# question.
+# Number of the best chunks for the question that are candidates of a look-up, and number of hits of its word search.
 LOOKUP_CHUNKS = 50
-# The number of candidates with the best scores for the look-up's query that are checked for section titles, and the
-# number of characters at the start of each chunk in which the title is searched.
-SECTION_CHUNKS, HEAD_CHARACTERS = 30, 300
+# Number of candidates with the highest scores for the query of the look-up whose section is determined.
+SECTION_CHUNKS = 30
+# Number of characters at the start of a chunk in which the title of a section is looked for.
+HEAD_CHARACTERS = 300
 # Number of chunks that a cross-encoder scores for a question.
 CROSS_ENCODER_CHUNKS = 20
 
-# A function that takes chunk ids and returns the chunks for which a score can be computed, best first.
+# A function that takes chunk ids, and returns those of the chunks that have a score, best first.
 Rerank = Callable[[Sequence[int]], list[Hit]]
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedHits:
-    """The hits of each retriever, best first.
+    """The hits of the retrievers and the reranker, best first.
 
-    ``found`` contains the hits of each retriever that ran, by the name of its score, and ``lookup`` those of the word
-    search for lines of statements. ``reranked`` contains the chunks to which the reranker gave a score.
+    Attributes
+    ----------
+    found : mapping of str to sequence of Hit
+        Hits of the retrievers, by the names of their scores.
+    lookup : sequence of Hit
+        Hits of the word search of the look-up.
+    reranked : sequence of Hit
+        Chunks with a score of the reranker.
     """
 
     found: Mapping[str, Sequence[Hit]]
@@ -38,15 +44,15 @@ class RetrievedHits:
 
 @dataclass(frozen=True, slots=True)
 class SectionRanker:
-    """Ranks the chunks that belong to the sections of a look-up, separately for each kind of section.
+    """Ranks the chunks in the sections of a look-up, separately for each kind of section.
 
     Parameters
     ----------
     plan : LookupPlan
     rerank : callable
-        Scores chunks for the query of the look-up.
+        Function that ranks chunks for the query of the look-up.
     texts : callable
-        Returns the texts of chunks, including their prefixes, by chunk id.
+        Function that returns the texts of chunks, including their prefixes, by chunk id.
     """
 
     plan: LookupPlan
@@ -54,14 +60,14 @@ class SectionRanker:
     texts: Texts
 
     def rank(self, chunk_ids: Sequence[int], lines: Sequence[int]) -> list[list[Hit]]:
-        """Return a ranking for each kind of section in ``plan.sections``: its chunks, ordered by `rerank`.
+        """Return the ranked chunks of each kind of section in ``plan.sections``.
 
         Parameters
         ----------
         chunk_ids : sequence of int
-            Chunks found for the question, best first.
+            Chunks that were found for the question, best first.
         lines : sequence of int
-            Chunks that the word search of the look-up found, best first.
+            Chunks that were found by the word search of the look-up, best first.
         """
         candidates = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
         closest = self.rerank(candidates)[:SECTION_CHUNKS]
@@ -86,23 +92,23 @@ def rank_chunks(
 ) -> Ranking:
     """Rank the hits of the retrievers.
 
-    Chunks that are not embedded yet have no score of the reranker. They follow the reranked chunks, in the order of the
-    fusion. Chunks that the cross-encoder does not score follow the chunks that it scores, and keep their order.
+    Chunks without a score of the reranker, because they are not embedded yet, follow the reranked chunks in the order
+    of the fusion. Chunks without a score of the cross-encoder follow the chunks with such a score.
 
     Parameters
     ----------
     hits : RetrievedHits
     rank_by : str
-        The score that determines the order of the chunks; see `RetrievalConfig`. For ``named``, the result has the
-        same order as for ``financials``, because the caller applies `prefer_named_documents` to the result.
+        The score that orders the chunks; see `RetrievalConfig`. The order for ``named`` is that for ``financials``,
+        because `prefer_named_documents` is applied later.
     rrf_k : int
         Constant of reciprocal rank fusion.
     timer : Timer
         Measures the time of each stage.
     sections : SectionRanker, optional
-        Ranks the sections of the look-up. Without it, the order for ``financials`` is the same as for ``rerank``.
+        Ranks the sections of the look-up. Without it, the order for ``financials`` is that for ``rerank``.
     cross_encode : callable, optional
-        Scores the first chunks with the cross-encoder, which ``rank_by="cross_encoder"`` requires.
+        Function that ranks chunks with the cross-encoder; required for ``rank_by="cross_encoder"``.
 
     Raises
     ------
@@ -111,39 +117,39 @@ def rank_chunks(
     """
     if rank_by == "cross_encoder" and cross_encode is None:
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
-    lines = _chunk_ids(hits.lookup)
+    lines = _list_ids(hits.lookup)
     with timer.measure("rerank"):
         fused = reciprocal_rank_fusion([*hits.found.values()], rrf_k)
-        position = {one: place for place, one in enumerate(dict.fromkeys([*_chunk_ids(fused), *lines]))}
         # Chunks with equal scores are ordered by their position in the fused ranking.
+        position = {one: index for index, one in enumerate(dict.fromkeys([*_list_ids(fused), *lines]))}
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
     ranked_sections: list[list[Hit]] = []
     if sections is not None:
         with timer.measure("financials"):
-            ranked_sections = sections.rank(_chunk_ids(reranked), lines)
+            ranked_sections = sections.rank(_list_ids(reranked), lines)
     financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
-    # For the score of a retriever, only that retriever ran, so the fused order is the order of the retriever.
-    order = list(dict.fromkeys(_chunk_ids([*orders.get(rank_by, fused), *fused])))
+    # For the score of a retriever, only this retriever has run, so that the fused order is its order.
+    order = list(dict.fromkeys(_list_ids([*orders.get(rank_by, fused), *fused])))
     scores = {
-        **{name: _by_chunk(found) for name, found in hits.found.items()},
-        "rrf": {} if rank_by in hits.found else _by_chunk(fused),
-        "rerank": _by_chunk(reranked),
-        "statement": _by_chunk([hit for section in ranked_sections for hit in section]),
-        "financials": _by_chunk(financials),
+        **{name: _map_scores(found) for name, found in hits.found.items()},
+        "rrf": {} if rank_by in hits.found else _map_scores(fused),
+        "rerank": _map_scores(reranked),
+        "statement": _map_scores([hit for section in ranked_sections for hit in section]),
+        "financials": _map_scores(financials),
     }
     if rank_by == "cross_encoder" and cross_encode is not None:
         with timer.measure("cross_encoder"):
             cross_encoded = cross_encode(order[:CROSS_ENCODER_CHUNKS])
-        order = list(dict.fromkeys([*_chunk_ids(cross_encoded), *order]))
-        scores["cross_encoder"] = _by_chunk(cross_encoded)
+        order = list(dict.fromkeys([*_list_ids(cross_encoded), *order]))
+        scores["cross_encoder"] = _map_scores(cross_encoded)
     return Ranking(tuple(order), scores)
 
 
-def _chunk_ids(hits: Sequence[Hit]) -> list[int]:
+def _list_ids(hits: Sequence[Hit]) -> list[int]:
     return [hit.chunk_id for hit in hits]
 
 
-def _by_chunk(hits: Sequence[Hit]) -> dict[int, float]:
+def _map_scores(hits: Sequence[Hit]) -> dict[int, float]:
     return {hit.chunk_id: hit.score for hit in hits}

@@ -1,4 +1,4 @@
-"""Reorder a ranking by the document names or codes that the question contains, or by the age of the documents."""
+"""Reorder a ranking by document names, codes or dates in the question, or by the age of the documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.dates import AskedDates
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
-# Maximum number of chunks that are moved because they contain a code. More chunks contain the code of a whole document.
+# Maximum number of chunks that are moved because of a code or a date. More chunks contain the code of a document.
 MAX_IDENTIFIED = 5
 _SEPARATORS = re.compile(r"[\W_]")
 
@@ -28,10 +28,12 @@ def prefer_named_documents(
     """Move chunks that match a document name in the question before all other chunks.
 
     The annual reports of two companies are similar. For the question "where does Acme operate", only the name "Acme"
-    shows which report is meant. A document matches a name that its label contains; see `contains_document_name`. Names
-    that match all documents of the ranking, or none of them, are ignored. A chunk matches if its document matches one
-    of the remaining names, or if the text of the chunk contains one of these names. If the order changes, the score
-    ``named`` is 1 for chunks that match and 0 for chunks that do not.
+    shows which report is meant.
+
+    - A document matches a name if its label contains the name; see `contains_document_name`.
+    - Names that match all documents of the ranking, or none, are ignored.
+    - A chunk matches if its document matches one of the remaining names, or if its text contains one of them.
+    - If the order changes, the score ``named`` is 1 for chunks that match and 0 for other chunks.
 
     Parameters
     ----------
@@ -39,12 +41,11 @@ def prefer_named_documents(
     names : sequence of str
         The names in the question, in lower case, without accents.
     documents : mapping of chunk id to str
-        Labels of the documents that contain the chunks. A chunk without a label can match only by its text.
+        Labels of the documents of the chunks. A chunk without a label can match only by its text.
     texts : mapping of chunk id to str
         Texts of the chunks.
     kept : int
-        Number of top chunks that keep their ranks. Callers set it if ``names`` contains lower-case words of the
-        question, because such words may not be names.
+        Number of top chunks that keep their ranks, for ``names`` that are lower-case words and possibly no names.
     """
     labels = set(documents.values())
     names_of = {label: {name for name in names if contains_document_name(label, name)} for label in labels}
@@ -70,17 +71,16 @@ def prefer_identified_chunks(
 ) -> Ranking:
     """Move chunks that contain a code or long number of the question before all other chunks.
 
-    The rows of a parts list are similar, and so are the token vectors of two part numbers. A code in the label of a
-    document, such as a version, is not searched. If no chunk contains another code of the question, or if more than
-    `MAX_IDENTIFIED` chunks do, the ranking does not change. Otherwise, the score ``named`` is higher by 1 for chunks
-    that contain one.
+    The reranker cannot distinguish part numbers, whose token vectors are similar. Codes in the labels of documents,
+    such as versions, are ignored. The ranking does not change if no chunk, or more than `MAX_IDENTIFIED` chunks,
+    contain a code. Otherwise, the score ``named`` of chunks with a code is increased by 1.
 
     Parameters
     ----------
     ranking : Ranking
     question : str
     documents : mapping of chunk id to str
-        Labels of the documents that contain the chunks.
+        Labels of the documents of the chunks.
     texts : mapping of chunk id to str
         Texts of the chunks.
     """
@@ -96,9 +96,9 @@ def prefer_identified_chunks(
 
 
 def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, ChunkRow]) -> Ranking:
-    """Move chunks that state a date of the question, or whose title does, before all other chunks.
+    """Move chunks whose text or title states a date of the question before all other chunks.
 
-    If more than `MAX_IDENTIFIED` chunks do, the date does not distinguish them, and the ranking does not change.
+    The ranking does not change if no chunk, or more than `MAX_IDENTIFIED` chunks, state a date.
     """
     found = {
         chunk_id
@@ -117,10 +117,9 @@ def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, 
 def prefer_recent_documents(
     ranking: Ranking, score_name: str, ages_days: Mapping[int, float], freshness_weight: float
 ) -> Ranking:
-    """Order chunks by ``score + λ · freshness``, without changing the scores.
+    """Order chunks by ``score + λ · freshness``, without changing the scores; see `compute_freshness`.
 
-    For ``freshness``, see `compute_freshness`. Chunks that do not have this score follow the chunks that have it, in
-    their previous order, because other scores are not comparable with it.
+    Chunks without the score come last, in their previous order.
 
     Parameters
     ----------
@@ -128,10 +127,10 @@ def prefer_recent_documents(
     score_name : str
         Name of the score that determines the order of the ranking.
     ages_days : mapping of chunk id to float
-        Days since the document of each chunk was added. A chunk that is missing here counts as infinitely old.
+        Number of days since the document of each chunk was added. A chunk that is missing is infinitely old.
     freshness_weight : float
-        The factor λ, in units of the score. A chunk of a new document can overtake a chunk of an old document if its
-        score is lower by less than λ.
+        The factor λ. A chunk of a new document can overtake a chunk of an old document whose score is higher by less
+        than λ.
     """
     scores = ranking.scores[score_name]
     scored = [chunk_id for chunk_id in ranking.order if chunk_id in scores]

@@ -14,13 +14,14 @@ from rag_core.types.access import RIGHTS, AccessToken, Caller, Right
 
 # The beginning of each token, by which scanners for secrets recognize it.
 PREFIX = "footnote_"
+# Most characters of the name of a token.
 LONGEST_NAME = 80
 
 
 class AccessTokens:
-    """The tokens of the data folder. Only the digest of a token is stored, so its text is shown once.
+    """The tokens of the data folder. Only the digest of a token is stored, so its text is shown only once.
 
-    A token has 256 random bits, so an unsalted SHA-256 cannot be reversed by trying.
+    The digest needs no salt, because a token has 256 random bits.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class AccessTokens:
                 raise TokenError(
                     f"The token was not created, because one is named “{name}” already. Enter another name."
                 )
-            return secret, self._store.add(name, _digest(secret), caller)
+            return secret, self._store.add(name, _compute_digest(secret), caller)
 
     def list(self) -> Sequence[AccessToken]:
         """Return all tokens, oldest first."""
@@ -62,7 +63,7 @@ class AccessTokens:
 
     def find(self, secret: str) -> AccessToken | None:
         """Return the token with this text and record its use; ``None`` if it was revoked or never existed."""
-        return self._store.find(_digest(secret))
+        return self._store.find(_compute_digest(secret))
 
     def revoke(self, name: str) -> AccessToken:
         """Remove the token with this name or id; raise `TokenError` if there is none."""
@@ -73,5 +74,5 @@ class AccessTokens:
         return found
 
 
-def _digest(secret: str) -> str:
+def _compute_digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

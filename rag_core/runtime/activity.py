@@ -13,36 +13,36 @@ from rag_core.runtime.stores import Stores
 from rag_core.runtime.tracing import trace_question
 from rag_core.types.answers import Answer, AnswerState, AskEvent
 
-# Upper limits in seconds of the classes of durations; the last class has none.
+# Upper limits in seconds of the buckets of a histogram. One more bucket has no limit.
 LIMITS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 
 
 class Durations:
-    """Numbers of durations by labels, such as the method and the path of a request; thread-safe."""
+    """Histograms of durations by labels, such as the method and the path of a request. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._classes: dict[tuple[str, ...], list[int]] = {}
+        self._buckets: dict[tuple[str, ...], list[int]] = {}
         self._seconds: Counter[tuple[str, ...]] = Counter()
 
     def add(self, seconds: float, *labels: str) -> None:
         with self._lock:
-            self._classes.setdefault(labels, [0] * (len(LIMITS_S) + 1))[bisect_left(LIMITS_S, seconds)] += 1
+            self._buckets.setdefault(labels, [0] * (len(LIMITS_S) + 1))[bisect_left(LIMITS_S, seconds)] += 1
             self._seconds[labels] += seconds  # type: ignore[assignment] # a Counter adds any numbers
 
     def list(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], float]]:
-        """Return the number of durations of each class, and their sum in seconds, by labels."""
+        """Return the number of durations in each bucket, and their sum in seconds, by labels."""
         with self._lock:
-            return {labels: (tuple(counts), self._seconds[labels]) for labels, counts in self._classes.items()}
+            return {labels: (tuple(counts), self._seconds[labels]) for labels, counts in self._buckets.items()}
 
 
 class Activity:
-    """What the application does: questions since the process started, and the numbers of documents and jobs.
+    """The figures for monitoring: questions since the process started, and the numbers of documents and jobs.
 
     Attributes
     ----------
     questions : Durations
-        Of questions by outcome: answered, refused, failed, or stopped by who asked.
+        Durations of questions by outcome: answered, refused, failed, or stopped by the user.
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -69,5 +69,5 @@ class Activity:
         return self._stores.documents.counts()
 
     def count_jobs(self) -> dict[str, int]:
-        """Return the number of stored jobs by state; only some ended ones are stored."""
+        """Return the number of stored jobs by state. Old ended jobs are not stored."""
         return self._stores.jobs.count_states()

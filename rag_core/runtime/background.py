@@ -1,4 +1,4 @@
-"""Run work in a background thread, one run at a time, with a state that shows how far it is."""
+"""Run work in a background thread, one run at a time, with a state that shows the progress."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class BackgroundRun:
         return self._state
 
     def start(self, stage: str, total: int, work: Callable[[], None]) -> RunState:
-        """Start to run ``work``, and return the state; if a run is active, no new one starts.
+        """Start to run ``work``, unless a run is active, and return the state of the run.
 
-        ``work`` calls `advance` after each step. Its errors end the run, and are the ``problem`` of the state.
+        ``work`` calls `advance` after each step. An error ends the run and becomes the ``problem`` of the state.
         """
         with self._lock:
             if self._state is not None and self._state.running:
@@ -59,7 +59,7 @@ class BackgroundRun:
         self._state = replace(self._state, **changes)
 
     def advance(self, **changes: Any) -> None:
-        """Change fields of the state; if the run was cancelled, raise an error that ends it."""
+        """Change fields of the state; if the run was cancelled, raise an error that ends ``work``."""
         self.change(**changes)
         if self._stopping.is_set():
             raise _Stopped

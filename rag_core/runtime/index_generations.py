@@ -1,4 +1,4 @@
-"""Index generations. A generation is an index with the settings it was built with; a re-index builds a new one."""
+"""Index generations: an index and the settings with which it was built. A re-index builds a new generation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from rag_core.types.protocols import TermEncoder
 class IndexGeneration:
     """A generation of the index, with its fingerprint and its models.
 
-    ``encoders`` maps the names of retrievers with an encoder of their own, if the index has them, to a function that
-    returns the encoder, or raises `SparseEncoderMissing` or `IndexMismatch`.
+    ``encoders`` maps the name of each retriever that has an encoder of its own to a function that returns the encoder.
+    The function raises `SparseEncoderMissing` or `IndexMismatch`.
     """
 
     generation_id: int
@@ -36,13 +36,13 @@ class IndexGeneration:
 
     @property
     def space(self) -> str:
-        """Name of the vector space. Stored embeddings are reused only for chunks in the same vector space."""
+        """Name of the vector space. Chunks of other generations with the same name share stored embeddings."""
         identity = self.embedder.identity
         return f"{identity.weights[:16]}-{identity.projection}"[:32]
 
     def chunker(self) -> Chunker:
         """Return a chunker with the parameters of this generation."""
-        return Chunker(_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
+        return Chunker(_build_chunk_config(self.fingerprint, self.embedder), self.embedder.offsets)
 
 
 class IndexGenerations:
@@ -64,7 +64,7 @@ class IndexGenerations:
         SparseEncoderMissing
             There is no generation yet, and the sparse encoder of the settings cannot be loaded.
         IndexMismatch
-            The embedder now has other weights or another projection than when the index was built.
+            The embedder has other weights or another projection than when the index was built.
         """
         with self._starting:
             rows = self._stores.documents.generations("active")
@@ -88,7 +88,7 @@ class IndexGenerations:
         Parameters
         ----------
         **changes
-            Values of ``embedder`` or ``chunk_tokens`` that replace the values of the settings; ``None`` is ignored.
+            Values for ``embedder`` and ``chunk_tokens`` instead of those of the settings; ``None`` is ignored.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
@@ -107,7 +107,7 @@ class IndexGenerations:
             sparse=sparse.name if sparse else "",
             sparse_weights=sparse.weights if sparse else "",
         )
-        _chunk_config(fingerprint, embedder)
+        _build_chunk_config(fingerprint, embedder)
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
@@ -121,7 +121,7 @@ class IndexGenerations:
         return built.differences(self.configured()) if built else {}
 
     def _open(self, generation_id: int, fingerprint: Fingerprint) -> IndexGeneration:
-        embedder = self._embedder(fingerprint.embedder)
+        embedder = self._load_embedder(fingerprint.embedder)
         identity = embedder.identity
         current = (identity.weights, identity.dimension, identity.projection)
         if current != (fingerprint.weights, fingerprint.dimension, fingerprint.projection):
@@ -149,7 +149,7 @@ class IndexGenerations:
             )
         return encoder
 
-    def _embedder(self, name: str) -> Embedder:
+    def _load_embedder(self, name: str) -> Embedder:
         """Return the embedder with which an index was built."""
         try:
             return self._models.embedder(name)
@@ -164,7 +164,7 @@ class IndexGenerations:
             ) from error
 
 
-def _chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
+def _build_chunk_config(fingerprint: Fingerprint, embedder: Embedder) -> ChunkConfig:
     return ChunkConfig(
         tokens=fingerprint.chunk_tokens,
         overlap=fingerprint.chunk_overlap,

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from rag_core.errors import ModelListMissing, SettingsError, StoreError
 from rag_core.llm.addresses import (
@@ -50,9 +51,8 @@ _SEES_PICTURES = "models_see_pictures"
 class LanguageModels:
     """The language models that write answers.
 
-    A generator for a model is created when the model is first needed. Then all questions share it, because it keeps the
-    connection to the endpoint and what it detected about the capabilities of the endpoint. The usage of every request
-    is stored.
+    A `LanguageModel` is created when its model is first needed. All questions share it, because it keeps the connection
+    to the endpoint and remembers what the endpoint supports. The usage of every request is stored.
 
     Settings of the environment that name a model or an endpoint have priority over the stored connection. A key alone
     has no priority, because ``OPENAI_API_KEY`` is often set for other programs. It is used for OpenAI's own address if
@@ -80,7 +80,7 @@ class LanguageModels:
 
     @property
     def presets(self) -> tuple[ModelPreset, ...]:
-        """The kinds of servers and files that a model can be connected from."""
+        """The kinds of servers and files from which a model can be connected."""
         return find_presets()
 
     @property
@@ -100,29 +100,33 @@ class LanguageModels:
 
     def read_key_again(self) -> None:
         """Read the stored API key again, for example after the keyring was unlocked."""
+        # Do not close the replaced models, which running questions may use. Their connections are closed when the last
+        # of these questions ends.
         with self._connecting:
             self._generators = {}
             self._connected = None
 
     def offers_environment_key(self, address: str) -> bool:
         """Return whether a key of the environment is used for an address in the form if no key is entered."""
-        return bool(self._environment_key(address))
+        return bool(self._find_environment_key(address))
 
     @property
     def choice(self) -> ModelChoice | None:
         """The stored connection; ``None`` if there is none or if the environment has priority."""
-        stored = None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
-        return ModelChoice(**stored["choice"]) if stored else None
+        return ModelChoice(**stored["choice"]) if (stored := self._stored) else None
 
     @property
     def key_place(self) -> str:
         """Where the stored API key is: ``keyring``, ``file``, or empty if the connection has no key."""
-        stored = None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
-        return str(stored["key_place"]) if stored else ""
+        return str(stored["key_place"]) if (stored := self._stored) else ""
+
+    @property
+    def _stored(self) -> Any:
+        return None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
 
     @property
     def settings(self) -> Settings:
-        """The settings with the stored connection; see `key_problem` about a key that cannot be read."""
+        """The settings with the stored connection. If its key cannot be read, `key_problem` says why."""
         with self._connecting:
             if self._connected is None:
                 choice = self.choice
@@ -131,9 +135,9 @@ class LanguageModels:
 
     @property
     def current(self) -> str:
-        """Name of the model in use: the model selected on the Settings page, or else the model of the settings.
+        """Name of the model in use: the one selected on the Settings page, or else the one in the settings.
 
-        It is empty if no model is selected or set.
+        Empty if no model is selected or set.
         """
         if self.settings.gguf:
             return self.settings.model
@@ -141,15 +145,12 @@ class LanguageModels:
 
     @property
     def predicts_tokens(self) -> bool:
-        """Whether the model in use gives the probabilities of single tokens, which only a GGUF file does."""
+        """Whether the model in use is a GGUF file, which gives the probabilities of single tokens."""
         return self.settings.gguf is not None
 
     @property
     def endpoint(self) -> str:
-        """URL of the endpoint without secrets, or the path of the GGUF file.
-
-        It is empty if neither a GGUF file nor a URL or a model of an endpoint is set.
-        """
+        """URL of the endpoint without secrets, or path of the GGUF file; empty if no model and no URL is set."""
         settings = self.settings
         if settings.gguf:
             return str(settings.gguf)
@@ -159,7 +160,7 @@ class LanguageModels:
 
     @property
     def generator(self) -> str:
-        """Name of the generator in use: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
+        """What writes answers: ``openai:MODEL``, ``gguf:FILE``, or ``extractive`` if answers are quotes."""
         return self.find_generator_name(None)
 
     def list(self) -> list[str]:
@@ -179,25 +180,25 @@ class LanguageModels:
         return find_host(address)
 
     def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
-        """Find the endpoint of a connection without storing it; return it with its base URL, and its models, sorted.
+        """Return a connection with the base URL at which its endpoint answers, and the sorted models of the endpoint.
 
-        There are no models if the endpoint has no list of them; a model can still be used by its name.
-        ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
+        Nothing is stored. If the endpoint has no list of models, the list is empty, but a model can be used by its
+        name. See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        with closing(LanguageModel(self._apply(found, secret), names=FORM_NAMES)) as model:
+        with closing(LanguageModel(self._apply_connection(found, secret), names=FORM_NAMES)) as model:
             try:
                 return found, model.models()
             except ModelListMissing:
                 return found, ()
 
     def check(self, choice: ModelChoice, key: str | None = None) -> Iterator[ModelCheck]:
-        """Test a connection without storing it; yield the result of each check as soon as it is known.
+        """Test a connection without storing it, and yield the result of each check as soon as it is known.
 
-        ``key`` is as in `connect`. May raise `GeneratorError` or `SettingsError`.
+        See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
-        settings = apply_price(self._apply(found, secret), self._prices)
+        settings = apply_price(self._apply_connection(found, secret), self._prices)
         if not settings.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
@@ -228,9 +229,9 @@ class LanguageModels:
         if not found.gguf and not found.model:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         if not found.gguf:
-            require_accepted_key(self._apply(found, secret))
+            require_accepted_key(self._apply_connection(found, secret))
         found = self._adopt_context(found, secret)
-        # The old connection is removed first, so that it never gets the new key if a step fails.
+        # Remove the old connection first. If a later step fails, the new key is then not sent to the old endpoint.
         self._stores.preferences.set(CONNECTION, None)
         try:
             place = self._stores.model_keys.set(secret) if secret else ""
@@ -256,16 +257,15 @@ class LanguageModels:
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
 
-        ``name`` is a model of the endpoint; ``None`` stands for the model in use. Raise `SettingsError` if there is
-        none.
+        ``name`` is a model of the endpoint, by default the model in use. Raise `SettingsError` if no model is in use.
         """
         model = self.get(name) if name else self.require("A test of the connection")
-        return self._keep_sight(self._with(name or self.current), model.test_connection())
+        return self._keep_sight(self._apply_model(name or self.current), model.test_connection())
 
     @property
     def sees_pictures(self) -> bool | None:
         """Whether the model in use sees pictures, as a test found; ``None`` if it was not tested."""
-        key = _name_tested(self._with(self.current))
+        key = _name_tested(self._apply_model(self.current))
         found: bool | None = (self._stores.preferences.get(_SEES_PICTURES) or {}).get(key)
         return found
 
@@ -278,7 +278,7 @@ class LanguageModels:
             yield check
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
-        """Return the usage since a time, or in total if ``since`` is ``None``, for each generator and currency."""
+        """Return the usage since a time, or in total if ``since`` is ``None``, for each model and currency."""
         return self._stores.usage.totals(since)
 
     def find_name(self, model: str | None) -> str:
@@ -287,36 +287,36 @@ class LanguageModels:
         Parameters
         ----------
         model : str, optional
-            ``None`` stands for the model in use, and an empty name for quotes. Without a connected endpoint, every name
-            stands for quotes, and with a GGUF file for the model of the file.
+            The name of a model of the endpoint, ``None`` for the model in use, or an empty text for quotes. If a GGUF
+            file is connected, every name means the model of the file; if nothing is connected, every name means quotes.
         """
         if model is None or (model and self.settings.gguf):
             return self.current
         return model if self.endpoint else ""
 
     def find_generator_name(self, model: str | None) -> str:
-        """Return the name that answers of a model have in `Answer.generator`; ``model`` is as in `find_name`."""
-        return self._with(self.find_name(model)).generator_name
+        """Return the name of a model in `Answer.generator`; see `find_name` for ``model``."""
+        return self._apply_model(self.find_name(model)).generator_name
 
     def active(self, model: str | None = None) -> LanguageModel | None:
-        """Return the generator of a model; ``None`` if answers are quotes. ``model`` is as in `find_name`."""
+        """Return a model; ``None`` if answers are quotes. See `find_name` for ``model``."""
         name = self.find_name(model)
         return self.get(name) if name else None
 
     def require(self, purpose: str, model: str | None = None, alternative: str = "") -> LanguageModel:
-        """Return the generator of a model; raise `SettingsError` if answers are quotes. ``model`` is as in `find_name`.
+        """Return a model; raise `SettingsError` if answers are quotes.
 
-        ``purpose`` and ``alternative`` are as in `explain_missing_model`.
+        See `find_name` for ``model``, and `explain_missing_model` for ``purpose`` and ``alternative``.
         """
         if (generator := self.active(model)) is None:
             raise SettingsError(explain_missing_model(purpose, alternative, quotes_only=model == ""))
         return generator
 
     def get(self, model: str) -> LanguageModel:
-        """Return the generator of a model. It is not checked whether the endpoint has this model."""
+        """Return a model by its name, without a check whether the endpoint has it."""
         with self._connecting:
             if model not in self._generators:
-                settings = self._with(model)
+                settings = self._apply_model(model)
                 self._generators[model] = LanguageModel(
                     settings,
                     names=self.names,
@@ -341,17 +341,17 @@ class LanguageModels:
             generator.close()
 
     def _resolve(self, choice: ModelChoice, key: str | None) -> tuple[ModelChoice, str]:
-        """Return a connection with the path or base URL that works, and the key that was entered for it.
+        """Return a connection with the path or base URL that works, and the entered or stored key for it.
 
         May raise `StoreError` if the stored key is needed and cannot be read.
         """
         if choice.gguf:
             return replace(choice, gguf=str(find_file(choice.gguf)), base_url="", model=""), ""
         stored = self.choice
-        # A stored key is only sent to the endpoint that it was entered for.
+        # Send a stored key only to the endpoint for which it was entered.
         known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
         secret = self._read_key() if known else (key or "").strip()
-        used = secret or self._environment_key(choice.base_url)
+        used = secret or self._find_environment_key(choice.base_url)
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
     def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
@@ -359,12 +359,12 @@ class LanguageModels:
         if choice.gguf or (choice.context_tokens and not choice.context_reported):
             return choice
         assumed = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
-        used = key or self._environment_key(choice.base_url)
+        used = key or self._find_environment_key(choice.base_url)
         found = ask_context_length(choice.base_url, choice.model, used).limit(assumed)
         tokens = None if found is None else min(found, max(assumed, MAX_REPORTED_TOKENS))
         return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
-    def _environment_key(self, address: str) -> str:
+    def _find_environment_key(self, address: str) -> str:
         """Return the key of the environment if an address is OpenAI's own; else it is empty."""
         key = self._from_environment.openai_api_key
         usable = key is not None and not self.is_from_environment and is_openai_address(address)
@@ -377,10 +377,10 @@ class LanguageModels:
         except StoreError as error:
             log.warning("the API key could not be read: %s", error)
             self._key_problem = str(error)
-        return self._apply(choice, key)
+        return self._apply_connection(choice, key)
 
-    def _apply(self, choice: ModelChoice, key: str) -> Settings:
-        key = key or self._environment_key(choice.base_url)
+    def _apply_connection(self, choice: ModelChoice, key: str) -> Settings:
+        key = key or self._find_environment_key(choice.base_url)
         return apply_choice(self._from_environment, choice, key)
 
     def _read_key(self) -> str:
@@ -392,13 +392,9 @@ class LanguageModels:
 
     def _use_stored_connection(self) -> None:
         self._stores.preferences.set(_MODEL, None)
-        # The replaced generators are not closed, because questions may still use them; their connections are closed
-        # when the last question releases them.
-        with self._connecting:
-            self._generators = {}
-            self._connected = None
+        self.read_key_again()
 
-    def _with(self, model: str) -> Settings:
+    def _apply_model(self, model: str) -> Settings:
         settings = self.settings
         if settings.gguf:
             return settings
@@ -408,7 +404,7 @@ class LanguageModels:
         try:
             self._stores.usage.add(name, usage)
         except StoreError as error:
-            # A failure of the store is only logged, because an error here would discard a complete answer.
+            # Only log the error: if it were raised, a complete answer would be lost.
             log.warning("the usage could not be stored: %s", error)
 
 

@@ -1,4 +1,4 @@
-"""Which connection to a language model is in use: that of the environment, or the stored one."""
+"""Read the connection to a language model from the environment or the database, and apply it to the settings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rag_core.types.status import ModelChoice
 
 # Name of the preference that stores the connection.
 CONNECTION = "model_connection"
-# Name of the preference that overrides the setting of the same name.
+# Name of the preference that overrides the setting ``context_budget``.
 CONTEXT_BUDGET = "context_budget"
 
 
 def read_connection(settings: Settings) -> ModelChoice | None:
-    """Return the connection in use without locking the data folder, so that another process may have it open.
+    """Return the connection in use; ``None`` if neither the environment nor the database contains one.
 
-    It is ``None`` if neither the environment nor the database contains a connection. May raise `StoreError`.
+    The data folder is not locked, so another process may have it open. May raise `StoreError`.
     """
     if sets_model(settings):
         return ModelChoice(
@@ -69,7 +69,7 @@ def apply_choice(settings: Settings, choice: ModelChoice, key: str) -> Settings:
 
 
 def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfile:
-    """Return the profile of a model, with what the stored connection ``choice`` says if it is about this model."""
+    """Return the profile of a model. If the stored connection ``choice`` is of this model, the profile includes it."""
     if choice is None or choice.model != (settings.openai_model or ""):
         return ModelProfile(settings)
     reported = choice.context_tokens if choice.context_reported else None
@@ -77,7 +77,7 @@ def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfil
 
 
 def read_context_budget(settings: Settings, preferences: PreferenceStore) -> int:
-    """Return the most tokens of pages in the prompt of a capable model: the chosen number, or else the setting."""
+    """Return the limit on the tokens of pages in the prompt of a capable model: the preference, or else the setting."""
     stored = preferences.get(CONTEXT_BUDGET)
     return settings.context_budget if stored is None else int(stored)
 

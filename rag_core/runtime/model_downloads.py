@@ -30,16 +30,16 @@ from rag_core.settings import Settings
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.status import ModelCheck, ModelChoice
 
-# The longest wait for the background thread when the engine is closed. A server that sends nothing, and pip, can take
-# longer; the thread then ends without using the stores.
+# Longest wait in seconds for the background thread when the engine is closed. If pip or a silent server takes longer,
+# the thread ends later without using the stores.
 _CLOSE_S = 5.0
 
 
 class ModelDownloads:
     """The models of the catalogue, one of which can be set up at a time. All methods are thread-safe.
 
-    The setup runs in a background thread: it downloads the model, installs the package that runs GGUF files if this
-    was asked for, tests the model and connects it. All sessions see the same setup. A part of a file stays in the data
+    The setup runs in a background thread and is the same for all sessions. It downloads the model, installs the package
+    that runs GGUF files if asked to, tests the model and connects it. The downloaded part of a file stays in the data
     folder until the download is continued or removed.
 
     Parameters
@@ -60,7 +60,7 @@ class ModelDownloads:
 
     @property
     def current(self) -> ModelSetup | None:
-        """The setup that runs, or how the last one ended; ``None`` after a pause or a removal."""
+        """The running setup or, with its result, the last one; ``None`` after a pause or a removal."""
         return self._setup
 
     @property
@@ -125,7 +125,7 @@ class ModelDownloads:
             self._remove_after = False
             done = build_offer(model, self._folder).downloaded_bytes
             self._setup = ModelSetup(name, SetupStep.DOWNLOADING, done, model.size_bytes)
-            # The process need not wait for the thread, because a download continues where it stopped.
+            # A daemon thread, for which the process does not wait: the next download continues where this one stopped.
             self._thread = threading.Thread(target=self._run, args=(model, install), name="model-setup", daemon=True)
             self._thread.start()
 

@@ -25,7 +25,7 @@ NOT_LOADED = "The embedding model could not be loaded"
 class LocalModels:
     """Loads and caches embedders, sparse encoders, the cross-encoder, the verifier and the answerability model.
 
-    Embedders and sparse encoders are loaded by name. The settings determine the cross-encoder.
+    Embedders and sparse encoders are loaded by name, the cross-encoder as the settings say.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -38,15 +38,15 @@ class LocalModels:
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
-        # For each model that could not be loaded: a text that says so, and the reason.
+        # Why models could not be loaded: the reason by a message that names the model.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
     def close(self) -> None:
         """Release all models.
 
-        This must be done explicitly, because the garbage collector ignores the loaded models; see
-        `freeze_garbage_collector`. They would stay in memory until the process ends.
+        Without this call, the models would stay in memory until the process ends, because the garbage collector ignores
+        them; see `freeze_garbage_collector`.
         """
         with self._loading:
             self._runtime.close()
@@ -67,17 +67,16 @@ class LocalModels:
                 self._readiness = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, self._runtime, self._settings.data_dir / "models")
                 self._loaded[name] = self._load(load, NOT_LOADED)
-                # The objects of the embedder are needed until the process ends. If each garbage collection checked all
-                # of them, some questions would be delayed.
+                # The objects of the embedder stay until the process ends. Questions would be delayed if each garbage
+                # collection checked them.
                 freeze_garbage_collector()
-            # Clear an earlier problem even if this embedder was loaded before. The problem may be that of another
-            # embedder, which is no longer needed.
+            # Also clear the problem of another embedder, which is no longer needed.
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
             return self._loaded[name]
 
     def describe_runtime(self) -> str:
-        """Return, in words, how the bundled embedder is run on this machine; "" if another embedder is in use."""
+        """Return how the bundled embedder runs on this machine, for users; empty if another embedder is in use."""
         return self._runtime.current.describe() if self._settings.embedder == BUNDLED_EMBEDDER else ""
 
     def sparse_encoder(self, name: str) -> SparseEncoder:
@@ -145,7 +144,7 @@ class LocalModels:
             return self._answerability
 
     def _load(self, load: Callable[[], Model], problem: str) -> Model:
-        """Call ``load`` and return the model. If it fails, `readiness` reports ``problem`` until it succeeds."""
+        """Call ``load`` and return the model. After a failure, `readiness` reports ``problem`` until one succeeds."""
         try:
             model = load()
         except RagError as error:

@@ -10,8 +10,7 @@ from typing import ParamSpec, TypeVar
 from rag_core.errors import StoreUnavailable
 from rag_core.system import count_available_cores
 
-# Minimum number of threads. A question runs up to three searches at a time. With one more thread, the searches of other
-# questions can still run if these searches hang.
+# Fewest threads: a question runs up to three searches at a time. If they hang, one thread remains for other questions.
 MIN_THREADS = 4
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ _DESCRIBE_FIGURES = "describe_figures"
 
 
 class Preferences:
-    """The values that are set on the Settings page, or else the values of the settings.
+    """The values that were changed on the Settings page, or else those of the settings.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ class Preferences:
     @property
     def threshold(self) -> float:
         """The threshold of the gate: ``model_threshold`` if a language model is in use, ``threshold`` otherwise."""
-        return self._threshold(self._threshold_name)
+        return self._read_threshold(self._threshold_name)
 
     @property
     def gate(self) -> str:
-        """The name of the score of the gate. If a language model is in use, ``on_topic`` replaces ``answerable``."""
+        """The name of the gate's score. If a language model is in use, ``on_topic`` replaces ``answerable``."""
         return self.find_gate(None)[0]
 
     def find_gate(self, model: str | None) -> tuple[str, float]:
-        """Return the name of the gate's score and its threshold; ``model`` is as in `LanguageModels.find_name`."""
+        """Return the name of the gate's score and its threshold; see `LanguageModels.find_name` for ``model``."""
         if not self._models.find_name(model):
             return self.quotes_gate, self.quotes_threshold
         name = ON_TOPIC if self.quotes_gate == ANSWERABLE_SCORE else self.quotes_gate
-        return name, self._threshold("model_threshold")
+        return name, self._read_threshold("model_threshold")
 
     @property
     def quotes_gate(self) -> str:
@@ -64,7 +64,7 @@ class Preferences:
     @property
     def quotes_threshold(self) -> float:
         """The threshold that is compared with the score `quotes_gate`."""
-        return self._threshold("threshold")
+        return self._read_threshold("threshold")
 
     @property
     def default_threshold(self) -> float:
@@ -73,13 +73,13 @@ class Preferences:
 
     @property
     def top_k(self) -> int:
-        """The number of passages that are shown and used for the answer."""
+        """The number of passages to show and to use for the answer."""
         stored = self._stores.preferences.get("top_k")
         return int(self._settings.top_k if stored is None else stored)
 
     @property
     def context_budget(self) -> int:
-        """Most tokens of pages in the prompt of a capable model."""
+        """Limit on the tokens of pages in the prompt of a capable model."""
         return read_context_budget(self._settings, self._stores.preferences)
 
     @property
@@ -109,7 +109,7 @@ class Preferences:
         return str(self._stores.preferences.get("instructions") or "")
 
     def add_instructions(self, text: str) -> str:
-        """Return `instructions`, and after them those for one conversation; raise `SettingsError` if it is too long."""
+        """Return `instructions` followed by ``text``, those for one conversation; raise `SettingsError` if too long."""
         return "\n".join(filter(None, (self.instructions, check_instructions(text))))
 
     def set_instructions(self, text: str) -> None:
@@ -122,7 +122,7 @@ class Preferences:
         return not self._models.endpoint and not self._stores.preferences.get(_OFFER_HIDDEN)
 
     def hide_model_offer(self) -> None:
-        """Never point to the form in the chat again, for all users."""
+        """Set `is_model_offered` to false for all users."""
         self._stores.preferences.set(_OFFER_HIDDEN, True)
 
     def set_threshold(self, value: float | None) -> None:
@@ -141,7 +141,7 @@ class Preferences:
     def _threshold_name(self) -> str:
         return "model_threshold" if self._models.current else "threshold"
 
-    def _threshold(self, name: str) -> float:
+    def _read_threshold(self, name: str) -> float:
         stored = self._stores.preferences.get(name)
         return float(getattr(self._settings, name) if stored is None else stored)
 

@@ -45,7 +45,7 @@ class QueryAdapters:
         self._stores.preferences.set(_IS_ON, on or None)
 
     def select(self, wanted: bool | None) -> QueryAdapter | None:
-        """Return the adapter to apply; ``wanted`` is as in `RetrievalConfig.adapter`.
+        """Return the adapter to apply, if any; see `RetrievalConfig.adapter` for ``wanted``.
 
         Raises
         ------

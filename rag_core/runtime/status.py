@@ -1,4 +1,4 @@
-"""Check the health of the installation: the availability and the sizes of the stores, and the problems found."""
+"""Check the health of the installation: the availability and the sizes of the stores, and their problems."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rag_core.errors import RagError
 from rag_core.index.retriever import Retriever
 from rag_core.llm.gguf import find_gguf_problem
 from rag_core.parsing.formats.accepted import PARSER_VERSIONS
+from rag_core.parsing.libreoffice import find_soffice
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
@@ -37,11 +38,13 @@ def check_health(
     models: LanguageModels,
     unfinished: Callable[[], list[str]],
     queue_problem: str = "",
+    drawing_failures: Callable[[], list[str]] = list,
 ) -> Status:
     """Check all stores and settings, and return a `Status`.
 
-    A store that does not answer raises no error; it is reported as a problem. ``unfinished`` returns the names of the
-    documents whose removal was interrupted, and ``queue_problem`` says why the indexing queue has given up.
+    A store that does not answer is reported as a problem. ``unfinished`` returns the names of the documents whose
+    removal was interrupted. ``queue_problem`` says why the indexing queue has given up. ``drawing_failures``
+    returns a sentence for each document that LibreOffice could not convert.
     """
     problems: list[str] = [queue_problem] if queue_problem else []
     reachable: dict[str, bool] = {}
@@ -60,7 +63,7 @@ def check_health(
         if reachable[name]:
             sizes[name] = number
 
-    counts = try_call(lambda: _counts(stores), dict[str, int]())
+    counts = try_call(lambda: _count_contents(stores), dict[str, int]())
     count("database", stores.documents.count_chunks)
     built = try_call(generations.built_with, None)
     retrievers = stores.list_retrievers(built)
@@ -80,7 +83,7 @@ def check_health(
             f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
             "still stored, but no search finds them. It continues automatically."
         )
-    # The numbers of chunks can be compared only if all stores answered and no store is being changed.
+    # Compare the numbers of chunks only if all stores have answered and none is being changed.
     busy = try_call(lambda: _is_busy(stores), False)
     settled = all(reachable.values()) and not busy
     if settled and {sizes[one.store] for one in retrievers} != {sizes["database"]}:
@@ -98,6 +101,7 @@ def check_health(
             "Searches still work, but those pages cannot be shown or indexed again: set RAG_FILES_URL to the folder of "
             "the files, restore them from a backup of the data folder, or add the same files again."
         )
+    outdated = len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))
     # Remove repetitions: if a store does not answer, several checks report the same problem.
     unique = list(dict.fromkeys(problems))
     return Status(
@@ -117,9 +121,11 @@ def check_health(
             *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
-            *_describe_outdated(len(try_call(lambda: stores.documents.outdated_ids(PARSER_VERSIONS), list[str]()))),
+            *try_call(drawing_failures, list[str]()),
+            *([f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"] if outdated else []),
         ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
+        libreoffice=find_soffice(),
     )
 
 
@@ -139,7 +145,7 @@ def _describe_differences(built: Fingerprint | None, configured: Fingerprint | N
     """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
     if built is None or configured is None:
         return []
-    # Documents that another version of the parser has read have a notice of their own.
+    # The version of the parser has a notice of its own.
     differing = sorted(built.differences(configured).keys() - {"extractor"})
     if not differing:
         return []
@@ -149,13 +155,7 @@ def _describe_differences(built: Fingerprint | None, configured: Fingerprint | N
     ]
 
 
-def _describe_outdated(outdated: int) -> list[str]:
-    if not outdated:
-        return []
-    return [f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"]
-
-
-def _counts(stores: Stores) -> dict[str, int]:
+def _count_contents(stores: Stores) -> dict[str, int]:
     failed = sum(document.status is DocumentStatus.FAILED for document in stores.documents.documents())
     return {**stores.documents.counts(), "failed": failed, "conversations": stores.conversations.count()}
 
@@ -166,7 +166,7 @@ def _is_busy(stores: Stores) -> bool:
 
 
 def _count_indexed(stores: Stores, retriever: Retriever) -> int:
-    # Read lazily, because a retriever with one index for all generations answers even if the database does not.
+    # A generator: a retriever with one index for all generations does not need the database, which may not answer.
     generations = (one for state in ("active", "building") for one, _ in stores.documents.generations(state))
     return sum(index.count() for index in retriever.open_all(generations))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from collections.abc import Set
 from pathlib import Path
 
 from rag_core.index import RETRIEVERS
@@ -41,12 +43,12 @@ class Stores:
     Attributes
     ----------
     retrievers : tuple of Retriever
-        One of each of `RETRIEVERS`, in their order.
+        One of each of `RETRIEVERS`, in the same order.
     word_index : WordIndex
-        The index of the words, which also knows how rare each word is.
+        The index of words, which also gives the rarity of each word.
     is_read_only : bool
-        Whether the data folder cannot be written. A temporary copy of its database and indexes is read then, and
-        changes are refused, except those of conversations, which last as long as the copy.
+        Whether the data folder cannot be written. Then a temporary copy of its database and indexes is read. Only
+        conversations can be changed, in the copy.
 
     Raises
     ------
@@ -66,7 +68,7 @@ class Stores:
             self.database = Database(
                 url.get_secret_value() if url else settings.data_dir / "footnote.sqlite", exclusive=True
             )
-            # These write into the copy of a data folder that cannot be written.
+            # Both may change the temporary copy of a data folder that cannot be written.
             self.conversations = ConversationStore(self.database)
             self.retrievers: tuple[Retriever, ...] = tuple(one(settings, self.database) for one in RETRIEVERS)
             if self.is_read_only:
@@ -87,24 +89,37 @@ class Stores:
             self.themes = ThemeStore(self.database)
             self.tokens = TokenStore(self.database)
             self.files = FileStore(settings.files_url or folder / "files")
+            self._office_pdfs = settings.data_dir / "office-pdfs"
             self.word_index: WordIndex = next(one.index for one in self.retrievers if isinstance(one, WordRetriever))
         except BaseException:
             if database := self.__dict__.get("database"):
                 database.close()
             self._release()
             raise
-        # Threads hold this lock while they store a file and add a reference to it, and while they check that a file has
-        # no references and delete it. Otherwise a file could be deleted just before a reference to it is added.
+        # Held while a file and a reference to it are stored, and while a file without references is deleted. Otherwise,
+        # a file could be deleted just before a reference to it is added.
         self.file_lock = threading.Lock()
+
+    def locate_office_pdf(self, digest: str) -> Path:
+        """Return where the PDF is that LibreOffice made of a document, or will be; it can be made again."""
+        return self._office_pdfs / f"{digest}.pdf"
+
+    def remove_office_pdfs(self, kept: Set[str]) -> None:
+        """Delete the PDFs of Office documents that are not kept, and what interrupted conversions left."""
+        for path in self._office_pdfs.glob("*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.stem not in kept:
+                path.unlink()
 
     def view(self, as_of: AsOf | None) -> DocumentStore | SnapshotView:
         """Return the library as of a snapshot, or the present library if ``as_of`` is ``None``."""
         return self.documents if as_of is None else SnapshotView(self.documents, self.snapshots, as_of)
 
     def list_retrievers(self, fingerprint: Fingerprint | None, *, with_optional: bool = True) -> list[Retriever]:
-        """Return the retrievers that an index with this fingerprint has; without an index, those that each one has.
+        """Return the retrievers of an index with this fingerprint; without a fingerprint, those of every index.
 
-        If ``with_optional`` is false, retrievers that a configuration can leave out are left out.
+        If ``with_optional`` is false, leave out retrievers that a search can do without.
         """
         return [
             one
@@ -118,7 +133,7 @@ class Stores:
         return [(one, index) for one in self.retrievers for index in one.open_all(generation_ids)]
 
     def announce(self, address: str) -> None:
-        """Let other processes know at which address this one serves the application."""
+        """Tell other processes the address at which this process serves the application."""
         self._lock.announce(address)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Traces of requests, questions and indexed files, which the standard variables of OpenTelemetry switch on.
 
-``OTEL_EXPORTER_OTLP_ENDPOINT`` names the collector. Spans contain no text of questions and documents, and therefore no
-messages of errors.
+``OTEL_EXPORTER_OTLP_ENDPOINT`` names the collector. Spans contain no text of questions and documents, and no messages
+of errors, which may quote such text.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from rag_core.errors import PackageNotInstalled, SettingsError
 from rag_core.types.answers import Answer, AskEvent, Stage
 from rag_core.types.retrieval import Timer
 
+# The group of entry points under which packages register exporters, and the names there by protocol.
 _EXPORTERS = "opentelemetry_traces_exporter"
 _PACKAGES = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-# Most seconds in which the last spans are exported.
+# Longest time in seconds for the export of the last spans.
 _STOP_S = 3
-# What writes the spans of this process; ``None`` while tracing is off.
+# The provider of the spans of this process; ``None`` while tracing is off.
 _provider: Any = None
 Kind = Literal["INTERNAL", "SERVER"]
 
@@ -50,9 +51,9 @@ def start_tracing() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        # The environment may give another name to the service.
+        # The environment can set another name of the service.
         resource = Resource.create({"service.name": "footnote"}).merge(OTELResourceDetector().detect())
-        # Not set as the provider of the process, or libraries would add spans with texts.
+        # Do not set it as OpenTelemetry's global provider: libraries would add spans with texts of documents.
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         for exporter in exporters:
             provider.add_span_processor(BatchSpanProcessor(exporter()))
@@ -103,9 +104,9 @@ def _load_exporter(name: str) -> Any:
 def open_span(
     name: str, *, kind: Kind = "INTERNAL", headers: Mapping[str, str] | None = None, **attributes: str
 ) -> Iterator[dict[str, Any]]:
-    """Open a span in the current one, or in the one that the headers of a request name.
+    """Open a span below the current span, or below the one that the headers of a request name.
 
-    Yield a dictionary for further attributes. After an error, the span has its type, not its message.
+    Yield a dictionary for further attributes. If an error is raised, the span gets the type of the error.
     """
     added: dict[str, Any] = dict(attributes)
     if _provider is None:
@@ -136,17 +137,17 @@ def _open_stage(name: str) -> AbstractContextManager[object]:
 
 
 def add_span(name: str, started_ns: int, **attributes: str | int) -> None:
-    """Add a span without a parent that ends at present and started at a time of `time.time_ns`."""
+    """Add a span without a parent that started at ``started_ns``, as in `time.time_ns`, and ends now."""
     if _provider is not None:
         _provider.get_tracer("footnote").start_span(name, attributes=attributes, start_time=started_ns).end()
 
 
 def trace_question(events: Generator[AskEvent, None, None]) -> Generator[AskEvent, None, None]:
-    """Yield the events of an answer, with a span that contains those of its stages."""
+    """Yield the events of an answer inside a span, in which the spans of its stages are opened."""
     if _provider is None:
         yield from events
         return
-    # A generator runs in the context of its consumer, whose spans would otherwise become children of these.
+    # Run the generator in a context of its own. Otherwise, spans of the consumer would become children of its spans.
     context, steps = copy_context(), _trace_steps(events)
     try:
         while (event := context.run(next, steps, None)) is not None:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from rag_core.errors import RagError
 from rag_core.runtime.index_generations import IndexGenerations
@@ -15,12 +16,13 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 
 log = logging.getLogger(__name__)
-# Numbers of words in the questions and passages with which the models are warmed up, as arguments of `range`. Several
-# lengths are needed, because a model is slower at the first text of each length.
+# Lengths in words of the questions and passages with which the models are warmed up, as arguments of `range`. A model
+# is slower at the first text of each length.
 QUESTION_LENGTHS = (6, 95, 8)
 PASSAGE_LENGTHS = (20, 160, 8)
 
 
+@dataclass(eq=False)
 class WarmUp:
     """Loads the models, opens the dense index and starts the parser processes, all in a background thread.
 
@@ -34,29 +36,18 @@ class WarmUp:
     start_parsers : callable
         Starts the processes that parse files.
     run_search : callable
-        Runs one search, which loads everything else that searches need.
+        Runs one search, which loads the rest of what searches need.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        models: LocalModels,
-        generations: IndexGenerations,
-        language_models: LanguageModels,
-        *,
-        start_parsers: Callable[[], None],
-        run_search: Callable[[], None],
-    ) -> None:
-        self._settings = settings
-        self._stores = stores
-        self._models = models
-        self._generations = generations
-        self._language_models = language_models
-        self._start_parsers = start_parsers
-        self._run_search = run_search
-        self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
+    settings: Settings
+    stores: Stores
+    models: LocalModels
+    generations: IndexGenerations
+    language_models: LanguageModels
+    start_parsers: Callable[[], None]
+    run_search: Callable[[], None]
+    _thread: threading.Thread | None = field(default=None, init=False)
+    _starting: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def start(self) -> None:
         """Load everything in a background thread; a second call does nothing."""
@@ -73,33 +64,31 @@ class WarmUp:
     def load_search(self) -> None:
         """Load everything that searches need, in the calling thread.
 
-        Errors are suppressed, because the questions that need what could not be loaded raise them again.
+        Errors are ignored, because questions raise them again.
         """
         with suppress(RagError):
             self._load_search()
 
     def _load_all(self) -> None:
         try:
-            with self._models.preparing():
+            with self.models.preparing():
                 self._load_search()
-                if self._settings.reranker:
-                    self._models.cross_encoder()
-            # Questions wait for the models, so the processes that parse files do not take time from these.
-            self._start_parsers()
-            self._language_models.warm_up()
-        except RagError as error:
-            # It is enough to log the error: the readiness and the status show the problem, and each question that needs
-            # what could not be loaded raises the error again.
+                if self.settings.reranker:
+                    self.models.cross_encoder()
+            # Start the parsers after the models, for which questions wait.
+            self.start_parsers()
+            self.language_models.warm_up()
+        except RagError as error:  # the status shows the problem, and questions raise the error again
             log.warning("warm-up: %s", error)
 
     def _load_search(self) -> None:
-        generation = self._generations.active()
-        for retriever, index in self._stores.open_indexes(generation.generation_id):
+        generation = self.generations.active()
+        for retriever, index in self.stores.open_indexes(generation.generation_id):
             if retriever.reads == "embedding":
                 index.count()
         for words in range(*QUESTION_LENGTHS):
             for low_priority in (False, True):
                 generation.embedder.embed_question("warm " * words, low_priority=low_priority)
         for words in range(*PASSAGE_LENGTHS):
-            list(self._models.answerability_model()([("warm", "warm " * words), ("cold", "warm " * words)]))
-        self._run_search()
+            list(self.models.answerability_model()([("warm", "warm " * words), ("cold", "warm " * words)]))
+        self.run_search()

@@ -1,7 +1,7 @@
-"""Write a backup of a library that may be in use, verify it, and read it again.
+"""Write backups of a library, also while it is in use, verify them, and open them.
 
-A backup is a folder, or a zip file of one, with a copy of the database, the stored files by their SHA-256, and a
-manifest of both. It has no indexes, because they can be rebuilt from the database.
+A backup is a folder, or a zip file of such a folder, with a copy of the database, the stored files, and a manifest that
+lists them. A backup contains no indexes, because these can be rebuilt from the database.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import zipfile
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from rag_core.errors import BackupError, StoreUnavailable
 from rag_core.settings import Settings
@@ -26,29 +26,30 @@ from rag_core.store.files import FileStore, hash_file
 from rag_core.store.migrate import HEAD, copy_database
 
 MANIFEST, DATABASE, FILES = "backup.json", "footnote.sqlite", "files"
-# Folders of this prefix in the data folder belong to backups that are being sent or restored.
+# Prefix of the folders in the data folder in which backups are sent or restored.
 TEMPORARY = ".backup-"
-# Most bytes of a manifest, most copies of the database until no file of it is deleted meanwhile, and bytes at a time.
-_MAX_MANIFEST_BYTES, _COPIES, _PART_BYTES = 256_000_000, 5, 1_000_000
+_MAX_MANIFEST_BYTES, _PART_BYTES = 256_000_000, 1_000_000
+# The database is copied again, at most this often, if a document was deleted while its files were copied.
+_MAX_COPIES = 5
 _CONTENTS = "SELECT DISTINCT sha256, size FROM versions"
 _SERVER = (
     "The documents of this library are in the database of RAG_DATABASE_URL, which this command does not copy. Use the "
     "tools of its server, such as pg_dump, and copy the files of RAG_FILES_URL or of the data folder."
 )
-_Digest = Field(pattern="^[0-9a-f]{64}$")
+_Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class BackupManifest(BaseModel):
-    """What a backup contains.
+    """The list of a backup's contents.
 
     Attributes
     ----------
     schema_revision : str
-        Revision of the database's schema.
+        Revision of the database schema.
     files : dict of str to int
-        Sizes of the stored files by their SHA-256.
+        Size in bytes of each stored file, by its SHA-256.
     missing : list of str
-        Files that documents refer to, but that are not stored, for example because they were too large.
+        SHA-256 of files that documents refer to, but that are not stored, for example because they were too large.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -57,27 +58,28 @@ class BackupManifest(BaseModel):
     version: Literal[1] = 1
     schema_revision: str
     created_at: str
-    database_sha256: str = _Digest
+    database_sha256: _Digest
     database_bytes: int = Field(ge=0)
-    files: dict[str, int]
+    files: dict[_Digest, int]
     missing: list[str]
 
     @property
     def size(self) -> int:
-        """The size of all parts in bytes."""
+        """Size of the database and all files in bytes."""
         return self.database_bytes + sum(self.files.values())
 
 
 def write_backup(settings: Settings, target: Path) -> BackupManifest:
-    """Write a backup of the library in the data folder into a new folder, verify it, and return its manifest.
+    """Write a backup of the library in the data folder, verify it, and return its manifest.
 
-    Another process may use and change the library meanwhile: the database is copied as of one moment. A stored file
-    never changes, and it is stored before the database refers to it, so it can be linked or copied later.
+    Another process may change the library meanwhile. The database is copied as of one moment, and then the files to
+    which it refers are linked or copied. Stored files never change.
 
     Raises
     ------
     BackupError
-        The folder exists and is not empty, there is no library, the library changes too fast, or the disk is full.
+        The folder ``target`` is not new or empty, there is no library, the library changes too fast, or the disk is
+        full.
     """
     check_is_local(settings)
     source = settings.data_dir / DATABASE
@@ -114,21 +116,21 @@ def write_backup(settings: Settings, target: Path) -> BackupManifest:
 
 
 def check_is_local(settings: Settings) -> None:
-    """Raise `BackupError` if the database is on a server."""
+    """Raise `BackupError` if the database is not in the data folder, but on a server."""
     if settings.database_url:
         raise BackupError(_SERVER)
 
 
 def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[str, int], list[str]]:
-    """Copy the database and its files; return the sizes of the files, and which files are missing."""
+    """Copy the database and its files; return the size of each file, and the files that are missing."""
     missing: list[str] = []
-    for _ in range(_COPIES):
+    for _ in range(_MAX_COPIES):
         former = missing
         copy_database(source, target / DATABASE)
         with closing(sqlite3.connect(target / DATABASE)) as copy:
             wanted = {str(digest): int(size) for digest, size in copy.execute(_CONTENTS)}
         missing = [digest for digest in wanted if not _copy_file(store, digest, _locate(target, digest))]
-        # A file that is missing for two copies of the database was not deleted together with its document.
+        # A file that is missing in two successive copies was missing before, and not deleted with a document meanwhile.
         if set(missing) <= set(former):
             for path in (target / FILES).glob("*/*"):
                 if path.name not in wanted:
@@ -138,7 +140,7 @@ def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[st
 
 
 def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
-    """Link or copy a stored file; return false if it is not stored."""
+    """Link or copy a stored file; return whether the file is stored."""
     if target.exists():
         return True
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +148,8 @@ def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
         with store.local(digest) as path:
             try:
                 os.link(path, target)
-            except OSError:  # another disk, a temporary copy, or a file system without links
+            except OSError:
+                # The target is on another disk, or the file system has no links.
                 shutil.copyfile(path, target)
     except (StoreUnavailable, FileNotFoundError):
         target.unlink(missing_ok=True)
@@ -165,7 +168,7 @@ def _read_revision(database: Path) -> str:
 
 
 def verify_backup(folder: Path) -> BackupManifest:
-    """Compare all parts of a backup with its manifest, and return the manifest; raise `BackupError`."""
+    """Return the manifest of a backup; raise `BackupError` if the database or a file differs from the manifest."""
     manifest = _parse_manifest(_read_manifest(folder / MANIFEST))
     wanted = {folder / DATABASE: (manifest.database_sha256, manifest.database_bytes)}
     wanted |= {_locate(folder, digest): (digest, size) for digest, size in manifest.files.items()}
@@ -175,7 +178,7 @@ def verify_backup(folder: Path) -> BackupManifest:
         if path.stat().st_size != size or hash_file(path) != digest:
             raise BackupError(f"The backup is damaged: {path} has changed. Use another backup.")
     try:
-        # The manifest has the hash of the file, so checking it must not change it.
+        # An immutable connection does not change the file, whose hash is in the manifest.
         with closing(sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?immutable=1", uri=True)) as copy:
             problem = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
@@ -202,10 +205,8 @@ def _parse_manifest(data: bytes) -> BackupManifest:
         if isinstance(found, dict) and found.get("version", 1) != 1:
             raise BackupError("A newer version of Footnote wrote this backup. Restore it with that version.")
         manifest = BackupManifest.model_validate(found)
-    except (ValueError, ValidationError):
+    except ValueError:
         raise BackupError(f"This is no backup of Footnote, or its list of files, {MANIFEST}, is damaged.") from None
-    if any(len(one) != 64 or not set(one) <= set("0123456789abcdef") for one in manifest.files):
-        raise BackupError(f"The list of files of the backup, {MANIFEST}, is damaged.")
     if manifest.schema_revision > HEAD:
         raise BackupError("A newer version of Footnote wrote this backup. Restore it with that version.")
     return manifest
@@ -213,13 +214,14 @@ def _parse_manifest(data: bytes) -> BackupManifest:
 
 @contextmanager
 def open_backup(source: Path, scratch: Path) -> Iterator[Path]:
-    """Provide the verified folder of a backup until the block ends; a zip file is unpacked into the folder ``scratch``.
+    """Yield the folder of a verified backup. A zip file is unpacked into the folder ``scratch`` until the block ends.
 
-    Only the parts that the manifest of a zip file lists are unpacked, and no more bytes of each than it says.
+    Of a zip file, only what its manifest lists is unpacked, up to the listed sizes.
 
     Raises
     ------
     BackupError
+        The backup cannot be read, is damaged or incomplete, or does not fit the disk.
     """
     if source.is_dir():
         verify_backup(source)
@@ -257,7 +259,10 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
 
 
 def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
-    """Write a backup, and return the parts of a zip file of it; the backup is deleted at their end."""
+    """Write a backup, and return an iterator over the parts of a zip file of it.
+
+    The backup is deleted when the iterator ends.
+    """
     try:
         scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=settings.data_dir)
     except OSError as error:
@@ -281,9 +286,12 @@ def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
 
 
 def stream_zip(parts: Iterable[tuple[str, Path | bytes]]) -> Generator[bytes, None, None]:
-    """Yield a zip file of named parts, without compression, because most documents are compressed already."""
-    written = _Written()
-    with zipfile.ZipFile(written, "w") as archive:  # type: ignore[call-overload] # it only needs to be written
+    """Yield the bytes of a zip file with named contents.
+
+    The zip file is not compressed, because most documents are compressed already.
+    """
+    written = _WriteBuffer()
+    with zipfile.ZipFile(written, "w") as archive:  # type: ignore[call-overload] # `ZipFile` only calls `write`
         for name, content in parts:
             if isinstance(content, bytes):
                 archive.writestr(name, content)
@@ -296,8 +304,8 @@ def stream_zip(parts: Iterable[tuple[str, Path | bytes]]) -> Generator[bytes, No
     yield written.take()
 
 
-class _Written:
-    """A file that keeps what is written until it is taken."""
+class _WriteBuffer:
+    """A file object that keeps the written bytes until `take` returns them."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -307,7 +315,7 @@ class _Written:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: everything is kept in memory."""
+        """Do nothing, because all bytes are in memory."""
 
     def take(self) -> bytes:
         data = b"".join(self._parts)
@@ -316,6 +324,6 @@ class _Written:
 
 
 def remove_temporary_backups(folder: Path) -> None:
-    """Delete what a process that was killed left of backups that it sent or restored."""
+    """Delete the temporary folders of backups that were being sent or restored when a process was killed."""
     for path in folder.glob(f"{TEMPORARY}*"):
         shutil.rmtree(path, ignore_errors=True)

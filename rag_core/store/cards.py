@@ -17,7 +17,7 @@ _CARD = TypeAdapter(DocumentCard)
 
 
 class CardlessVersion(NamedTuple):
-    """A searchable version whose card is missing or incomplete."""
+    """A searchable version of a document without a complete card."""
 
     version_id: str
     document_id: str
@@ -25,13 +25,13 @@ class CardlessVersion(NamedTuple):
 
 
 class CardStore:
-    """The card of each version. Each method makes its changes in one transaction."""
+    """The cards of document versions. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def find_missing(self, newest: int) -> list[CardlessVersion]:
-        """Return the completely indexed ones of the newest documents without a complete card, newest first."""
+        """Return those of the newest documents that are fully indexed and lack a complete card, newest first."""
         recent = select(documents.c.id).order_by(documents.c.added_at.desc()).limit(newest)
         is_complete = select(document_cards.c.version_id).where(
             document_cards.c.version_id == versions.c.id, document_cards.c.is_complete
@@ -45,7 +45,7 @@ class CardStore:
         return [CardlessVersion._make(row) for row in self._db.fetch(query)]
 
     def save(self, version_id: str, card: DocumentCard) -> None:
-        """Store the card of a version in place of its former one, unless searches no longer find the version."""
+        """Store or replace the card of a version. Do nothing if the version is no longer active."""
         is_active = select(documents.c.id).where(documents.c.active_version == version_id)
         with self._db.begin() as connection:
             if connection.execute(is_active).first() is None:

@@ -1,27 +1,29 @@
-"""Column types for text from files and users, which may contain characters that databases refuse."""
+"""Types of database columns: text without characters that databases refuse, and times in UTC."""
 
 from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import DateTime
 from sqlalchemy import String as SqlString
 from sqlalchemy import Text as SqlText
 from sqlalchemy.types import TypeDecorator
 
-# PostgreSQL cannot store NUL, and no database can store half of a surrogate pair, because it is not valid UTF-8.
+# PostgreSQL cannot store NUL. No database can store half of a surrogate pair, because it is not valid UTF-8.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 REPLACEMENT = "\ufffd"
 
 
 def clean_text(text: str) -> str:
-    """Return text with each character that a database refuses replaced by U+FFFD, so that offsets stay valid."""
+    """Return text in which each character that a database refuses is replaced by U+FFFD."""
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 
 def dump_json(value: Any) -> str:
-    """Return a value as JSON in which each string is clean."""
+    """Return a value as JSON, with `clean_text` applied to each string."""
     return json.dumps(_clean_value(value))
 
 
@@ -52,3 +54,13 @@ class String(_CleanText):
 
     impl = SqlString
     cache_ok = True
+
+
+class Time(TypeDecorator[datetime]):
+    """A time in UTC. SQLite stores no time zone, so that the time zone is added to times that are read."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_result_value(self, value: datetime | None, _dialect: Any) -> datetime | None:
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)

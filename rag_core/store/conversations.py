@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from rag_core.errors import UnknownConversation
-from rag_core.store.database import Database, as_utc, create_id, now
+from rag_core.store.database import Database, create_id, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
 from rag_core.text.grammar import ARTICLES, BE
@@ -20,9 +20,9 @@ from rag_core.types.conversations import Conversation, Message, Scope
 
 UNTITLED = "New chat"
 TITLE_CHARS = 200
-# Characters of a message that are shown before and after what a search found in it.
+# Numbers of characters that are shown before and after the searched words in a message.
 _BEFORE, _AFTER = 24, 60
-# "What was the", whose rest is the subject of a question.
+# The beginning of a question before its subject, such as "What was the".
 _QUESTION_START = re.compile(
     rf"(?:what|which|who|where|when)\s+(?:{'|'.join(BE)})\s+(?:(?:{'|'.join(ARTICLES)})\s+)?", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ class ConversationStore:
         self._db = database
 
     def all(self, query: str = "") -> list[Conversation]:
-        """Return the conversations whose title or messages contain ``query``: first pinned ones, then newest."""
+        """Return the conversations whose title or messages contain ``query``, pinned ones first, then newest first."""
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         words = query.strip()
         with self._db.read() as connection:
@@ -51,19 +51,16 @@ class ConversationStore:
         ]
 
     def add(self, scope: Scope, model: str | None = None, instructions: str = "") -> Conversation:
-        """Create an empty conversation."""
-        moment = now()
-        values = {"id": create_id(), "title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
-        values |= {
-            "documents": list(scope.documents),
-            "as_of": scope.as_of,
-            "model": model,
-            "instructions": instructions,
-        }
+        """Create an empty conversation and return it."""
+        conversation_id, moment = create_id(), now()
+        values = {"title": UNTITLED, "created_at": moment, "updated_at": moment, "pinned": False}
+        values |= {"documents": list(scope.documents), "as_of": scope.as_of}
         with self._db.begin() as connection:
-            connection.execute(insert(conversations).values(**values))
-            _add_collections(connection, str(values["id"]), scope.collections)
-        return self.get(str(values["id"]))
+            connection.execute(
+                insert(conversations).values(id=conversation_id, model=model, instructions=instructions, **values)
+            )
+            _add_collections(connection, conversation_id, scope.collections)
+        return self.get(conversation_id)
 
     def get(self, conversation_id: str) -> Conversation:
         """Return a conversation; raise `UnknownConversation` if it is not stored."""
@@ -76,7 +73,7 @@ class ConversationStore:
         return _conversation_from_row(row, collections)
 
     def gate_scores(self, name: str, most: int) -> list[float]:
-        """Return up to ``most`` gate scores with this name, from the newest answers and refusals, newest first."""
+        """Return the scores of a name that the gate compared for answers and refusals, the newest ``most`` of them."""
         gate = messages.c.answer["gate"]
         query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
         return self._db.fetch_values(query.order_by(messages.c.created_at.desc()).limit(most))
@@ -95,27 +92,20 @@ class ConversationStore:
         return _message_from_row(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
-        """Add a message; the subject of the first question becomes the title of the conversation."""
+        """Add a message and return it. The subject of the first question becomes the title of the conversation."""
         conversation, moment, message_id = self.get(conversation_id), now(), create_id()
         changes: dict[str, Any] = {"updated_at": moment}
         if conversation.title == UNTITLED and role == "user" and text.strip():
             changes["title"] = _find_subject(text)[:TITLE_CHARS]
-        with self._db.begin() as connection:
-            connection.execute(
-                insert(messages).values(
-                    id=message_id,
-                    conversation_id=conversation_id,
-                    role=role,
-                    text=text,
-                    created_at=moment,
-                    answer=answer_to_json(answer) if answer else None,
-                )
-            )
-            connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**changes))
+        values = {"id": message_id, "conversation_id": conversation_id, "created_at": moment}
+        self._db.change(
+            insert(messages).values(**values, role=role, text=text, answer=answer_to_json(answer) if answer else None),
+            update(conversations).where(conversations.c.id == conversation_id).values(**changes),
+        )
         return Message(message_id, role, text, moment, answer)
 
     def replace_answer(self, message_id: str, answer: Answer) -> None:
-        """Replace the text and the answer of a message; ignore a deleted message."""
+        """Replace the text and the answer of a message. Do nothing if the message was deleted."""
         values = {"text": answer.text, "answer": answer_to_json(answer)}
         self._db.change(update(messages).where(messages.c.id == message_id).values(**values))
 
@@ -123,14 +113,12 @@ class ConversationStore:
         self._db.change(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change columns of a conversation except its scope; raise `UnknownConversation` if it is not stored."""
-        query = update(conversations).where(conversations.c.id == conversation_id).values(**values)
-        changed = self._db.change(query)
-        if not changed:
+        """Change columns of a conversation, except its scope; raise `UnknownConversation` if it is not stored."""
+        if not self._db.change(update(conversations).where(conversations.c.id == conversation_id).values(**values)):
             self.get(conversation_id)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        """Change the documents and collections that a conversation searches; raise `UnknownConversation`."""
+        """Change what a conversation searches; raise `UnknownConversation` if the conversation is not stored."""
         self.get(conversation_id)
         condition = conversation_collections.c.conversation_id == conversation_id
         query = update(conversations).where(conversations.c.id == conversation_id)
@@ -141,12 +129,13 @@ class ConversationStore:
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation and its messages."""
-        with self._db.begin() as connection:
-            connection.execute(delete(messages).where(messages.c.conversation_id == conversation_id))
-            connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
+        self._db.change(
+            delete(messages).where(messages.c.conversation_id == conversation_id),
+            delete(conversations).where(conversations.c.id == conversation_id),
+        )
 
     def export_conversations(self) -> list[dict[str, Any]]:
-        """Return the conversations as JSON values, oldest first, each with its messages."""
+        """Return the conversations with their messages as dictionaries, oldest first; see `import_conversation`."""
         values = []
         for one in sorted(self.all(), key=lambda one: one.created_at):
             scope = {"documents": one.scope.documents, "collections": one.scope.collections, "as_of": one.scope.as_of}
@@ -154,22 +143,22 @@ class ConversationStore:
             query = select(messages.c.role, messages.c.text, messages.c.answer, messages.c.created_at)
             of_one = query.where(messages.c.conversation_id == one.conversation_id)
             rows = self._db.fetch(of_one.order_by(messages.c.created_at, messages.c.id))
-            said = [{**row._mapping, "created_at": as_utc(row.created_at)} for row in rows]
-            values.append({**{name: getattr(one, name) for name in names}, **scope, "messages": said})
+            columns = {name: getattr(one, name) for name in names}
+            values.append({**columns, **scope, "messages": [dict(row._mapping) for row in rows]})
         return values
 
     def import_conversation(self, values: Mapping[str, Any]) -> bool:
         """Add a conversation that `export_conversations` returned; return false if its id is stored already."""
         row = {name: value for name, value in values.items() if name not in ("messages", "collections")}
         conversation_id = row["id"] = row.pop("conversation_id")
-        said = [{"id": create_id(), "conversation_id": conversation_id, **one} for one in values["messages"]]
+        rows = [{"id": create_id(), "conversation_id": conversation_id, **one} for one in values["messages"]]
         with self._db.begin() as connection:
             if connection.execute(select(conversations.c.id).where(conversations.c.id == conversation_id)).first():
                 return False
             connection.execute(insert(conversations).values(**row))
             _add_collections(connection, conversation_id, values["collections"])
-            if said:
-                connection.execute(insert(messages), said)
+            if rows:
+                connection.execute(insert(messages), rows)
         return True
 
     def count(self) -> int:
@@ -177,14 +166,14 @@ class ConversationStore:
 
 
 def _find_subject(question: str) -> str:
-    """Return a question without "What was the" and the question mark, if that leaves a word with meaning."""
+    """Return a question without words such as "What was the" and the question mark, if content words are left."""
     whole = " ".join(question.split())
     subject = _QUESTION_START.sub("", whole, count=1).rstrip(" ?") if _QUESTION_START.match(whole) else whole
     return subject[0].upper() + subject[1:] if find_content_words(subject) else whole
 
 
 def _find_in_messages(connection: Connection, words: str) -> dict[str, str]:
-    """Return the part around the words of the first message with them, by the id of the conversation."""
+    """Return, for each conversation with a message that contains the words, the part of the message around them."""
     pattern = "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     query = select(messages.c.conversation_id, messages.c.text).where(messages.c.text.ilike(pattern, escape="\\"))
     found: dict[str, str] = {}
@@ -195,8 +184,8 @@ def _find_in_messages(connection: Connection, words: str) -> dict[str, str]:
 
 def _cut_around(text: str, words: str) -> str:
     match = re.search(re.escape(words), text, re.IGNORECASE)
-    place = match.start() if match else 0
-    start, end = max(0, place - _BEFORE), place + len(words) + _AFTER
+    offset = match.start() if match else 0
+    start, end = max(0, offset - _BEFORE), offset + len(words) + _AFTER
     part = " ".join(text[start:end].split())
     return f"{'…' if start else ''}{part}{'…' if end < len(text) else ''}"
 
@@ -206,7 +195,7 @@ def _message_from_row(row: Any) -> Message:
         message_id=row.id,
         role=row.role,
         text=row.text,
-        created_at=as_utc(row.created_at),
+        created_at=row.created_at,
         answer=answer_from_json(row.answer) if row.answer else None,
     )
 
@@ -218,6 +207,7 @@ def _add_collections(connection: Connection, conversation_id: str, collections: 
 
 
 def _read_collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
+    """Return the names of the collections that a query finds, by conversation id."""
     names: dict[str, list[str]] = {}
     for row in connection.execute(query.order_by(conversation_collections.c.collection)):
         names.setdefault(row.conversation_id, []).append(row.collection)
@@ -228,8 +218,8 @@ def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -
     return Conversation(
         conversation_id=row.id,
         title=row.title,
-        created_at=as_utc(row.created_at),
-        updated_at=as_utc(row.updated_at),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
         pinned=bool(row.pinned),
         scope=Scope(tuple(row.documents), tuple(collections.get(row.id, ())), row.as_of),
         model=row.model,

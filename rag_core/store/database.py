@@ -1,4 +1,4 @@
-"""Database connections, SQLite pragmas and readable database errors."""
+"""Connect to the database, run statements, and translate errors of the database."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rag_core.store.migrate import prepare_schema
 
 # A row with any columns.
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
-# How many milliseconds SQLite waits for a lock.
+# Maximum time in milliseconds for which SQLite waits for a lock.
 BUSY_MS = 30_000
-# Older SQLite builds refuse statements with more than 999 bound values.
+# Maximum number of values in a statement. Older builds of SQLite refuse more than 999.
 MAX_BOUND = 900
 RESTORE_HINT = (
     "stop Footnote and restore the data folder from a backup, or set another folder (--data-dir, RAG_DATA_DIR) and "
@@ -42,11 +42,6 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def as_utc(moment: datetime) -> datetime:
-    """Add the time zone UTC to a time that was read from the database, because SQLite stores no time zone."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
 def split_batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any]]:
     """Yield slices of a list with at most ``size`` values."""
     for first in range(0, len(values), size):
@@ -54,7 +49,7 @@ def split_batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any
 
 
 class Database:
-    """A connection pool for a database. Missing tables are created.
+    """A database with a pool of connections.
 
     Parameters
     ----------
@@ -63,16 +58,16 @@ class Database:
     has_schema : bool
         Whether to create or update the tables of `rag_core.store.schema`.
     exclusive : bool
-        Whether to refuse a database that another process has opened with ``exclusive``.
+        Whether to lock the database, so that no other process can open it with ``exclusive``.
     restore : str
-        Last part of the error message for a damaged database file: what the user can do.
+        What the user can do about a damaged database, for the error message.
 
     Raises
     ------
     SettingsError
         The URL cannot be parsed or its driver is not installed.
     DatabaseInUse
-        ``exclusive`` is true, and another process has opened the database with ``exclusive``.
+        Another process has locked the database.
     DataFolderUnwritable, StoreUnavailable
         The database cannot be opened.
     """
@@ -84,8 +79,7 @@ class Database:
         self._lock: DatabaseLock | None = None
         self._refusal = ""
         try:
-            # A path is not parsed as a URL, because it may contain characters that have a meaning in URLs, such as a
-            # question mark.
+            # A path is not parsed as a URL, because it can contain characters such as a question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
             self._url = parsed.render_as_string(hide_password=True)
             self._engine = create_engine(
@@ -113,14 +107,14 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a transaction: commit when the block ends, roll back if it raises."""
+        """Open a transaction, which is committed when the block ends, or rolled back if the block raises."""
         if self._refusal:
             raise DataFolderUnwritable(self._refusal)
         with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     def refuse_changes(self, reason: str) -> Database:
-        """Return a view of the database, with the same connections, that raises this reason for every change."""
+        """Return a read-only view of the database, which raises `DataFolderUnwritable` with a reason for changes."""
         view = copy.copy(self)
         view._refusal = reason
         return view
@@ -131,10 +125,10 @@ class Database:
         with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
-    def change(self, statement: UpdateBase) -> int:
-        """Run one statement in a transaction, and return how many rows it changed."""
+    def change(self, *statements: UpdateBase) -> int:
+        """Run statements in one transaction, and return how many rows the last one changed."""
         with self.begin() as connection:
-            return connection.execute(statement).rowcount
+            return [connection.execute(statement).rowcount for statement in statements][-1]
 
     def fetch(self, query: Select[Any]) -> Sequence[AnyRow]:
         """Return the rows of a query."""
@@ -147,16 +141,16 @@ class Database:
             return connection.execute(query).first()
 
     def fetch_values(self, query: Select[Any]) -> list[Any]:
-        """Return the first column of a query."""
+        """Return the values of the first column of a query."""
         with self.read() as connection:
             return list(connection.scalars(query))
 
     def fetch_batches(
         self, query: Select[Any], key: ColumnElement[Any], values: Iterable[Any] | None, size: int = MAX_BOUND
     ) -> list[AnyRow]:
-        """Return the rows whose key is one of the values, or all rows if ``values`` is ``None``.
+        """Return the rows of a query whose ``key`` is one of ``values``, or all rows if ``values`` is ``None``.
 
-        There is one query for each batch of values, as a statement can contain only so many.
+        One statement is run for each batch of ``size`` values.
         """
         with self.read() as connection:
             if values is None:
@@ -166,13 +160,13 @@ class Database:
 
     @staticmethod
     def file_size(connection: Connection) -> int:
-        """Return the size in bytes of the used part of a SQLite file."""
+        """Return the size in bytes of a SQLite file, without its unused pages."""
         pragmas = ("page_size", "page_count", "freelist_count")
         size, pages, free = (int(connection.exec_driver_sql(f"PRAGMA {one}").scalar_one()) for one in pragmas)
         return size * (pages - free)
 
     def close(self) -> None:
-        """Close all connections and release the lock."""
+        """Release the lock and close all connections."""
         if self._lock is not None:
             self._lock.release()
         self._engine.dispose()
@@ -186,10 +180,10 @@ class Database:
                 raise self._server_unavailable(error) from error
             if isinstance(error, OperationalError):
                 raise _translate_operational_error(error, self._url) from error
-            # The message leaves out the SQL statement, because its values may contain text of documents.
+            # The reason does not contain the SQL statement, whose values can be text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
-            # If the file is damaged or is not a database, the driver raises `DatabaseError` itself. For other errors,
-            # it raises a subclass.
+            # The driver raises `DatabaseError` for a damaged file or one that is no database, and subclasses for other
+            # errors.
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
                 raise StoreUnavailable(f"The database {self._url} is damaged ({reason}): {self._restore}.") from error
             raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
@@ -216,11 +210,11 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
     # WAL allows searches while a document is being written.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
-    # Many builds of SQLite turn secure_delete off. Text of deleted documents then stays in the file until it is
-    # overwritten.
+    # Overwrite deleted data. Many builds of SQLite do not do so by default, and leave text of deleted documents in the
+    # file.
     cursor.execute("PRAGMA secure_delete=ON")
     cursor.execute("PRAGMA foreign_keys=ON")
-    # SQLite's own ``lower`` changes only ASCII letters, so a search for "É" would not find "é".
+    # The function ``lower`` of SQLite changes only ASCII letters, so that a search for "É" would not find "é".
     connection.create_function("lower", 1, lambda text: text.lower() if isinstance(text, str) else text)
     cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
     cursor.execute("PRAGMA cache_size=-65536")

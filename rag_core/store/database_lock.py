@@ -1,4 +1,4 @@
-"""A lock on a database outside the data folder, so that two processes do not index the same queue."""
+"""Lock a database outside of the data folder, so that two processes do not process the same queue."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sqlalchemy.exc import DBAPIError
 
 from rag_core.errors import DatabaseInUse, DataFolderUnwritable
 
-# Key of the PostgreSQL advisory lock: an arbitrary number that other programs are unlikely to use. The lock applies to
-# the database of the connection, but not to other databases of the server.
+# Key of the PostgreSQL advisory lock: a number that other programs are unlikely to use. Each database of a server has
+# its own locks.
 _ADVISORY_KEY = 0x466F6F746E6F7465
 
 
 class DatabaseLock:
-    """A lock that lasts from construction until `release` is called or the process ends, even by a crash.
+    """A lock that is held from construction until `release` is called or the process ends, even by a crash.
 
-    For SQLite, a file next to the database is locked. For PostgreSQL, an advisory lock is used. Other databases are
-    not locked.
+    The lock of a SQLite database is a file next to it. The lock of a PostgreSQL database is an advisory lock. Other
+    databases are not locked.
 
     Raises
     ------
@@ -32,7 +32,7 @@ class DatabaseLock:
     def __init__(self, engine: Engine) -> None:
         self._file: object = None
         self._engine = engine
-        # Reentrant, because renewing opens a connection, which calls `_renew`.
+        # Reentrant, because `_renew` opens a connection, which calls `_renew` again.
         self._renewing, self._is_renewing = threading.RLock(), False
         self._connection: Connection | None = None
         url = engine.url.render_as_string(hide_password=True)
@@ -44,7 +44,7 @@ class DatabaseLock:
             event.listen(engine, "connect", self._renew)
 
     def _lock_database(self) -> None:
-        # The lock has its own connection, because PostgreSQL releases the lock when this connection is closed.
+        # The lock has a connection of its own. PostgreSQL releases the lock when this connection is closed.
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
             if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
@@ -52,14 +52,14 @@ class DatabaseLock:
         except BaseException:
             connection.close()
             raise
-        # Outside of the pool, the connection is not replaced by one without the lock.
+        # The pool could replace the connection by one without the lock.
         connection.detach()
         self._connection = connection
 
     def _renew(self, _connection: object, _record: object) -> None:
         """Lock the database again if the connection of the lock was lost, for example by a restart of the server.
 
-        The pool calls this method after it has opened a connection, which it does after each loss of connections.
+        The pool calls this method whenever it has opened a connection, as it does after connections were lost.
         """
         with self._renewing:
             if self._is_renewing or self._connection is None or self._is_alive(self._connection):

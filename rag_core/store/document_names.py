@@ -1,4 +1,4 @@
-"""Store the names of documents. A file that was added from several paths is one document with several names."""
+"""Store the names of documents. If a file is added from several paths, its document has several names."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rag_core.store.schema import aliases, documents
 class DocumentName(NamedTuple):
     """A name of a document, with the collection and the folder of the file that was added under this name.
 
-    ``alias_id`` is ``None`` for the name that answers show. ``folder`` is empty for an upload in the browser, and
-    ``None`` if it is unknown.
+    ``alias_id`` is ``None`` for the first name, which answers show, and an id for its aliases. ``folder`` is empty for
+    an upload in the browser, and ``None`` if it is unknown.
     """
 
     document_id: str
@@ -33,14 +33,11 @@ class NameStore:
         self._db = database
 
     def find(self, name: str, collection: str) -> str | None:
-        """Return the id of the document of that name in the collection, or ``None``."""
+        """Return the id of the document with a name in a collection; ``None`` if there is none."""
         return next((one.document_id for one in self.find_namesakes(name, collection) if one.name == name), None)
 
     def find_namesakes(self, file_name: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection that belong to files of this name, oldest first.
-
-        The name of a document is the name of its file, possibly with folders before it.
-        """
+        """Return the names in a collection that end with a file name, which folders may precede, oldest first."""
         return self._read(
             lambda table: (
                 or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
@@ -49,7 +46,7 @@ class NameStore:
         )
 
     def find_in_folder(self, folder: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection that belong to files in a folder or its subfolders, oldest first."""
+        """Return the names in a collection of files that are in a folder or its subfolders, oldest first."""
         return self._read(
             lambda table: (
                 or_(table.c.folder == folder, table.c.folder.startswith(f"{folder}/", autoescape=True)),
@@ -58,12 +55,12 @@ class NameStore:
         )
 
     def names(self, document_id: str) -> list[DocumentName]:
-        """Return the names of a document: first the one that answers show, then the others, oldest first."""
+        """Return the first name of a document, then its aliases, oldest first."""
         stored = self._read(lambda _: (documents.c.id == document_id,))
         return sorted(stored, key=lambda one: one.alias_id is not None)
 
     def list_further(self, document_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the further names of documents within the collection of each document."""
+        """Return the aliases of documents, by document id. Aliases in other collections are left out."""
         query = select(aliases.c.document_id, aliases.c.name).join(documents, documents.c.id == aliases.c.document_id)
         found: dict[str, tuple[str, ...]] = {}
         wanted = aliases.c.document_id.in_(document_ids), aliases.c.collection == documents.c.collection
@@ -76,31 +73,36 @@ class NameStore:
         self._db.change(update(documents).where(documents.c.id == document_id).values(folder=folder))
 
     def rename(self, former: DocumentName, name: str) -> None:
-        """Change a name of a document."""
+        """Change the first name or an alias of a document."""
         table, key = (aliases, former.alias_id) if former.alias_id else (documents, former.document_id)
         self._db.change(update(table).where(table.c.id == key).values(name=name))
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> None:
-        """Add another name to a document."""
+        """Add an alias to a document."""
         values = {"document_id": document_id, "name": name, "collection": collection, "folder": folder}
         self._db.change(insert(aliases).values(id=create_id(), added_at=now(), **values))
 
     def remove_alias(self, alias_id: str) -> None:
-        """Remove one of the further names of a document."""
+        """Remove an alias of a document."""
         self._db.change(delete(aliases).where(aliases.c.id == alias_id))
 
     def promote_alias(self, alias: DocumentName) -> None:
         """Replace the first name, collection and folder of a document by those of an alias."""
         values = {"name": alias.name, "collection": alias.collection, "folder": alias.folder}
-        with self._db.begin() as connection:
-            connection.execute(update(documents).where(documents.c.id == alias.document_id).values(values))
-            connection.execute(delete(aliases).where(aliases.c.id == alias.alias_id))
+        self._db.change(
+            update(documents).where(documents.c.id == alias.document_id).values(values),
+            delete(aliases).where(aliases.c.id == alias.alias_id),
+        )
 
     def _read(self, conditions: Callable[[Table], Iterable[ColumnElement[bool]]]) -> list[DocumentName]:
-        """Return the names that meet the conditions, oldest first; they apply to `documents` and to `aliases`."""
+        """Return the names that meet conditions, oldest first.
+
+        ``conditions`` is called with the tables `documents` and `aliases`, which contain first names and aliases.
+        """
+        # The expression is always null, in a type that all databases accept.
         first_names = _select_names(documents, func.nullif(documents.c.id, documents.c.id))
-        further = _select_names(aliases, aliases.c.id).join(documents, documents.c.id == aliases.c.document_id)
-        found = union_all(first_names.where(*conditions(documents)), further.where(*conditions(aliases))).subquery()
+        others = _select_names(aliases, aliases.c.id).join(documents, documents.c.id == aliases.c.document_id)
+        found = union_all(first_names.where(*conditions(documents)), others.where(*conditions(aliases))).subquery()
         return [DocumentName(*row[:-1]) for row in self._db.fetch(select(found).order_by(found.c.added_at))]
 
 

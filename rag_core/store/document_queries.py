@@ -1,4 +1,4 @@
-"""Read-only queries for documents, versions, pages and chunks."""
+"""Query documents, versions, pages and chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_,
 from sqlalchemy import Table as SqlTable
 
 from rag_core.errors import CollectionError, UnknownDocument
-from rag_core.store.database import MAX_BOUND, AnyRow, Database, as_utc
+from rag_core.store.database import MAX_BOUND, AnyRow, Database
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import (
     aliases,
@@ -41,11 +41,11 @@ _INFO_COLUMNS = {
             *("size", "needs_password", "company", "year", "kind"),
         )
     },
-    # The number is 0 while the version is not active, because searches do not find its chunks yet.
+    # 0 while the version is not active, because searches do not find its chunks.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
 }
 _UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been deleted."
-# A condition that is true for documents whose removal has started.
+# The condition that the removal of a document has started.
 IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 )
@@ -57,21 +57,21 @@ _COLLECTIONS = union(
     .where(~IS_BEING_REMOVED),
 ).subquery()
 _FIRST_NAMES = select(documents.c.id, documents.c.name)
+
+
+def _is_same_page(one: SqlTable, other: SqlTable) -> ColumnElement[bool]:
+    return and_(one.c.version_id == other.c.version_id, one.c.page_index == other.c.page_index)
+
+
 _PAGES = (
     select(pages, hidden_texts.c.text.label("hidden"), page_tables.c.tables)
-    .outerjoin(
-        hidden_texts,
-        and_(hidden_texts.c.version_id == pages.c.version_id, hidden_texts.c.page_index == pages.c.page_index),
-    )
-    .outerjoin(
-        page_tables,
-        and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index),
-    )
+    .outerjoin(hidden_texts, _is_same_page(hidden_texts, pages))
+    .outerjoin(page_tables, _is_same_page(page_tables, pages))
 )
 
 
 class DocumentQueries:
-    """Read-only queries of the library. Each method reads in one transaction."""
+    """Queries of the library. Each method reads in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -79,7 +79,7 @@ class DocumentQueries:
     # documents
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return documents, newest first, each with the data of its active version or else of its latest version."""
+        """Return documents, newest first, each with the data of its active version, or else of its latest version."""
         any_version = versions.alias()
         latest = (
             select(any_version.c.id)
@@ -105,7 +105,7 @@ class DocumentQueries:
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
             further_names = further_names.where(aliases.c.document_id.in_(document_ids))
-        # The generations are read separately: in a join, their JSON would be parsed again for each document.
+        # The generations are not joined, because their JSON would be parsed again for each document.
         built = self._db.fetch(select(generations.c.id, generations.c.fingerprint))
         embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
         further: dict[str, list[str]] = {}
@@ -121,29 +121,30 @@ class DocumentQueries:
         return rows[0]
 
     def outdated_ids(self, parser_versions: Collection[str]) -> list[str]:
-        """Return the ids of the searchable documents that other versions of the parsers have read."""
+        """Return the ids of the searchable documents that were read by other versions of the parsers."""
         query = select(documents.c.id).join(versions, versions.c.id == documents.c.active_version)
         return self._db.fetch_values(query.where(versions.c.extractor.not_in(parser_versions)))
 
     def name(self, document_id: str) -> str:
-        """Return a document's name, even if its removal has started; raise `UnknownDocument` if it is not stored."""
+        """Return the name of a document, even during its removal; raise `UnknownDocument` if it is not stored."""
         row = self._db.fetch_first(select(documents.c.name).where(documents.c.id == document_id))
         if row is None:
             raise UnknownDocument(_UNKNOWN_DOCUMENT)
         return str(row.name)
 
     def removals_in_progress(self) -> dict[str, str]:
-        """Return the hidden documents whose removal is not finished, as ``document_id: name``."""
-        of_document = versions.c.document_id == documents.c.id
-        is_marked = select(versions.c.id).where(of_document, versions.c.state == "removing").exists()
-        has_no_version = ~select(versions.c.id).where(of_document).exists()
-        query = select(documents.c.id, documents.c.name).where(or_(is_marked, has_no_version))
+        """Return the names of the documents whose removal has started but is not finished, by document id."""
+        has_version = select(versions.c.id).where(versions.c.document_id == documents.c.id).exists()
+        query = _FIRST_NAMES.where(or_(IS_BEING_REMOVED, ~has_version))
         return {row.id: row.name for row in self._db.fetch(query)}
 
     def find_ids(self, names: Iterable[str]) -> list[str]:
-        """Return the ids of the documents with these names or ids, in the given order; raise `UnknownDocument`.
+        """Return the ids of the documents with the given names or ids, in the given order.
 
-        The names are converted by `normalize_name` first, as stored names were.
+        Raises
+        ------
+        UnknownDocument
+            No document has one of the names.
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         by_key: dict[str, dict[str, None]] = {}
@@ -163,7 +164,7 @@ class DocumentQueries:
         return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
     def ids_in_collections(self, names: Sequence[str]) -> list[str]:
-        """Return the ids of the documents in these collections; raise `CollectionError` if a collection is empty."""
+        """Return the ids of the documents in collections; raise `CollectionError` if a collection has no document."""
         rows = self._db.fetch(_COLLECTIONS.select().where(_COLLECTIONS.c.collection.in_(names)))
         existing = {row.collection for row in rows}
         for name in names:
@@ -185,7 +186,7 @@ class DocumentQueries:
         return {row.collection: row.documents for row in self._db.fetch(query)}
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of documents, searchable documents, and pages and chunks of active versions."""
+        """Return the numbers of documents and of searchable documents, and of the pages and chunks of the latter."""
         active = select(
             func.count(),
             func.coalesce(func.sum(versions.c.pages), 0),
@@ -198,7 +199,7 @@ class DocumentQueries:
     # versions
 
     def version(self, version_id: str) -> VersionRow | None:
-        """Return a version, or ``None`` if it is not stored."""
+        """Return a version; ``None`` if it is not stored."""
         return next(iter(self.find_versions(versions.c.id == version_id)), None)
 
     def find_versions(self, *conditions: ColumnElement[bool]) -> list[VersionRow]:
@@ -216,16 +217,12 @@ class DocumentQueries:
         return [VersionRow._make(row) for row in self._db.fetch(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the versions that searches find now, as ``version_id: state``."""
-        query = (
-            select(versions.c.id, versions.c.state)
-            .select_from(versions)
-            .join(documents, documents.c.active_version == versions.c.id)
-        )
+        """Return the states of the versions that searches find now, by version id."""
+        query = select(versions.c.id, versions.c.state).join(documents, documents.c.active_version == versions.c.id)
         return {row.id: row.state for row in self._db.fetch_batches(query, documents.c.id, document_ids)}
 
     def find_complete_versions(self, version_ids: Sequence[str]) -> set[str]:
-        """Return those of the given versions whose indexing is complete."""
+        """Return the ids of those of the given versions whose indexing is complete."""
         query = select(versions.c.id).where(versions.c.state == "full")
         return {row.id for row in self._db.fetch_batches(query, versions.c.id, version_ids)}
 
@@ -235,7 +232,7 @@ class DocumentQueries:
         return frozenset(self._db.fetch_values(query))
 
     def count_unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
-        """Return how many documents are searchable only by their words so far, and how many are not searchable yet."""
+        """Return how many documents are searchable only by words so far, and how many are not searchable yet."""
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
         not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
         query = (
@@ -250,8 +247,11 @@ class DocumentQueries:
         return by_state["words"], by_state["building"]
 
     def list_partly_read(self, document_ids: Sequence[str] | None = None) -> list[tuple[str, int, int]]:
-        """Return the documents of which only the first pages can be found, as ``(name, pages, all pages)``."""
-        # Chunks are made of a page when the next one is read, so the last page that was read may have none.
+        """Return the documents of which only the first pages are searchable.
+
+        Each document is returned as its name, the number of searchable pages, and the number of all pages.
+        """
+        # The last page with chunks. A page is divided into chunks when the next one is read.
         last = select(func.max(chunks.c.page_index)).where(chunks.c.version_id == versions.c.id).scalar_subquery()
         query = (
             select(documents.c.name, (last + 1).label("pages"), jobs.c.total)
@@ -264,46 +264,45 @@ class DocumentQueries:
         return [(row.name, row.pages, row.total) for row in rows if row.pages < row.total]
 
     def hidden_versions(self) -> dict[str, int]:
-        """Return the stored versions that searches must not find now, as ``version_id: generation_id``."""
-        # The active version of a document has data. If there are as many active versions as versions with data, no
-        # version is hidden. Comparing the two counts is fast, and usually they are equal.
+        """Return the generation ids of the stored versions that searches must not find now, by version id."""
+        # A quick check: usually, all versions with data are active.
         has_data = versions.c.state.not_in(("ended", "replaced"))
         stored = select(func.count()).select_from(versions).where(has_data).scalar_subquery()
-        seen = select(func.count(documents.c.active_version)).scalar_subquery()
-        is_seen = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
-        # Queued versions, which have no generation yet, are left out: no index contains chunks of them.
-        hidden = select(versions.c.id, versions.c.generation_id).where(
-            has_data, versions.c.generation_id.is_not(None), ~is_seen
-        )
-        if not self._db.fetch_values(select(stored > seen))[0]:
+        active = select(func.count(documents.c.active_version)).scalar_subquery()
+        if not self._db.fetch_values(select(stored > active))[0]:
             return {}
+        is_active = select(documents.c.id).where(documents.c.active_version == versions.c.id).exists()
+        # Queued versions have no generation yet, and no index contains chunks of them.
+        hidden = select(versions.c.id, versions.c.generation_id).where(
+            has_data, versions.c.generation_id.is_not(None), ~is_active
+        )
         return {row.id: row.generation_id for row in self._db.fetch(hidden)}
 
     # pages and chunks
 
     def pages(self, version_id: str, *, with_layout: bool = False) -> list[Page]:
-        """Return a version's pages in order; word boxes and tables are empty unless ``with_layout`` is true."""
+        """Return the pages of a version in order, with their word boxes and tables only if ``with_layout`` is true."""
         query = _PAGES.where(pages.c.version_id == version_id).order_by(pages.c.page_index)
         return [page_from_row(row, with_layout=with_layout) for row in self._db.fetch(query)]
 
     def page(self, version_id: str, page_index: int) -> Page | None:
-        """Return a page with its word boxes and tables, or ``None`` if it is not stored."""
+        """Return a page with its word boxes and tables; ``None`` if it is not stored."""
         query = _PAGES.where(pages.c.version_id == version_id, pages.c.page_index == page_index)
         row = self._db.fetch_first(query)
         return page_from_row(row) if row else None
 
     def pages_at(self, keys: Collection[PageKey]) -> dict[PageKey, Page]:
-        """Return pages without word boxes and tables, by version id and page index; those not stored are left out."""
+        """Return the stored ones of some pages by version id and page index, without word boxes and tables."""
         rows = self._fetch_pages(_PAGES, pages, keys)
         return {(row.version_id, row.page_index): page_from_row(row, with_layout=False) for row in rows}
 
     def tables(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[Table, ...]]:
-        """Return the tables of pages by version id and page index; pages without tables are left out."""
+        """Return the tables of pages by version id and page index. Pages without tables are left out."""
         rows = self._fetch_pages(select(page_tables), page_tables, keys)
         return {(row.version_id, row.page_index): unpack_tables(row.tables) for row in rows}
 
     def page_texts(self, keys: Collection[PageKey]) -> dict[PageKey, tuple[str, tuple[Span, ...]]]:
-        """Return the texts of pages, with the spans of headers and footers, by version id and page index."""
+        """Return the texts of pages, and the spans of their headers and footers, by version id and page index."""
         query = select(pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip)
         return {
             (row.version_id, row.page_index): (row.text, tuple((start, end) for start, end in row.skip))
@@ -311,13 +310,13 @@ class DocumentQueries:
         }
 
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
-        """Return the text and the tables of pages by version id and page index, without pages that are not stored.
+        """Return the text and the tables of stored pages by version id and page index.
 
-        The text has blanks in place of headers and footers, except those that are parts of tables.
+        In the text, headers and footers are replaced by blanks, except those that are parts of tables.
         """
-        is_same = and_(page_tables.c.version_id == pages.c.version_id, page_tables.c.page_index == pages.c.page_index)
         columns = pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip, page_tables.c.tables
-        rows = self._fetch_pages(select(*columns).select_from(pages.outerjoin(page_tables, is_same)), pages, keys)
+        joined = pages.outerjoin(page_tables, _is_same_page(page_tables, pages))
+        rows = self._fetch_pages(select(*columns).select_from(joined), pages, keys)
         contents = {}
         for row in rows:
             tables = unpack_tables(row.tables) if row.tables else ()
@@ -339,37 +338,36 @@ class DocumentQueries:
         return {row.page_index: row.text for row in self._db.fetch(query)}
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
-        """Return the chunks of a version in order, or only the chunks that have text on a page."""
+        """Return the chunks of a version in order. If ``page_index`` is given, return only the chunks on this page."""
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
-            query = query.where(and_(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index))
+            query = query.where(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index)
         return [ChunkRow._make(row) for row in self._db.fetch(query)]
 
     def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
         """Return the chunks before and after a chunk of a version; ``None`` for a chunk that does not exist."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id, is_neighbour)
-        rows = [ChunkRow._make(row) for row in self._db.fetch(query)]
-        by_ordinal = {row.ordinal: row for row in rows}
+        by_ordinal = {row.ordinal: row for row in map(ChunkRow._make, self._db.fetch(query))}
         return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks that searches find now, by id."""
+        """Return those of the given chunks that searches find now, by chunk id."""
         query = select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
         rows = self._db.fetch_batches(query, chunks.c.id, chunk_ids)
         return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def chunk_ranges(self, version_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return the lowest and highest id of the chunks of each of these versions that has chunks.
+        """Return the lowest and the highest chunk id of each version, by version id.
 
-        Chunks of other versions may have ids between these two ids.
+        Chunks of other versions can have ids between the two. Versions without chunks are left out.
         """
         query = select(chunks.c.version_id, func.min(chunks.c.id), func.max(chunks.c.id)).group_by(chunks.c.version_id)
         rows = self._db.fetch_batches(query, chunks.c.version_id, version_ids)
         return {version_id: (first, last) for version_id, first, last in rows}
 
     def chunk_ids(self, version_ids: Sequence[str]) -> list[int]:
-        """Return the ids of the chunks of these versions."""
+        """Return the ids of the chunks of versions."""
         return [row.id for row in self._db.fetch_batches(select(chunks.c.id), chunks.c.version_id, version_ids)]
 
     def count_chunks(self) -> int:
@@ -389,11 +387,10 @@ ALL_CHUNKS = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
 def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
     """Return a query whose rows have the fields of `ChunkRow`, in the same order."""
     chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
-    of_page = and_(pages.c.version_id == chunks.c.version_id, pages.c.page_index == chunks.c.page_index)
-    hidden = and_(hidden_texts.c.version_id == chunks.c.version_id, hidden_texts.c.page_index == chunks.c.page_index)
+    with_pages = chunks_with_documents.join(pages, _is_same_page(pages, chunks))
     return select(
         *chunk_columns, documents.c.id, documents.c.name, pages.c.page_label, hidden_texts.c.text
-    ).select_from(chunks_with_documents.join(pages, of_page).outerjoin(hidden_texts, hidden))
+    ).select_from(with_pages.outerjoin(hidden_texts, _is_same_page(hidden_texts, chunks)))
 
 
 def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[str, Sequence[str]]) -> DocumentInfo:
@@ -401,7 +398,7 @@ def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),
         status=DocumentStatus(status),
-        added_at=as_utc(added_at),
+        added_at=added_at,
         embedder=embedders.get(generation_id, ""),
         aliases=tuple(further.get(values[0], ())),
         tags=tuple(tags),

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, true, update
 
 from rag_core.errors import CollectionError
-from rag_core.store.database import as_utc, create_id, now, split_batches
+from rag_core.store.database import create_id, now, split_batches
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
 from rag_core.store.figures import pass_on_descriptions
 from rag_core.store.schema import (
@@ -29,9 +29,9 @@ from rag_core.store.schema import (
 from rag_core.store.serialization import chunk_to_row, pack_tables, page_to_row, unpack_headings
 from rag_core.store.themes import remove_theme_texts
 from rag_core.types.chunks import ChunkSpan, Fingerprint
-from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageState
+from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageState, VersionRow
 
-# A condition for updates: the state of a version must not change once the removal of its document has started.
+# A condition for updates. Once the removal of a document has started, the states of its versions must not change.
 _IS_NOT_REMOVED = versions.c.state != "removing"
 
 
@@ -47,7 +47,7 @@ class DocumentStore(DocumentQueries):
         return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
 
     def set_generation_parser(self, generation_id: int, extractor: str) -> None:
-        """Change the versions of the parsers in the fingerprint of a generation."""
+        """Replace the parser versions in the fingerprint of a generation."""
         of_generation = generations.c.id == generation_id
         with self._db.begin() as connection:
             stored = connection.execute(select(generations.c.fingerprint).where(of_generation)).scalar_one()
@@ -55,18 +55,17 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(generations).where(of_generation).values(fingerprint=changed))
 
     def add_generation(self, fingerprint: Fingerprint, state: str) -> int:
+        """Add a generation and return its id."""
         values = {"fingerprint": asdict(fingerprint), "state": state, "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(insert(generations).values(values))
             return int(connection.execute(select(func.max(generations.c.id))).scalar_one())
 
     def swap_generation(self, generation_id: int) -> None:
-        """Activate a generation and the complete version of every document in it.
+        """Activate a generation, and the complete version of each document in this generation.
 
-        All changes are one transaction, so that a question searches either the old index or the new index, never a
-        mixture.
+        A question searches either the old or the new index, because all changes are made in one transaction.
         """
-        # The generation also contains content that a document had before and that snapshots contain.
         searched = versions.alias()
         content = (
             select(searched.c.sha256)
@@ -74,28 +73,26 @@ class DocumentStore(DocumentQueries):
             .correlate(documents)
             .scalar_subquery()
         )
+        # A generation can also contain former content of a document, for snapshots. This content is not activated.
         built = select(versions.c.id).where(
             versions.c.document_id == documents.c.id,
             versions.c.generation_id == generation_id,
             versions.c.state == "full",
             versions.c.sha256 == func.coalesce(content, versions.c.sha256),
         )
-        with self._db.begin() as connection:
-            connection.execute(update(generations).where(generations.c.state == "active").values(state="retired"))
-            connection.execute(update(generations).where(generations.c.id == generation_id).values(state="active"))
-            connection.execute(
-                update(documents)
-                .where(built.exists())
-                .values(active_version=built.order_by(versions.c.added_at.desc()).limit(1).scalar_subquery())
-            )
-            # Searches no longer find documents that have no version in the new generation. These documents stay
-            # listed with their file and reason, so that users can retry them.
-            in_generation = select(versions.c.id).where(versions.c.generation_id == generation_id)
-            connection.execute(
-                update(documents)
-                .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(in_generation))
-                .values(active_version=None)
-            )
+        in_generation = select(versions.c.id).where(versions.c.generation_id == generation_id)
+        self._db.change(
+            update(generations).where(generations.c.state == "active").values(state="retired"),
+            update(generations).where(generations.c.id == generation_id).values(state="active"),
+            update(documents)
+            .where(built.exists())
+            .values(active_version=built.order_by(versions.c.added_at.desc()).limit(1).scalar_subquery()),
+            # Searches no longer find documents without a version in the new generation. The documents stay listed with
+            # their file and reason, so that users can retry them.
+            update(documents)
+            .where(documents.c.active_version.is_not(None), documents.c.active_version.not_in(in_generation))
+            .values(active_version=None),
+        )
 
     def drop_generation(self, generation_id: int) -> None:
         """Delete a generation that has no versions left."""
@@ -106,11 +103,18 @@ class DocumentStore(DocumentQueries):
     def find_content(
         self, sha256: str, *, waiting: bool = False, collection: str | None = None
     ) -> tuple[str, str, bool] | None:
-        """Return ``(document_id, name, is_complete)`` of an indexed or queued document with this content.
+        """Return an indexed or queued document with some content, as its id, its name, and whether it is complete.
 
-        Documents whose content will be replaced by a queued file are ignored. If ``waiting`` is true, only versions in
-        the state ``building`` are considered, and with ``collection`` only documents of this collection. Return
-        ``None`` if there is no such document.
+        It is ``None`` if there is no such document. Documents whose content a queued file will replace are ignored.
+
+        Parameters
+        ----------
+        sha256 : str
+            SHA-256 of the content.
+        waiting : bool
+            Whether to consider only versions in the state ``building``.
+        collection : str, optional
+            By default, documents of all collections are considered.
         """
         later = versions.alias()
         replaced = select(later.c.id).where(
@@ -140,55 +144,61 @@ class DocumentStore(DocumentQueries):
         folder: str | None = None,
         document_id: str | None = None,
         generation_id: int | None = None,
-        base: Any = None,
+        base: VersionRow | None = None,
         job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Add a version to a document; return the ids of the document and the version.
+        """Add a version to a document, and return the ids of the document and the version.
 
-        If ``document_id`` is ``None``, a new document is added, whose file is in ``folder``. ``base`` is the row of the
-        version whose content is indexed again, if any. ``job`` is the row of the job that indexes the version. The job
-        is added in the same transaction, because a version without a job would never be indexed.
+        Parameters
+        ----------
+        name, collection : str
+            Name and collection of a new document.
+        sha256 : str
+        size : int
+            Size of the file in bytes.
+        folder : str, optional
+            Folder of the file of a new document.
+        document_id : str, optional
+            By default, a new document is added.
+        generation_id : int, optional
+        base : VersionRow, optional
+            The version whose content is indexed again.
+        job : mapping, optional
+            Row of the job that indexes the version. It is added in the same transaction, because a version without a
+            job would never be indexed.
         """
         version_id = create_id()
-        # Content that is indexed again is not newer than before: content that was added since then replaces it.
-        moment = now() if base is None else as_utc(base.added_at) + timedelta(microseconds=1)
+        # Content that is indexed again keeps its time, so that it does not replace content that was added later.
+        moment = now() if base is None else base.added_at + timedelta(microseconds=1)
+        values: dict[str, Any] = {"id": version_id, "generation_id": generation_id, "sha256": sha256, "size": size}
+        values |= {"state": "building", "status": DocumentStatus.QUEUED.value, "added_at": moment}
         with self._db.begin() as connection:
             if document_id is None:
                 document_id = create_id()
-                connection.execute(
-                    insert(documents).values(
-                        id=document_id,
-                        name=name,
-                        collection=collection,
-                        folder=folder,
-                        added_at=moment,
-                        active_version=None,
-                    )
-                )
-            values = {"id": version_id, "document_id": document_id, "generation_id": generation_id, "sha256": sha256}
-            connection.execute(
-                insert(versions).values(
-                    **values, size=size, state="building", status=DocumentStatus.QUEUED.value, added_at=moment
-                )
-            )
+                document = {"id": document_id, "name": name, "collection": collection, "folder": folder}
+                connection.execute(insert(documents).values(**document, added_at=moment))
+            connection.execute(insert(versions).values(**values, document_id=document_id))
             if job is not None:
                 connection.execute(insert(jobs).values({**job, "document_id": document_id, "version_id": version_id}))
         return document_id, version_id
 
     def version_dates(self, version_ids: Collection[str]) -> dict[str, datetime]:
-        """Return when the content of versions was added."""
+        """Return the times at which versions were added, by version id."""
         rows = self._db.fetch_batches(select(versions.c.id, versions.c.added_at), versions.c.id, version_ids)
-        return {row.id: as_utc(row.added_at) for row in rows}
+        return {row.id: row.added_at for row in rows}
 
     def version_ages(self, version_ids: Collection[str]) -> dict[str, float]:
-        """Return the number of days since the content of versions was added."""
+        """Return the number of days since versions were added, by version id."""
         moment = now()
-        return {one: (moment - date) / timedelta(days=1) for one, date in self.version_dates(version_ids).items()}
+        return {one: (moment - added) / timedelta(days=1) for one, added in self.version_dates(version_ids).items()}
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
-        """Move documents with all their names; if the collection would have a name twice, raise `CollectionError`.
+        """Move documents with all their names to a collection.
 
-        If the error is raised, no document is moved.
+        Raises
+        ------
+        CollectionError
+            The collection would contain a name twice. No document is moved.
         """
         parts = list(split_batches(list(document_ids)))
         tables = ((documents, documents.c.id), (aliases, aliases.c.document_id))
@@ -219,16 +229,17 @@ class DocumentStore(DocumentQueries):
                 connection.execute(update(documents).where(documents.c.id == document_id).values(tags=list(chosen)))
 
     def update_version(self, version_id: str, **values: Any) -> None:
+        """Change columns of a version."""
         self._db.change(update(versions).where(versions.c.id == version_id).values(**values))
 
     def page_headings(self, version_id: str) -> list[PageHeading]:
-        """Return the label and the headings of each page of a version, in order."""
+        """Return the labels and headings of the pages of a version, in order."""
         query = select(pages.c.page_index, pages.c.page_label, pages.c.heading, pages.c.headings)
         rows = self._db.fetch(query.where(pages.c.version_id == version_id).order_by(pages.c.page_index))
         return [PageHeading(row.page_index, row.page_label, row.heading, unpack_headings(row.headings)) for row in rows]
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
-        """Store the pages of a version with their tables, and set the numbers of pages by state in its row."""
+        """Store or replace the pages of a version with their tables, and store the numbers of pages by state."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
         hidden = [
             {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
@@ -256,7 +267,7 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Add the chunks of a version, and return their ids in the given order; its former chunks stay for now."""
+        """Add chunks to a version, and return their ids in the given order. Former chunks of the version are kept."""
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
         former = select(func.coalesce(func.max(chunks.c.id), 0)).where(chunks.c.version_id == version_id)
         with self._db.begin() as connection:
@@ -269,7 +280,7 @@ class DocumentStore(DocumentQueries):
             return [int(value) for value in connection.execute(query).scalars()]
 
     def remove_chunks(self, chunk_ids: Sequence[int]) -> None:
-        """Delete chunks that newer ones of their version replace."""
+        """Delete chunks."""
         with self._db.begin() as connection:
             for part in split_batches(list(chunk_ids)):
                 connection.execute(delete(chunks).where(chunks.c.id.in_(part)))
@@ -277,10 +288,10 @@ class DocumentStore(DocumentQueries):
     def publish(
         self, version_id: str, status: DocumentStatus, reason: str, *, active: bool, reread: bool = False
     ) -> bool:
-        """Mark a version as complete. If ``active`` is true, also make it the version that searches use.
+        """Mark a version as complete and, if ``active`` is true, make it the active version of its document.
 
-        Return false and change nothing if searches cannot use the version: because its document is being removed, or
-        because ``reread`` is true and searches already use a version with other content.
+        Return false, and change nothing, if the version cannot be made active: its document is being removed, or
+        ``reread`` is true and the document has an active version with other content.
         """
         version, searched = versions.alias(), versions.alias()
         other_content = select(searched.c.id).where(
@@ -296,16 +307,16 @@ class DocumentStore(DocumentQueries):
             return True
 
     def publish_words(self, version_id: str) -> None:
-        """Make a new document searchable by its words while its embeddings are being computed.
+        """Make a new document searchable by words while its embeddings are being computed.
 
-        Change nothing if searches still use an earlier version of the document.
+        Change nothing if the document has an active version.
         """
         with self._db.begin() as connection:
             if self._activate(connection, version_id, documents.c.active_version.is_(None)):
                 connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
-        """Make searches use a version if its document meets the conditions; return whether it does."""
+        """Make a version the active one of its document, and return true, if the document meets the conditions."""
         owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_REMOVED).scalar_subquery()
         query = update(documents).where(documents.c.id == owner_id, *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
@@ -313,30 +324,30 @@ class DocumentStore(DocumentQueries):
     # removal of versions and documents
 
     def mark_version_ended(self, version_id: str, status: DocumentStatus, reason: str) -> None:
-        """End a version that will not be published. An earlier version of the document stays searchable."""
+        """End a version that will not be published. The active version of the document is not changed."""
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def mark_version_replaced(self, version_id: str) -> None:
-        """Keep a version whose data is deleted, because another version with other content replaced it."""
+        """Mark a version, whose data is deleted, as replaced by another version."""
         self.update_version(version_id, state="replaced", generation_id=None, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
-        """Hide a partly indexed version from every search and queue it again."""
+        """Hide a partly indexed version from searches, and mark it as queued."""
         self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value, generation_id=None)
 
     def _withdraw(self, version_id: str, **values: Any) -> None:
-        """Hide a version from every search and change its row, in one transaction."""
-        with self._db.begin() as connection:
-            connection.execute(
-                update(documents).where(documents.c.active_version == version_id).values(active_version=None)
-            )
-            connection.execute(update(versions).where(versions.c.id == version_id, _IS_NOT_REMOVED).values(**values))
+        """Hide a version from searches and change its row, in one transaction."""
+        self._db.change(
+            update(documents).where(documents.c.active_version == version_id).values(active_version=None),
+            update(versions).where(versions.c.id == version_id, _IS_NOT_REMOVED).values(**values),
+        )
 
     def begin_removal(self, document_id: str) -> None:
-        """Hide a document from every search and mark its versions for removal."""
-        with self._db.begin() as connection:
-            connection.execute(update(documents).where(documents.c.id == document_id).values(active_version=None))
-            connection.execute(update(versions).where(versions.c.document_id == document_id).values(state="removing"))
+        """Hide a document from searches, and mark its versions for removal."""
+        self._db.change(
+            update(documents).where(documents.c.id == document_id).values(active_version=None),
+            update(versions).where(versions.c.document_id == document_id).values(state="removing"),
+        )
 
     def ended_with_chunks(self) -> list[str]:
         """Return the ids of ended versions that still have chunks."""
@@ -344,7 +355,7 @@ class DocumentStore(DocumentQueries):
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
-        """Delete a version's pages, tables, chunks, card and entities, and the summaries of themes that quote it.
+        """Delete the pages, tables, chunks, card and entities of a version, and theme summaries that quote it.
 
         The descriptions of its figures pass on to the version that searches use instead.
         """
@@ -355,11 +366,11 @@ class DocumentStore(DocumentQueries):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:
-        """Delete the row of a version whose pages and chunks are deleted already."""
+        """Delete the row of a version; see `clear_version`, which must be called before."""
         self._db.change(delete(versions).where(versions.c.id == version_id))
 
     def remove_document(self, document_id: str) -> None:
-        """Delete the row and the jobs of a document, unless it has a version."""
+        """Delete the row and the jobs of a document. Do nothing if the document has a version."""
         has_version = select(versions.c.id).where(versions.c.document_id == document_id).exists()
         with self._db.begin() as connection:
             statement = delete(documents).where(documents.c.id == document_id, ~has_version)

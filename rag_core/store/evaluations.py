@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select
 
-from rag_core.store.database import Database, as_utc, create_id, now
+from rag_core.store.database import Database, create_id, now
 from rag_core.store.schema import evaluations, feedback, labels
 from rag_core.store.serialization import build_from_json
 from rag_core.types.conversations import Feedback
@@ -24,12 +24,12 @@ class EvaluationStore:
     # labels
 
     def labels(self) -> list[Label]:
-        """Return the labels created in the app, oldest first."""
+        """Return all labels, oldest first."""
         rows = self._db.fetch(select(labels).order_by(labels.c.created_at, labels.c.id))
         return [_label_from_row(row) for row in rows]
 
     def labels_of(self, message_id: str) -> list[Label]:
-        """Return the labels created from a message."""
+        """Return the labels that were created from a message."""
         rows = self._db.fetch(select(labels).where(labels.c.message_id == message_id))
         return [_label_from_row(row) for row in rows]
 
@@ -43,7 +43,7 @@ class EvaluationStore:
         *,
         is_pseudo: bool = False,
     ) -> Label:
-        """Store a label. It replaces labels that were created from the same message before."""
+        """Store a label and return it. Former labels from the same message are replaced."""
         values = {
             "id": create_id(),
             "question": question,
@@ -69,29 +69,28 @@ class EvaluationStore:
         self._db.change(delete(labels).where(labels.c.is_pseudo))
 
     def remove_pseudo_labels_of(self, document: str) -> None:
-        """Delete the labels of pseudo-questions that were made from sentences of a document, by its name."""
+        """Delete the labels of pseudo-questions from the document with a name."""
         query = select(labels.c.id, labels.c.evidence).where(labels.c.is_pseudo)
         with self._db.begin() as connection:
-            made = [
-                row.id for row in connection.execute(query) if any(one["document"] == document for one in row.evidence)
-            ]
-            connection.execute(delete(labels).where(labels.c.id.in_(made)))
+            rows = connection.execute(query)
+            label_ids = [row.id for row in rows if any(one["document"] == document for one in row.evidence)]
+            connection.execute(delete(labels).where(labels.c.id.in_(label_ids)))
 
     def remove_labels_of(self, message_id: str) -> None:
-        """Delete the labels created from a message."""
+        """Delete the labels that were created from a message."""
         self._db.change(delete(labels).where(labels.c.message_id == message_id))
 
     # feedback
 
     def give_feedback(self, message_id: str, given: Feedback) -> None:
-        """Store a user's feedback on an answer. It replaces earlier feedback on the same answer."""
-        values = {"message_id": message_id, **asdict(given), "created_at": now()}
-        with self._db.begin() as connection:
-            connection.execute(delete(feedback).where(feedback.c.message_id == message_id))
-            connection.execute(insert(feedback).values(**values))
+        """Store a user's feedback on an answer. Earlier feedback on the same answer is replaced."""
+        self._db.change(
+            delete(feedback).where(feedback.c.message_id == message_id),
+            insert(feedback).values(message_id=message_id, created_at=now(), **asdict(given)),
+        )
 
     def feedback(self, message_id: str) -> Feedback | None:
-        """Return the feedback on an answer, or ``None``."""
+        """Return the feedback on an answer; ``None`` if there is none."""
         row = self._db.fetch_first(select(feedback).where(feedback.c.message_id == message_id))
         return Feedback(bool(row.good), row.note) if row else None
 
@@ -109,7 +108,10 @@ class EvaluationStore:
     def all(self) -> list[Evaluation]:
         """Return the evaluations, newest first."""
         query = select(evaluations).order_by(evaluations.c.created_at.desc(), evaluations.c.id)
-        return [_evaluation_from_row(row) for row in self._db.fetch(query)]
+        return [
+            build_from_json(Evaluation, {**row.result, "evaluation_id": row.id, "created_at": row.created_at})
+            for row in self._db.fetch(query)
+        ]
 
     def remove(self, evaluation_id: str) -> None:
         self._db.change(delete(evaluations).where(evaluations.c.id == evaluation_id))
@@ -125,8 +127,3 @@ def _label_from_row(row: Any) -> Label:
         where=f"The label “{row.question[:80]}”",
         is_pseudo=row.is_pseudo,
     )
-
-
-def _evaluation_from_row(row: Any) -> Evaluation:
-    values = {**row.result, "evaluation_id": row.id, "created_at": as_utc(row.created_at)}
-    return build_from_json(Evaluation, values)

@@ -1,4 +1,4 @@
-"""Convert names of files and collections to the form in which they are stored."""
+"""Normalize the names of files, folders and collections before they are stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def clean_name(name: str) -> str:
 
 
 def clean_collection(name: str) -> str:
-    """Return the stored form of a collection's name; raise `CollectionError` if no visible character is left."""
+    """Return the stored form of a collection's name; raise `CollectionError` if the name has no visible character."""
     clean = normalize_name(name)
     if not clean:
         raise CollectionError("A collection needs a name. Give it one with letters or digits.")
@@ -29,15 +29,15 @@ def clean_collection(name: str) -> str:
 
 
 def clean_folder(path: str) -> str:
-    """Return the path of a folder with slashes and composed accents, without control characters, at full length."""
+    """Return the path of a folder in NFC, with slashes and without control characters. It is not shortened."""
     cleaned = "".join(_clean_character(character) for character in path.replace("\\", "/"))
     return unicodedata.normalize("NFC", cleaned)
 
 
 def normalize_name(name: str) -> str:
-    """Return the stored form of a name: in NFC, on one line, with at most `MAX_NAME_CHARS` characters.
+    """Return the stored form of a name, which may contain folders.
 
-    If the name contains folders, they stay in it.
+    The name is in NFC, on one line, and has at most `MAX_NAME_CHARS` characters.
     """
     cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
     cleaned = " ".join(cleaned.split()).strip(". ")
@@ -50,6 +50,7 @@ def normalize_name(name: str) -> str:
 
 def _clean_character(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cs":  # a surrogate, for example from a file name that is not UTF-8; databases reject it
+    # File names that are not UTF-8 contain surrogates, which databases refuse.
+    if category == "Cs":
         return "\ufffd"
     return "" if category in ("Cc", "Cf") and not character.isspace() else character

@@ -1,10 +1,9 @@
-"""Store uploaded files at an fsspec URL. Files with the same content are stored only once."""
+"""Store uploaded files in a folder or at an fsspec URL, and open watched folders."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,18 +15,17 @@ from rag_core.store.remote_folders import open_remote_folder
 
 _ADDRESS = "[0-9a-f]{64}"
 _PARTIAL_SUFFIX = ".part"
-# With a cache of listings, a file that was deleted and added again would be missing.
+# A cache of listings would not contain a file that was deleted and added again.
 _NO_LISTING_CACHE = {"use_listings_cache": False}
-# Maximum times in seconds for a connection to S3, and for a response to a request and to an upload. An upload takes
-# longer, because S3 stores the whole part before it responds.
+# Maximum times in seconds for a connection to S3, for a response to a request, and for a response to an upload, which
+# S3 sends only when it has stored the whole part.
 _CONNECT_WITHIN_S, _RESPOND_WITHIN_S, _STORE_WITHIN_S = 1.5, 2.0, 30.0
-
-# Names of the errors of Python, botocore and aiohttp if a server cannot be reached or does not respond.
+# Names of the errors of Python, botocore and aiohttp for a server that cannot be reached or does not respond.
 _OUTAGES = {"ConnectionError", "HTTPClientError", "ClientConnectionError"}
 
 
 def compute_sha256(data: bytes) -> str:
-    """Return the SHA-256 of the content in hexadecimal digits."""
+    """Return the SHA-256 of bytes in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -38,7 +36,7 @@ def hash_file(path: Path) -> str:
 
 
 class FileStore:
-    """A content-addressed folder; the address of a file is the SHA-256 of its bytes.
+    """A folder of files whose names are the SHA-256 of their content, so that the same content is stored once.
 
     Parameters
     ----------
@@ -52,7 +50,8 @@ class FileStore:
         self._location = str(url)
         self._errors: tuple[type[Exception], ...] = (OSError,)
         try:
-            if isinstance(url, Path):  # a path may contain characters that have a meaning in URLs
+            # A path is not parsed as a URL, because it can contain characters such as a question mark.
+            if isinstance(url, Path):
                 self._fs, self._root = fsspec.filesystem("file"), str(url)
             else:
                 self._fs, self._root = _open_file_system(url, _RESPOND_WITHIN_S)
@@ -64,7 +63,7 @@ class FileStore:
                 self._errors = (OSError, BotoCoreError)
                 self._uploading_fs, _ = _open_file_system(str(url), _STORE_WITHIN_S)
             with self._report_outage():
-                # s3fs sends three requests to create a bucket; if this one request fails, they need not be tried.
+                # This request fails first if S3 does not answer. `makedirs` would send three requests.
                 self._fs.exists(self._path("0" * 64))
                 self._fs.makedirs(self._root, exist_ok=True)
         except (ImportError, ValueError) as error:
@@ -78,7 +77,7 @@ class FileStore:
         target = self._path(digest)
         try:
             with self._report_outage():
-                # Compare the size as well, because a power failure may leave an empty file at an address.
+                # The size is compared as well, because a power failure can leave an empty file.
                 if not self._fs.exists(target) or self._fs.size(target) != len(data):
                     self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                     self._write(target, data)
@@ -87,20 +86,20 @@ class FileStore:
         return digest
 
     def _write(self, target: str, data: bytes) -> None:
-        # Write to a temporary file and then move it, so that a crash leaves no partial file at an address.
+        # A temporary file is written and then moved, so that a crash leaves no partial file at the path.
         partial = target + _PARTIAL_SUFFIX
         try:
             self._uploading_fs.pipe_file(partial, data)
             self._uploading_fs.mv(partial, target)
         except OSError:
-            # If the disk is full, the partial file would use space that is needed elsewhere.
+            # On a full disk, the partial file would use space.
             with suppress(*self._errors):
                 self._fs.rm_file(partial)
             raise
 
     @contextmanager
     def _report_outage(self) -> Iterator[None]:
-        """Raise `ServerUnavailable` if the server of the files does not answer."""
+        """Raise `ServerUnavailable` if the block fails because the server of the files does not answer."""
         try:
             yield
         except self._errors as error:
@@ -113,7 +112,7 @@ class FileStore:
             ) from error
 
     def get(self, digest: str) -> bytes:
-        """Return the content at an address; raise `StoreUnavailable` if it is missing."""
+        """Return the content with a SHA-256; raise `StoreUnavailable` if it is not stored."""
         try:
             with self._report_outage():
                 return bytes(self._fs.cat_file(self._path(digest)))
@@ -124,23 +123,20 @@ class FileStore:
 
     @contextmanager
     def local(self, digest: str) -> Iterator[Path]:
-        """Provide a local path to the content until the block ends."""
+        """Yield a local path of the content with a SHA-256, which is valid until the block ends."""
         if self._is_local:
             path = Path(self._path(digest))
             if not path.exists():
                 raise StoreUnavailable(f"The stored file {digest[:12]}… is missing. Upload the document again.")
             yield path
             return
-        folder = Path(tempfile.mkdtemp(prefix="footnote-"))
-        try:
-            path = folder / digest
+        with tempfile.TemporaryDirectory(prefix="footnote-", ignore_cleanup_errors=True) as folder:
+            path = Path(folder, digest)
             path.write_bytes(self.get(digest))
             yield path
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def delete(self, digest: str) -> None:
-        """Delete the content at an address, if it exists; raise `StoreUnavailable` if deleting fails."""
+        """Delete the content with a SHA-256, if it is stored; raise `StoreUnavailable` if deleting fails."""
         try:
             if self.exists(digest):
                 with self._report_outage():
@@ -152,22 +148,23 @@ class FileStore:
             ) from error
 
     def exists(self, digest: str) -> bool:
+        """Return whether the content with a SHA-256 is stored."""
         with self._report_outage():
             return bool(self._fs.exists(self._path(digest)))
 
     def digests(self) -> list[str]:
-        """Return all stored addresses, unordered; files of other programs are ignored."""
+        """Return the SHA-256 of all stored files, unordered. Files of other programs are ignored."""
         return [digest for digest, path in self._list_files() if path.endswith(digest)]
 
     def remove_parts(self) -> None:
-        """Delete partial files that a killed process left. Call this method only while no file is being written."""
+        """Delete the partial files of a killed process. Call this method only while no file is being written."""
         for _, path in self._list_files():
             if path.endswith(_PARTIAL_SUFFIX):
                 with self._report_outage():
                     self._fs.rm_file(path)
 
     def _list_files(self) -> Iterator[tuple[str, str]]:
-        """Yield the address and path of each stored file, including partial files."""
+        """Yield the SHA-256 and the path of each stored file, including partial files."""
         with self._report_outage():
             paths = [str(path) for path in self._fs.find(self._root)]
         for path in paths:
@@ -183,13 +180,13 @@ class FileStore:
 
 
 def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return fsspec's details of all files in a folder and its subfolders, and the errors of subfolders."""
+    """Return the details of all files in a folder and its subfolders, and the errors of subfolders, by path."""
     import fsspec
 
     details: dict[str, Any] = {}
     problems: dict[str, str] = {}
-    # File systems that override ``find``, such as object stores, list all files in one call or raise an error.
-    # fsspec's generic ``find`` silently skips folders that it cannot read, so each folder is listed separately below.
+    # File systems that override ``find``, such as object stores, list all files in one call or raise an error. The
+    # ``find`` of fsspec itself skips folders that it cannot read, so that each folder is listed separately below.
     if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
         return fs.find(root, detail=True), problems
     folders = [root]
@@ -207,9 +204,9 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def open_url(url: str) -> tuple[Any, str]:
-    """Return the file system and the path of a URL; raise `SettingsError` if fsspec cannot open the URL.
+    """Return the file system and the path of a URL; raise `SettingsError` if the URL cannot be opened.
 
-    A mailbox and a sitemap are a `RemoteFolder`.
+    The file system is one of fsspec, or a `RemoteFolder` for mailboxes and sitemaps.
     """
     import fsspec
 
@@ -217,19 +214,20 @@ def open_url(url: str) -> tuple[Any, str]:
         if (folder := open_remote_folder(url)) is not None:
             return folder, folder.normalize_url(url)
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
-        str(fs.unstrip_protocol(root)).encode()  # fails if the URL is not UTF-8, which the database needs
+        # Raises an error if the URL is not UTF-8, so that the database cannot store it.
+        str(fs.unstrip_protocol(root)).encode()
     except (ImportError, ValueError, OSError) as error:
         raise build_url_error(url, error) from None
     return fs, root
 
 
 def build_url_error(url: str, error: Exception) -> SettingsError:
-    """Return the error for a URL that fsspec cannot open."""
+    """Return the error for a URL that cannot be opened."""
     return SettingsError(f"{url} is not a folder or URL that can be read: {error}.")
 
 
 def _open_file_system(url: str, respond_within_s: float) -> tuple[Any, str]:
-    """Return the fsspec file system and the path of a URL. Requests to S3 fail after the given time."""
+    """Return the fsspec file system and the path of a URL. Requests to S3 fail after ``respond_within_s`` seconds."""
     import fsspec
 
     options: dict[str, Any] = dict(_NO_LISTING_CACHE)
@@ -239,14 +237,14 @@ def _open_file_system(url: str, respond_within_s: float) -> tuple[Any, str]:
         options["config_kwargs"] = {**limits, "retries": {"max_attempts": 0}}
     fs, root = fsspec.core.url_to_fs(url, **options)
     if is_s3:
-        # The indexing queue repeats what fails; a question must not wait for repetitions.
+        # No request is repeated, because a question must not wait. The indexing queue repeats its steps itself.
         fs.retries = 1
     return fs, root
 
 
 def _is_outage(error: Exception) -> bool:
-    """Return whether a server did not answer, so that the same request may succeed later."""
-    # fsspec raises errors of the driver's library, such as botocore's, or an `OSError` that was caused by one.
+    """Return whether an error means that a server did not answer, so that the same request may succeed later."""
+    # fsspec raises errors of the driver's library, such as botocore, or an `OSError` that such an error caused.
     response = getattr(error.__cause__, "response", None) or {}
     if response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) >= 500:
         return True

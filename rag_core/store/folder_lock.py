@@ -1,4 +1,4 @@
-"""A lock on the data folder, because only one process at a time may use Chroma's files."""
+"""Lock the data folder, because only one process at a time may use the files of Chroma."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_core.system import make_new_files_private
 
 
 class FolderLock:
-    """A lock that lasts from construction until `release` is called or the process ends, even by a crash.
+    """A lock that is held from construction until `release` is called or the process ends, even by a crash.
 
     Raises
     ------
@@ -27,9 +27,9 @@ class FolderLock:
         try:
             make_new_files_private()
             folder.mkdir(parents=True, exist_ok=True)
-            # The folder contains documents, conversations and keys. An earlier version of Footnote may have created it
-            # with access for other users.
-            with suppress(PermissionError):  # the folder belongs to another user
+            # Remove the access of other users, which earlier versions of Footnote gave them. This fails if the folder
+            # belongs to another user.
+            with suppress(PermissionError):
                 folder.chmod(folder.stat().st_mode & 0o700)
             self._lock = FileLock(folder / ".lock", timeout=0, thread_local=False)
             self._lock.acquire()
@@ -50,7 +50,7 @@ class FolderLock:
             ) from error
 
     def announce(self, address: str) -> None:
-        """Write the address of this process into the folder, where a process finds it that cannot get the lock."""
+        """Write the address of this process into the folder, for processes that cannot get the lock."""
         self._address_file.write_text(address, "utf-8")
 
     def release(self) -> None:

@@ -1,23 +1,22 @@
-"""The background jobs, stored in the database so that they survive a restart."""
+"""Store background jobs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
 
 from rag_core.errors import UnknownDocument
-from rag_core.store.database import Database, as_utc, create_id, now
+from rag_core.store.database import Database, create_id, now
 from rag_core.store.schema import documents, jobs, versions
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job, JobState
 
+# States of jobs that have not ended.
 ACTIVE = (JobState.QUEUED.value, JobState.RUNNING.value)
-
-
 _REQUEUE = (
     update(jobs)
     .where(jobs.c.state == JobState.RUNNING.value)
@@ -26,7 +25,7 @@ _REQUEUE = (
 
 
 def build_job_row(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    """Return the row of a job. Its state is ``queued``, unless ``values`` contain another state."""
+    """Return the row of a job, which is queued unless ``values`` contain another state."""
     row = {"id": create_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
@@ -38,7 +37,7 @@ class JobStore:
         self._db = database
 
     def add(self, kind: str, name: str, **values: Any) -> Job:
-        """Queue a job and return it."""
+        """Add a job and return it; see `build_job_row`."""
         row = build_job_row(kind, name, **values)
         self._db.change(insert(jobs).values(row))
         return self.get(row["id"])
@@ -60,7 +59,7 @@ class JobStore:
         return [_job_from_row(row) for row in self._db.fetch(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
-        """Return the states of these jobs by id; leave out jobs that are no longer stored."""
+        """Return the states of jobs by id. Jobs that are no longer stored are left out."""
         rows = self._db.fetch_batches(select(jobs.c.id, jobs.c.state), jobs.c.id, job_ids)
         return {row.id: JobState(row.state) for row in rows}
 
@@ -70,32 +69,30 @@ class JobStore:
         return {**dict.fromkeys([one.value for one in JobState], 0), **dict(map(tuple, rows))}
 
     def find_active(self, document_id: str) -> str | None:
-        """Return the id of the newest queued or running job that indexes a document, if it has one."""
+        """Return the id of the newest queued or running job that indexes a document; ``None`` if there is none."""
         query = select(jobs.c.id).where(
             jobs.c.document_id == document_id, jobs.c.kind == "index", jobs.c.state.in_(ACTIVE)
         )
-        with self._db.read() as connection:
-            found: str | None = connection.execute(query.order_by(jobs.c.created_at.desc()).limit(1)).scalar()
-        return found
+        return next(iter(self._db.fetch_values(query.order_by(jobs.c.created_at.desc()).limit(1))), None)
 
     def queued(self, kind: str, *, limit: int | None = None, smallest_first: bool = False) -> list[Job]:
-        """Return the queued jobs of a kind, oldest first, or those of the smallest files first.
+        """Return the queued jobs of a kind, oldest first.
 
-        The jobs of one document keep their order in any case, because its latest version must be published last.
+        If ``smallest_first`` is true, jobs of small files come first. The jobs of one document keep their order,
+        because its latest version must be published last.
         """
         query = select(jobs).where(jobs.c.state == JobState.QUEUED.value, jobs.c.kind == kind)
         order: list[Any] = [jobs.c.created_at, jobs.c.id]
         if smallest_first:
             query = query.join(versions, versions.c.id == jobs.c.version_id)
             order.insert(0, func.max(versions.c.size).over(partition_by=jobs.c.document_id, order_by=order[:]))
-        with self._db.read() as connection:
-            return [_job_from_row(row) for row in connection.execute(query.order_by(*order).limit(limit))]
+        return [_job_from_row(row) for row in self._db.fetch(query.order_by(*order).limit(limit))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
-        """Return the number of chunks per second at which the newest searchable files were indexed.
+        """Return how many chunks per second were indexed, over the ``newest`` jobs; ``None`` if no time was measured.
 
-        Jobs overlap in time, because a file is parsed while an earlier file is embedded. Time in which several jobs
-        ran is counted once. Return ``None`` if no file gives a rate.
+        Jobs overlap, because a file is parsed while another file is embedded. Time in which several jobs ran counts
+        once.
         """
         query = (
             select(jobs.c.started_at, jobs.c.finished_at, versions.c.chunks)
@@ -106,31 +103,31 @@ class JobStore:
             .limit(newest)
         )
         rows = self._db.fetch(query)
-        seconds, covered_until = 0.0, as_utc(datetime.min)
-        for started, ended in sorted((as_utc(row.started_at), as_utc(row.finished_at)) for row in rows):
+        seconds, covered_until = 0.0, datetime.min.replace(tzinfo=UTC)
+        for started, ended in sorted((row.started_at, row.finished_at) for row in rows):
             seconds += max(0.0, (ended - max(started, covered_until)).total_seconds())
             covered_until = max(covered_until, ended)
         return sum(row.chunks for row in rows) / seconds if seconds else None
 
     def start(self, job_id: str) -> bool:
-        """Mark a queued job as running; return false if it is no longer queued, because it was cancelled."""
+        """Mark a queued job as running; return false if the job is no longer queued, because it was cancelled."""
         values = {"state": JobState.RUNNING.value, "started_at": now()}
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
         return self._db.change(query.values(**values)) == 1
 
     def progress(self, job_id: str, stage: str, done: int, total: int, *, ends_at: float | None = None) -> None:
-        """Store the progress of a job; ``ends_at`` is the time, as `time.time` counts it, at which the job may end."""
+        """Store the progress of a job. ``ends_at`` is its estimated end in seconds since the epoch, as `time.time`."""
         self._change(job_id, {} if ends_at is None else {"ends_at": ends_at}, stage=stage, done=done, total=total)
 
     def set_reason(self, job_id: str, reason: str) -> None:
-        """Set what a running job waits for; an empty text if it waits no longer."""
+        """Store what a running job waits for; an empty ``reason`` means that the job does not wait."""
         running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
         self._db.change(update(jobs).where(running).values(reason=reason))
 
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
     ) -> None:
-        """End a job that has not ended yet. If ``details`` are given, they replace the details of the job."""
+        """End a queued or running job. If ``details`` are given, they replace the details of the job."""
         values = {
             "state": state.value,
             "result": result.value if result else None,
@@ -154,18 +151,15 @@ class JobStore:
             connection.execute(update(jobs).where(of_job).values(**values))
 
     def requeue(self, job_id: str) -> None:
-        """Queue a job again that is marked as running although no thread works on it."""
+        """Mark a running job, on which no thread works, as queued."""
         self._db.change(_REQUEUE.where(jobs.c.id == job_id))
 
     def requeue_interrupted(self) -> None:
-        """Queue all jobs again that were running when an earlier process ended."""
+        """Mark all running jobs of an earlier process as queued."""
         self._db.change(_REQUEUE)
 
     def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
-        """Delete all ended jobs except the newest ``keep`` jobs.
-
-        If ``ended_before`` is given, jobs that ended at that time or later are not deleted.
-        """
+        """Delete ended jobs, except the ``keep`` newest ones and those that ended at ``ended_before`` or later."""
         kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
         query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:
@@ -174,20 +168,12 @@ class JobStore:
 
 
 def _job_from_row(row: Any) -> Job:
-    started = as_utc(row.started_at) if row.started_at else None
-    ended = as_utc(row.finished_at) if row.finished_at else now()
-    seconds = (ended - started).total_seconds() if started else 0.0
+    seconds = ((row.finished_at or now()) - row.started_at).total_seconds() if row.started_at else 0.0
     return Job(
+        **{name: getattr(row, name) for name in ("kind", "name", "document_id", "stage", "done", "total", "reason")},
         job_id=row.id,
-        kind=row.kind,
-        name=row.name,
-        document_id=row.document_id,
         state=JobState(row.state),
-        stage=row.stage,
-        done=row.done,
-        total=row.total,
         result=DocumentStatus(row.result) if row.result else None,
-        reason=row.reason,
         seconds=seconds,
         remaining_s=_estimate_remaining(row, seconds),
         details={**row.details, "version_id": row.version_id},

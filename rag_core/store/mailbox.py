@@ -1,4 +1,4 @@
-"""Mailboxes on IMAP servers as folders, whose files are the messages."""
+"""Read mailboxes on IMAP servers like folders. The files are the messages."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NOT_IN_NAMES = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 class Mailboxes(RemoteFolder):
     """The messages of mailboxes at URLs such as ``imaps://anna@mail.example.org/INBOX``, opened read-only.
 
-    The password is that of the host in the user's netrc file, which also gives the login if the URL has none. With
-    ``imap:``, the connection is encrypted by STARTTLS, and only servers on this machine may do without it.
+    The password, and the login if the URL contains none, come from the entry of the host in the user's netrc file. A
+    connection to an ``imap:`` URL is encrypted by STARTTLS; only servers on this machine may lack encryption.
     """
 
     check_interval_s = 300.0
@@ -58,20 +58,20 @@ class Mailboxes(RemoteFolder):
             if not isinstance(answer, tuple):
                 continue
             head, header = answer
-            # A server may send the number after the header.
+            # Some servers send the number after the header.
             rest = next((one for one in answers[place + 1 : place + 2] if isinstance(one, bytes)), b"")
             if found := _FETCHED.search(head + b" " + rest):
                 uid, size = (found[1], found[2]) if found[1] else (found[4], found[3])
                 stamp = f"{validity.decode()}-{int(uid)}"
                 name = f"{path}/{int(uid)} {_find_subject(header)}.eml"
                 messages[name] = {"size": int(size), "type": "file", "etag": stamp}
-        # An incomplete list would remove the missing messages from the library.
+        # Messages that are missing in the list would be removed from the library.
         if len(messages) < count:
             raise OSError("the server's list of messages cannot be read")
         return messages
 
     def cat_file(self, path: str) -> bytes:
-        """Return a message as the server stores it; reading does not mark it as read."""
+        """Return the source of a message. The message is not marked as read."""
         url, _, name = path.rpartition("/")
         with self._open(url) as (server, _count):
             answers = _check(server.uid("FETCH", name.partition(" ")[0], "(BODY.PEEK[])"))
@@ -82,9 +82,9 @@ class Mailboxes(RemoteFolder):
 
     @contextmanager
     def _open(self, url: str) -> Iterator[tuple[imaplib.IMAP4, int]]:
-        """Yield a connection on which the mailbox is selected, and the number of its messages.
+        """Yield a connection with the selected mailbox, and the number of messages in the mailbox.
 
-        If the server closed the last connection, connect again.
+        The connection is kept for the next call. If the server has closed it, a new connection is opened.
         """
         parts = urlsplit(url)
         mailbox = _quote(unquote(parts.path.strip("/")) or "INBOX")
@@ -103,7 +103,7 @@ class Mailboxes(RemoteFolder):
 
 
 def _select(server: imaplib.IMAP4, mailbox: str) -> int:
-    """Select a mailbox read-only, and return the number of its messages."""
+    """Select a mailbox for reading, and return the number of its messages."""
     return int(_check(server.select(mailbox, readonly=True))[-1] or 0)
 
 
@@ -114,10 +114,10 @@ def _log_out(servers: dict[str, imaplib.IMAP4]) -> None:
 
 
 def _log_in(scheme: str, host: str, port: int | None, login: str | None) -> imaplib.IMAP4:
-    """Return an encrypted connection with the login of the URL or the netrc file."""
+    """Return an encrypted connection after logging in."""
     login, password = _find_credentials(host, unquote(login or ""))
     server: imaplib.IMAP4
-    # Without a context, imaplib accepts any certificate.
+    # Without this context, imaplib would accept any certificate.
     context = ssl.create_default_context()
     if scheme == "imaps":
         server = imaplib.IMAP4_SSL(host, port or _TLS_PORT, ssl_context=context, timeout=_TIMEOUT_S)
@@ -141,7 +141,8 @@ def _find_credentials(host: str, login: str) -> tuple[str, str]:
         found = netrc.netrc().authenticators(host)
     except FileNotFoundError as error:
         raise PermissionError(f"there is no netrc file {error.filename} with the password of {host}") from None
-    except netrc.NetrcParseError as error:  # its message may contain a part of the password
+    except netrc.NetrcParseError as error:
+        # The message of the error is not shown, because it can contain a part of the password.
         raise PermissionError(f"line {error.lineno} of the netrc file {error.filename} cannot be read") from None
     if found is None or (login and found[0] and found[0] != login):
         raise PermissionError(f"the netrc file has no password for {login + ' at ' if login else ''}{host}")
@@ -149,7 +150,7 @@ def _find_credentials(host: str, login: str) -> tuple[str, str]:
 
 
 def _check(answer: tuple[str, Any]) -> list[Any]:
-    """Return the data of a response; raise `OSError` with the server's words if the server refused."""
+    """Return the data of a response; raise `OSError` with the message of the server if it refused the command."""
     status, data = answer
     if status != "OK":
         raise OSError(b" ".join(one for one in data if isinstance(one, bytes)).decode(errors="replace"))
@@ -157,7 +158,7 @@ def _check(answer: tuple[str, Any]) -> list[Any]:
 
 
 def _find_subject(header: bytes) -> str:
-    """Return the decoded subject as part of a file name."""
+    """Return the decoded subject of a message in a form that can be part of a file name."""
     subject = read_mail_field(email.message_from_bytes(header, policy=email.policy.default), "Subject")
     return " ".join(_NOT_IN_NAMES.sub(" ", subject).split())[:_MAX_SUBJECT].strip(". ") or "message"
 

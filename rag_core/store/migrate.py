@@ -1,4 +1,4 @@
-"""Create the tables of a new database, and update the tables of an older database with Alembic."""
+"""Create the tables of a new database, and migrate older databases with Alembic."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ from rag_core.errors import DataFolderUnwritable, StoreUnavailable
 from rag_core.store.schema import metadata, preferences
 
 log = logging.getLogger(__name__)
-# The newest revision in `migrations/versions`. Alembic could find it, but it is slow to import. With this constant, it
-# is imported only if a database must be updated.
+# The newest revision in `migrations/versions`. It is a constant, because Alembic, which could find it, is slow to load.
 HEAD = "0015"
 FIRST = "0001"
-# Versions of Footnote that do not use Alembic read this preference, and refuse the database if the number is not 1.
+# A preference for versions of Footnote without Alembic, which refuse a database if the number is not 1.
 NUMBER_NAME, NUMBER = "schema", 2
-# Alembic's table for the revision of the database, with the same columns as Alembic itself creates.
+# The table in which Alembic stores the revision of the database.
 _REVISIONS = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 _REPORT = "The database is unchanged. Start the version of Footnote that you used before, and report this message."
 
 
 def prepare_schema(engine: Engine) -> None:
-    """Create the tables of a new database, or run the migrations that an older database needs.
+    """Create the tables of a new database, or migrate an older database.
 
-    Before the migrations, a SQLite database is copied to `choose_backup_path`. All migrations run in one transaction:
-    if a migration fails, the database stays as it was.
+    A SQLite database is copied to `choose_backup_path` before. All migrations run in one transaction, so that the
+    database does not change if one of them fails.
 
     Raises
     ------
@@ -50,9 +49,9 @@ def prepare_schema(engine: Engine) -> None:
 
 
 def choose_backup_path(database: Path, revision: str) -> Path:
-    """Return the path for the copy of a database before its migrations, such as ``footnote.sqlite.schema-0001``.
+    """Return the path for a copy of a database before its migration, such as ``footnote.sqlite.schema-0001``.
 
-    If a file of this name exists, a number is added to the name.
+    If this file exists, a number is added to its name.
     """
     target = database.with_name(f"{database.name}.schema-{revision}")
     numbers = itertools.count(2)
@@ -85,7 +84,7 @@ def _migrate(engine: Engine, revision: str) -> None:
 
 
 def _find_revision(connection: Connection) -> str | None:
-    """Return the revision of a database; ``None`` if it is new."""
+    """Return the revision of a database; ``None`` for a new database."""
     tables = inspect(connection)
     if tables.has_table(_REVISIONS.name):
         return connection.execute(select(_REVISIONS.c.version_num)).scalar()
@@ -104,7 +103,7 @@ def _back_up(engine: Engine, revision: str) -> None:
     partial = target.with_name(f"{target.name}.partial")
     try:
         copy_database(Path(name), partial)
-        # The copy gets its final name only when it is complete.
+        # Only a complete copy has the final name.
         partial.replace(target)
     except (OSError, sqlite3.Error) as error:
         raise DataFolderUnwritable(
@@ -114,7 +113,7 @@ def _back_up(engine: Engine, revision: str) -> None:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a SQLite database as of one moment, also while another process writes it."""
+    """Copy a SQLite database as of one moment, even while another process writes to it."""
     target.unlink(missing_ok=True)
     with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
         original.backup(copy)
@@ -122,13 +121,13 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def _transaction(engine: Engine) -> Iterator[Connection]:
-    """Open a transaction that also covers changes to tables."""
+    """Open a transaction that includes changes of the schema."""
     if engine.dialect.name != "sqlite":
         with engine.begin() as connection:
             yield connection
         return
-    # Python's SQLite driver leaves changes of tables out of its transactions, so the transaction is opened in SQL here.
-    # SQLite alters a table by copying and deleting it, which fails while foreign keys are enforced.
+    # The SQLite driver of Python does not include changes of the schema in its transactions, so that the transaction is
+    # opened in SQL. Foreign keys are not enforced meanwhile, because tables are altered by copying and deleting them.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,7 +1,4 @@
-"""Store the API key of a language model outside of the database.
-
-Only this module imports ``keyring``, and it does so only when a key is stored, read or removed.
-"""
+"""Store the API key of a language model outside of the database."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ _FILE = "model-key"
 
 
 class ModelKeyStore:
-    """The API key of a data folder: in the operating system's keyring, or in a file that only its owner can read.
+    """The API key of a data folder, in the keyring of the operating system or in a file that only its owner can read.
 
     Parameters
     ----------
     folder : Path
-        The data folder. Its path is the name of the key in the keyring.
+        The data folder. Its path is also the name of the key in the keyring.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,7 +28,7 @@ class ModelKeyStore:
         self._file = folder / _FILE
 
     def set(self, key: str) -> KeyPlace:
-        """Replace the key, and return where it is stored; may raise `StoreError`."""
+        """Store or replace the key, and return where it is stored; raise `StoreError` if it cannot be stored."""
         import keyring
         from keyring.errors import KeyringError
 
@@ -55,8 +52,7 @@ class ModelKeyStore:
         from keyring.errors import KeyringError
 
         try:
-            in_file = place == "file"
-            key = self._file.read_text("utf-8") if in_file else keyring.get_password(_SERVICE, self._name)
+            key = self._file.read_text("utf-8") if place == "file" else keyring.get_password(_SERVICE, self._name)
         except FileNotFoundError:
             key = None
         except (KeyringError, OSError, UnicodeDecodeError) as error:
@@ -72,11 +68,11 @@ class ModelKeyStore:
         return key
 
     def remove(self) -> None:
-        """Remove the key from the keyring and the data folder; may raise `StoreError`."""
+        """Remove the key from the keyring and the data folder; raise `StoreError` if its file cannot be removed."""
         import keyring
         from keyring.errors import KeyringError
 
-        # A keyring without this key raises an error, as does a machine without a keyring.
+        # The error means that the keyring does not contain the key, or that there is no keyring.
         with suppress(KeyringError):
             keyring.delete_password(_SERVICE, self._name)
         try:
@@ -88,7 +84,7 @@ class ModelKeyStore:
         draft = self._file.with_suffix(".new")
         try:
             draft.unlink(missing_ok=True)
-            # The file is created with its final mode, so that no other user can read it at any moment.
+            # The file is created with its final mode, so that other users can never read it.
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 file.write(key)
             draft.replace(self._file)

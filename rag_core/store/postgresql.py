@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that fail in seconds if the server hangs. Only this module imports psycopg."""
+"""Let connections to PostgreSQL fail within seconds if the server hangs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from psycopg import generators, waiting
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine, event
 
-# Time without data from the server after which a second connection checks whether the server still answers.
+# After this time in seconds without data, a second connection checks whether the server still answers.
 CHECK_AFTER_S = 0.5
-# Maximum time for the check.
+# Maximum time in seconds for this check.
 ANSWER_WITHIN_S = 1.5
-# After a failed check, new connections fail at once for this time, so that a question does not wait for each of them.
+# For this time in seconds after a failed check, new connections fail at once, so that questions do not wait for each.
 FAIL_FAST_S = 1.0
-# Maximum time to open a connection; psycopg waits at least 2 s.
+# Maximum time in seconds to open a connection. psycopg waits at least 2 s.
 CONNECT_WITHIN_S = 2
 
 
@@ -28,8 +28,8 @@ class ServerSilent(psycopg.OperationalError):  # type: ignore[misc] # psycopg is
 def guard_connections(engine: Engine) -> None:
     """Let connections of an engine fail if the server hangs, and let the server return times in UTC.
 
-    A statement may take as long as it needs while the server accepts other connections. A limit on the time of
-    statements could not tell a server that hangs from a server that works on a large statement.
+    The time of a statement is not limited while the server accepts other connections. A time limit could not
+    distinguish a server that hangs from a server that works on a large statement.
     """
     guard = _Guard()
 
@@ -61,7 +61,7 @@ class _Guard:
         return connection
 
     def is_silent(self, conninfo: str) -> bool:
-        """Return whether the server does not respond to a new connection; a refusal is a response."""
+        """Return whether the server does not respond to a new connection. A refusal is a response."""
         try:
             waiting.wait_conn(generators.connect(conninfo), interval=0.1, timeout=ANSWER_WITHIN_S).finish()
         except psycopg.errors._WaitTimeout:
@@ -73,7 +73,7 @@ class _Guard:
 
 
 class _GuardedConnection(psycopg.Connection[Any]):  # type: ignore[misc]
-    """A connection that ends if the server hangs. psycopg waits for every response of the server in `wait`."""
+    """A connection that is closed if the server hangs. psycopg calls `wait` for each response of the server."""
 
     guard: _Guard | None = None
     conninfo = ""
@@ -87,7 +87,7 @@ class _GuardedConnection(psycopg.Connection[Any]):  # type: ignore[misc]
         try:
             wanted = next(gen)
             while True:
-                # psycopg sends 0 every 0.1 s if there is no data.
+                # While there is no data, psycopg sends 0 every 0.1 s.
                 ready = yield wanted
                 if ready or self.guard is None:
                     checked = time.monotonic()

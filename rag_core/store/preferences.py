@@ -1,4 +1,4 @@
-"""Store values by name: preferences that users set in the app, and the engine's records about the library."""
+"""Store values by name: preferences of users, and values that the engine records about the library."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from rag_core.store.schema import preferences
 
 
 class PreferenceStore:
-    """JSON values by name, cached in memory. Each method makes its changes in one transaction.
+    """JSON values by name. Each method makes its changes in one transaction.
 
-    Every question reads several values, and no other process can change them, because the database is locked.
+    Values are cached in memory, because each question reads several of them. No other process can change them, because
+    the database is locked.
     """
 
     def __init__(self, database: Database) -> None:
@@ -23,7 +24,7 @@ class PreferenceStore:
         self._lock = threading.Lock()
 
     def get(self, name: str) -> Any:
-        """Return the value with this name, or ``None`` if none is stored."""
+        """Return the value with a name; ``None`` if there is none."""
         if name in self._cache:
             return self._cache[name]
         with self._lock, self._db.read() as connection:
@@ -32,7 +33,7 @@ class PreferenceStore:
         return value
 
     def set(self, name: str, value: Any) -> None:
-        """Store a value; ``None`` removes it."""
+        """Store or replace a value; ``None`` removes the stored value."""
         with self._lock, self._db.begin() as connection:
             connection.execute(delete(preferences).where(preferences.c.name == name))
             if value is not None:

@@ -1,4 +1,4 @@
-"""A data folder that Footnote may read, but not write."""
+"""Open data folders that Footnote may read, but not write."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# These are read in place, or are locks of the process that writes; SQLite creates its "-shm" files again.
-_NOT_COPIED = shutil.ignore_patterns("files", "models", ".*", "*-shm")
-_COPIES, _PAUSE_S = 5, 0.3
-# Two changes of a file within this time may have the same time, as file systems count in ticks.
+# Documents and models are read in place. PDFs of Office documents can be made again, as SQLite makes its "-shm" files.
+# Hidden files are locks of the writing process.
+_NOT_COPIED = shutil.ignore_patterns("files", "models", "office-pdfs", ".*", "*-shm")
+# Maximum number of copies, and the pause between two copies in seconds.
+_MAX_COPIES, _PAUSE_S = 5, 0.3
+# File systems may record the same time for two changes within this time in nanoseconds.
 _PRECISION_NS = 50_000_000
 
 
@@ -27,7 +29,7 @@ def is_read_only(folder: Path) -> bool:
 def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
     """Return a temporary copy of the database and the indexes of a folder, without the files of documents.
 
-    SQLite and Chroma write into their folders even if nothing is changed.
+    A copy is needed because SQLite and Chroma write into their folders even if nothing is changed.
 
     Raises
     ------
@@ -36,13 +38,13 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
     DataFolderUnwritable
         The folder cannot be read, or the disk of temporary files is full.
     """
-    for attempt in range(_COPIES):
+    for attempt in range(_MAX_COPIES):
         time.sleep(_PAUSE_S if attempt else 0)
         started, before = time.time_ns(), _list_changes(folder)
         copy = tempfile.TemporaryDirectory(prefix="footnote-")
         try:
             shutil.copytree(folder, copy.name, ignore=_NOT_COPIED, dirs_exist_ok=True)
-            # The copy of a folder has its permissions.
+            # The copies have the permissions of the read-only originals.
             for path in (Path(copy.name), *Path(copy.name).rglob("*")):
                 path.chmod(0o700 if path.is_dir() else 0o600)
             if _list_changes(folder) == before and max(before.values())[0] < started - _PRECISION_NS:
@@ -63,13 +65,14 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _list_changes(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the time of the last change and the size of each file that is copied."""
+    """Return the time of the last change in nanoseconds, and the size in bytes, of each file to copy."""
     changes = {}
     for parent, folders, names in os.walk(folder):
         left_out = _NOT_COPIED(parent, [*folders, *names])
         folders[:] = [name for name in folders if name not in left_out]
         for path in (Path(parent, name) for name in names if name not in left_out):
-            with suppress(FileNotFoundError):  # SQLite has removed the file
+            # SQLite may remove a file meanwhile.
+            with suppress(FileNotFoundError):
                 changes[path] = (path.stat().st_mtime_ns, path.stat().st_size)
     return changes
 

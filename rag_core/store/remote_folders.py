@@ -1,4 +1,4 @@
-"""Folders on mail and web servers, which are read like those of fsspec's file systems."""
+"""Open mailboxes and web sites like folders, with methods of fsspec's file systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from rag_core.errors import SettingsError
 
-# The module and the class for each scheme of URLs, loaded when a URL needs it.
+# The module and the class for each URL scheme. A module is imported when it is needed.
 _CLASSES = {
     "imap": ("rag_core.store.mailbox", "Mailboxes"),
     "imaps": ("rag_core.store.mailbox", "Mailboxes"),
@@ -19,12 +19,12 @@ _CLASSES = {
 
 
 class RemoteFolder(ABC):
-    """A folder at a URL; the paths of its files begin with the URL.
+    """A folder at a URL. The paths of its files begin with the URL.
 
     Attributes
     ----------
     check_interval_s : float
-        Seconds between two regular checks.
+        Minimum time in seconds between two checks of a watched folder.
     """
 
     check_interval_s: float
@@ -42,16 +42,16 @@ class RemoteFolder(ABC):
         return url
 
     def isdir(self, path: str) -> bool:
-        """Return true; `find` raises an error if there is no such folder."""
+        """Return true. `find` raises an error if the folder does not exist."""
         return True
 
     def unstrip_protocol(self, path: str) -> str:
-        """Return the URL, which the path is already."""
+        """Return the path unchanged, because it is a URL."""
         return path
 
 
 def open_remote_folder(url: str) -> RemoteFolder | None:
-    """Return the folder at a URL; ``None`` if it is not on a mail or web server.
+    """Return the folder at a URL; ``None`` if its scheme is not that of a `RemoteFolder`.
 
     Raises
     ------
@@ -61,14 +61,13 @@ def open_remote_folder(url: str) -> RemoteFolder | None:
     folder = _find_class(url)
     if folder is None:
         return None
-    # The URL is stored, and shown to all users.
     if urlsplit(url).password is not None:
         raise SettingsError("A password in the address would be shown to all users. Put it in the netrc file.")
     return folder()
 
 
 def find_check_interval(url: str) -> float:
-    """Return the seconds between two regular checks of a folder; 0 if it is checked each time."""
+    """Return the minimum time in seconds between two checks of a watched folder; 0 if it is not limited."""
     folder = _find_class(url)
     return folder.check_interval_s if folder else 0.0
 

@@ -1,9 +1,8 @@
 """The database tables.
 
-A *version* is the result of indexing the content of a document's file once, in one generation of the index. Searches
-find only the version that the document's ``active_version`` refers to. To publish, replace or hide a document,
-it is therefore enough to change this one column. Chroma and the word index contain only data that can be rebuilt
-from these tables.
+A *version* is the result of indexing a file of a document once, in one generation of the index. Searches find only the
+active version of a document. A document is therefore published, replaced or hidden by a change of the column
+``active_version``. The indexes contain only data that can be rebuilt from these tables.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
-    DateTime,
     Float,
     ForeignKey,
     Index,
@@ -24,7 +22,7 @@ from sqlalchemy import (
     false,
 )
 
-from rag_core.store.columns import String, Text
+from rag_core.store.columns import String, Text, Time
 
 metadata = MetaData()
 
@@ -34,7 +32,7 @@ generations = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("fingerprint", JSON, nullable=False),
     Column("state", String(16), nullable=False),  # building, active, retired
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Time, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -44,15 +42,15 @@ documents = Table(
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False, index=True),
     Column("collection", Text, nullable=False, index=True),
-    # Folder or archive of the file; empty for an upload in the browser, null if an earlier release added it.
+    # Folder or archive of the file; empty for an upload in the browser, null if an earlier release added the file.
     Column("folder", Text),
-    # No foreign key, because versions already have a foreign key to documents, and the two would be circular.
+    # Not a foreign key, which would be circular with the foreign key from versions to documents.
     Column("active_version", String(32), index=True),
-    Column("added_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("added_at", Time, nullable=False, index=True),
     Column("tags", JSON, nullable=False, server_default="[]"),
 )
 
-# Further names of documents: the same file was added from another path.
+# Other names of documents, whose file was also added from other paths.
 aliases = Table(
     "aliases",
     metadata,
@@ -61,7 +59,7 @@ aliases = Table(
     Column("name", Text, nullable=False, index=True),
     Column("collection", Text, nullable=False, index=True),
     Column("folder", Text, nullable=False),
-    Column("added_at", DateTime(timezone=True), nullable=False),
+    Column("added_at", Time, nullable=False),
 )
 
 versions = Table(
@@ -69,7 +67,7 @@ versions = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("document_id", String(32), ForeignKey("documents.id"), nullable=False, index=True),
-    # Null while the version is queued: its generation is chosen when indexing starts.
+    # Null while the version is queued. The generation is chosen when indexing starts.
     Column("generation_id", Integer, ForeignKey("generations.id"), index=True),
     Column("sha256", String(64), nullable=False, index=True),
     Column("size", Integer, nullable=False),
@@ -84,7 +82,7 @@ versions = Table(
     Column("chunks", Integer, nullable=False, default=0),
     Column("needs_password", Boolean, nullable=False, default=False),
     Column("extractor", Text, nullable=False, default=""),
-    Column("added_at", DateTime(timezone=True), nullable=False),
+    Column("added_at", Time, nullable=False),
     # See `DocumentAttributes`.
     Column("company", Text, nullable=False, server_default=""),
     Column("year", Integer),
@@ -98,12 +96,12 @@ snapshots = Table(
     Column("name", Text, nullable=False, unique=True),
     # Empty for a snapshot of the whole library.
     Column("collection", Text, nullable=False),
-    Column("as_of", DateTime(timezone=True), nullable=False, index=True),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("as_of", Time, nullable=False, index=True),
+    Column("created_at", Time, nullable=False),
 )
 
-# The content that each document of a snapshot had. A snapshot refers to content and not to versions, because a re-index
-# creates a new version of the same content.
+# The content of each document in a snapshot. It refers to files and not to versions, because a re-index creates a new
+# version of the same file.
 snapshot_contents = Table(
     "snapshot_contents",
     metadata,
@@ -132,7 +130,7 @@ pages = Table(
     Column("headings", JSON(none_as_null=True)),
 )
 
-# The invisible text of pages. It has its own table, because few pages contain invisible text.
+# The invisible text of pages, in a table of its own, because few pages contain invisible text.
 hidden_texts = Table(
     "hidden_texts",
     metadata,
@@ -150,7 +148,7 @@ page_tables = Table(
     Column("tables", LargeBinary, nullable=False),
 )
 
-# What is known of a version at a glance, with questions that it answers; see `DocumentCard`.
+# Cards of versions; see `DocumentCard`.
 document_cards = Table(
     "document_cards",
     metadata,
@@ -173,11 +171,12 @@ figure_descriptions = Table(
     Column("digest", String(64), nullable=False),
     Column("text", Text, nullable=False),
     Column("model", Text, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Time, nullable=False),
     Column("chunk_id", Integer),
 )
 
-# The entities of a version and the statements that mention them, as compressed JSON. ``rules`` names what found them.
+# The entities of a version and the statements that mention them, as compressed JSON. ``rules`` identifies the rules or
+# the model that found them.
 document_entities = Table(
     "document_entities",
     metadata,
@@ -186,7 +185,7 @@ document_entities = Table(
     Column("entities", LargeBinary, nullable=False),
 )
 
-# Themes: communities of entities. ``build`` is the id of the job that found them; only one build is shown.
+# Themes, which are communities of entities. ``build`` is the id of the job that found them.
 themes = Table(
     "themes",
     metadata,
@@ -195,12 +194,12 @@ themes = Table(
     Column("position", Integer, nullable=False),
     Column("digest", String(64), nullable=False, index=True),
     Column("generator", Text, nullable=False),
-    # The sentences of a language model with the positions of their statements; empty for an extractive summary.
+    # The sentences of a language model, with the positions of their statements; empty for an extractive summary.
     Column("summary", JSON, nullable=False),
     Column("cited", Integer, nullable=False),
 )
 
-# Entities and statements have a row for each version, so that those of a removed version can be deleted with it.
+# The entities of a theme have a row for each version that mentions them, so that they can be deleted with the version.
 theme_entities = Table(
     "theme_entities",
     metadata,
@@ -240,7 +239,7 @@ embeddings = Table(
 chunks = Table(
     "chunks",
     metadata,
-    # Ids are never reused. Otherwise, an index entry that a crash left could refer to a different chunk later.
+    # Ids are never reused, because an index can contain the id of a deleted chunk after a crash.
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("version_id", String(32), ForeignKey("versions.id"), nullable=False),
     Column("ordinal", Integer, nullable=False),
@@ -274,9 +273,9 @@ jobs = Table(
     Column("result", String(16)),
     Column("reason", Text, nullable=False, default=""),
     Column("details", JSON, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
-    Column("started_at", DateTime(timezone=True)),
-    Column("finished_at", DateTime(timezone=True)),
+    Column("created_at", Time, nullable=False, index=True),
+    Column("started_at", Time),
+    Column("finished_at", Time),
 )
 
 watches = Table(
@@ -286,8 +285,8 @@ watches = Table(
     Column("url", Text, nullable=False, unique=True),
     Column("collection", Text, nullable=False),
     Column("problem", Text, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
-    Column("checked_at", DateTime(timezone=True)),
+    Column("created_at", Time, nullable=False),
+    Column("checked_at", Time),
 )
 
 watched_files = Table(
@@ -305,19 +304,19 @@ conversations = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("title", Text, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
-    Column("updated_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", Time, nullable=False),
+    Column("updated_at", Time, nullable=False, index=True),
     Column("pinned", Boolean, nullable=False, default=False),
     Column("documents", JSON, nullable=False),
-    # Null stands for the model in use, and an empty text for quotes only.
+    # Null stands for the configured model, and an empty text for excerpts without a model.
     Column("model", Text),
     Column("instructions", Text, nullable=False, server_default=""),
-    # Name of a snapshot or a date; empty for the present.
+    # Name of a snapshot, or a date; empty for the present documents.
     Column("as_of", Text, nullable=False, server_default=""),
     Column("tags", JSON, nullable=False, server_default="[]"),
 )
 
-# The collections that a conversation searches. A question searches the documents that they contain when it is asked.
+# The collections that a conversation searches. Each question searches their present documents.
 conversation_collections = Table(
     "conversation_collections",
     metadata,
@@ -333,7 +332,7 @@ messages = Table(
     Column("role", String(16), nullable=False),
     Column("text", Text, nullable=False),
     Column("answer", JSON),
-    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", Time, nullable=False, index=True),
 )
 
 feedback = Table(
@@ -343,7 +342,7 @@ feedback = Table(
     Column("message_id", String(32), ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
     Column("good", Boolean, nullable=False),
     Column("note", Text, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Time, nullable=False),
 )
 
 labels = Table(
@@ -354,23 +353,23 @@ labels = Table(
     Column("kind", String(16), nullable=False),
     Column("evidence", JSON, nullable=False),
     Column("answers", JSON, nullable=False),
-    # Whether the question was made from a sentence of the document.
+    # Whether the question was generated from a sentence of a document.
     Column("is_pseudo", Boolean, nullable=False, server_default=false()),
-    # The answer that the label was created from; the label stays when the answer is deleted.
+    # The answer from which the label was created. The label is kept when the answer is deleted.
     Column("message_id", String(32), index=True),
-    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("created_at", Time, nullable=False),
 )
 
 trainings = Table(
     "trainings",
     metadata,
     Column("id", String(32), primary_key=True),
-    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
-    # The embedder to whose vectors the matrices belong.
+    Column("created_at", Time, nullable=False, index=True),
+    # Weights and projection of the embedder whose vectors the matrices map.
     Column("weights", String(64), nullable=False),
     Column("projection", String(64), nullable=False),
     Column("report", JSON, nullable=False),
-    # Missing if the adapter was rejected.
+    # Null if the adapter was rejected.
     Column("matrices", LargeBinary),
 )
 
@@ -378,7 +377,7 @@ evaluations = Table(
     "evaluations",
     metadata,
     Column("id", String(32), primary_key=True),
-    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", Time, nullable=False, index=True),
     Column("result", JSON, nullable=False),
 )
 
@@ -394,10 +393,10 @@ usage = Table(
     # Null if no price was set; ``currency`` is then empty.
     Column("cost", Float),
     Column("currency", String(8), nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False, index=True),
+    Column("created_at", Time, nullable=False, index=True),
 )
 
-# Tokens of other programs: SHA-256 of their texts, and what they allow; without collections, in all of them.
+# Access tokens of the API. ``digest`` is the SHA-256 of the secret. Without ``collections``, a token is valid for all.
 api_tokens = Table(
     "api_tokens",
     metadata,
@@ -406,8 +405,8 @@ api_tokens = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("rights", JSON, nullable=False),
     Column("collections", JSON, nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False),
-    Column("used_at", DateTime(timezone=True)),
+    Column("created_at", Time, nullable=False),
+    Column("used_at", Time),
 )
 
 preferences = Table(

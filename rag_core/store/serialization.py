@@ -1,4 +1,4 @@
-"""Convert values to bytes and JSON for the database, and back."""
+"""Convert values to database columns and back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,21 +20,21 @@ from rag_core.types.cited_tables import CitedTable
 from rag_core.types.documents import Heading, Page, PageState, WordBoxes
 from rag_core.types.tables import Table
 
-# A 4-bit number in the upper half of a byte has 16 times the value that it has in the lower half.
+# A 4-bit number in the upper half of a byte has 16 times its value.
 _UPPER_HALF_FACTOR = 16
-# The fields of a page that are stored as they are.
+# The fields of a page that are stored without conversion.
 _PAGE_COLUMNS = ("page_index", "page_label", "text", "reason", "width", "height", "heading", "confidence")
 
 
 def hash_text(prefix: str, text: str) -> bytes:
-    """Return a 16-byte hash of a chunk's prefix and text, which are embedded together."""
+    """Return a hash of 16 bytes of the embedded text of a chunk, which consists of prefix and text."""
     return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def pack_boxes(boxes: WordBoxes) -> bytes:
     """Return word boxes as zlib-compressed little-endian int32 and float32 arrays."""
     parts = boxes.starts.astype("<i4"), boxes.ends.astype("<i4"), boxes.rects.astype("<f4")
-    # Higher compression levels take longer and hardly save space.
+    # Higher levels of compression take longer and hardly save space.
     return zlib.compress(b"".join(part.tobytes() for part in parts), 1)
 
 
@@ -64,7 +65,8 @@ def unpack_headings(stored: Sequence[tuple[int, int, str]] | None) -> tuple[Head
 def pack_embedding(embedding: Embedding) -> dict[str, bytes]:
     """Return the database columns of an embedding.
 
-    The dense vector is stored as float32, each number of the token vectors in 4 bits, and one float16 scale per token.
+    The dense vector is stored as float32. Each number of the token vectors is stored in 4 bits, and the scale of each
+    token as float16.
     """
     low, high = np.split(embedding.tokens, 2, axis=1)
     return {
@@ -79,20 +81,19 @@ def unpack_dense(data: bytes) -> FloatArray:
 
 
 def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, FloatArray]]:
-    """Return the token vectors and scales of each row ``(tokens, scales)`` of stored bytes.
+    """Return the token vectors and the scales of each row ``(tokens, scales)`` of stored bytes.
 
-    The vectors are int8, shape (n, dimension). Each value is 16 times the stored 4-bit number, because the number is
-    left in the upper half of its byte. The scales are float32, shape (n,), and are divided by 16 in return.
+    The vectors are int8, shape (n, dimension). Their values are 16 times the stored 4-bit numbers, which stay in the
+    upper half of a byte. The scales are float32, shape (n,), and are therefore divided by 16.
     """
     if not rows:
         return []
-    # All rows are unpacked at once. This is faster, and threads compete less for Python's global interpreter lock.
+    # All rows are unpacked at once, which is faster and blocks other threads less.
     scales = np.frombuffer(b"".join(scales for _, scales in rows), "<f2").astype(np.float32)
     scales /= _UPPER_HALF_FACTOR
     packed = np.frombuffer(b"".join(tokens for tokens, _ in rows), np.uint8)
     packed = packed.reshape(len(scales), -1 if len(scales) else 0)
-    # Each byte contains one number of a vector's first half and one number of its second half. One operation therefore
-    # unpacks all numbers of a half.
+    # The lower half of each byte contains a number of the first half of a vector, the upper half one of the second.
     half = packed.shape[1]
     unpacked = np.empty((len(scales), 2 * half), np.uint8)
     np.multiply(packed, np.uint8(_UPPER_HALF_FACTOR), out=unpacked[:, :half])
@@ -143,19 +144,17 @@ def page_from_row(row: Any, *, with_layout: bool = True) -> Page:
 
 
 _Value = TypeVar("_Value")
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+_get_adapter: Any = cache(TypeAdapter)
 
 
 def build_from_json(kind: type[_Value], data: Mapping[str, Any]) -> _Value:
-    """Build a dataclass from decoded JSON; fields that earlier versions did not store get their defaults."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    value: _Value = _ADAPTERS[kind].validate_python(data)
+    """Return a dataclass with values from decoded JSON. Missing fields have their default values."""
+    value: _Value = _get_adapter(kind).validate_python(data)
     return value
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON with the texts of its passages, so that it stays readable without its documents."""
+    """Return an answer as JSON, including the texts of its passages."""
     data = asdict(replace(answer, tables=()))
     data["state"] = answer.state.value
     data["tables"] = [table.to_json() for table in answer.tables]
@@ -167,9 +166,9 @@ def answer_from_json(data: dict[str, Any]) -> Answer:
         **data,
         # Earlier versions of Footnote wrote ``long_context``.
         "strategy": data.get("strategy", "plain").replace("_", "-"),
-        # Earlier versions of Footnote stored duplicates without document ids, which are left out.
+        # Duplicates that earlier versions of Footnote stored without document ids are left out.
         "passages": [
-            {**one, "duplicates": [place for place in one.get("duplicates", ()) if isinstance(place, dict)]}
+            {**one, "duplicates": [page for page in one.get("duplicates", ()) if isinstance(page, dict)]}
             for one in data["passages"]
         ],
         "tables": tuple(map(CitedTable.from_json, data.get("tables", ()))),

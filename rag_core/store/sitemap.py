@@ -1,4 +1,4 @@
-"""Web sites with a sitemap as folders, whose files are the pages that the sitemap lists."""
+"""Read web sites with a sitemap like folders. The files are the pages that the sitemap lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMEOUT_S = 30.0
 _MAX_BYTES = 50 * 2**20
 _MAX_REDIRECTS = 5
 _MAX_SITEMAPS, _MAX_PAGES = 200, 50_000
-# Most seconds in which a page is sent.
+# Maximum time in seconds for a page and its redirects.
 _DEADLINE_S = 120.0
 _PORTS = {"http": 80, "https": 443}
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "Footnote (reads the pages of a sitemap)"}
@@ -29,8 +29,8 @@ _XML = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 class Sitemaps(RemoteFolder):
     """The pages of sitemaps at URLs such as ``sitemap+https://example.org/sitemap.xml``.
 
-    Only pages on the host of the sitemap are read: the operator allows a host when watching its sitemap. Redirects to
-    other hosts are refused. The format of sitemaps is described at https://www.sitemaps.org/protocol.html.
+    Only pages on the host of the sitemap are read, because this is the host that the user chose. Redirects to other
+    hosts are refused. The format of sitemaps is described at https://www.sitemaps.org/protocol.html.
     """
 
     check_interval_s = 3600.0
@@ -44,10 +44,10 @@ class Sitemaps(RemoteFolder):
         Raises
         ------
         OSError
-            The sitemap cannot be read, or is none.
+            A sitemap cannot be read, or the content at its URL is no sitemap.
         """
         pages = {}
-        # A page without the time of its last change is read once a day.
+        # Pages without a time of their last change are read again each day.
         today = datetime.now(UTC).date().isoformat()
         waiting = [path.removeprefix(_PREFIX)]
         seen: set[str] = set()
@@ -64,7 +64,7 @@ class Sitemaps(RemoteFolder):
                     name = f"{path}/{_build_name(location)}"
                     self._addresses[name] = location
                     pages[name] = {"size": 0, "type": "file", "etag": changed or today}
-        # An incomplete list would remove the missing pages from the library.
+        # Pages that are missing in the list would be removed from the library.
         if waiting or len(pages) > _MAX_PAGES:
             raise OSError(f"it lists more than {_MAX_SITEMAPS} sitemaps or {_MAX_PAGES} pages")
         return pages
@@ -82,12 +82,12 @@ def _open_client() -> httpx.Client:
 
 
 def _read(client: httpx.Client, url: str) -> bytes:
-    """Return the content at a URL; follow redirects only on the same host.
+    """Return the content at a URL, following redirects on the same host.
 
     Raises
     ------
     OSError
-        The server does not send the content, or it is too large.
+        The server does not send the content, or the content is too large.
     """
     deadline = time.monotonic() + _DEADLINE_S
     for _redirect in range(_MAX_REDIRECTS):
@@ -102,7 +102,7 @@ def _read(client: httpx.Client, url: str) -> bytes:
                 if response.status_code != httpx.codes.OK:
                     raise OSError(f"the server answered {response.status_code} {response.reason_phrase}".strip())
                 data = bytearray()
-                # httpx would unpack a part without a limit.
+                # The raw data is read, because httpx would decompress it without a limit.
                 for part in response.iter_raw():
                     data += part
                     if len(data) > _MAX_BYTES or time.monotonic() > deadline:
@@ -125,18 +125,21 @@ def _unpack(data: bytes) -> bytes:
 
 
 def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
-    """Return ``sitemap`` or ``url``, the address and the time of the last change of each entry on the same host.
+    """Return the entries of a sitemap on the host of its URL.
+
+    Each entry consists of its kind (``sitemap`` or ``url``), its URL, and the time of the last change, which may be
+    empty.
 
     Raises
     ------
     OSError
-        The content is no sitemap, or all of its entries are on other hosts.
+        The content is no sitemap, or all its entries are on other hosts.
     """
     try:
         root = etree.fromstring(_unpack(data) if data[:2] == b"\x1f\x8b" else data, etree.XMLParser(**_XML))
     except etree.XMLSyntaxError as error:
         raise OSError(f"{url} is no sitemap: {error}") from None
-    # A notice of the server in place of the sitemap lists no pages, which are still there.
+    # A server may send an error page instead of the sitemap, whose pages still exist.
     if etree.QName(root).localname not in ("urlset", "sitemapindex"):
         raise OSError(f"{url} is no sitemap, but a page of the kind {etree.QName(root).localname}")
     entries = []
@@ -151,7 +154,7 @@ def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
 
 
 def _has_same_host(one: str, other: str) -> bool:
-    """Return whether the first URL is on the host and port of the second, and is encrypted if the second is."""
+    """Return whether two URLs have the same host and port, and the first is encrypted if the second is."""
     try:
         first, second = urlsplit(one), urlsplit(other)
         is_same = (first.hostname, first.port or _PORTS.get(first.scheme)) == (
@@ -165,7 +168,7 @@ def _has_same_host(one: str, other: str) -> bool:
 
 
 def _build_name(url: str) -> str:
-    """Return the path of a page as a file name with folders; pages without the ending of a file get ``.html``."""
+    """Return the file name of a page, with folders. The extension ``.html`` is added to names without an extension."""
     parts = urlsplit(url)
     path = "/".join(part for part in unquote(parts.path).split("/") if part not in ("", ".", "..")) or "index"
     name = f"{path}?{unquote(parts.query)}".replace("/", "_") if parts.query else path

@@ -1,7 +1,7 @@
-"""Store snapshots, and read the library as it was at a snapshot.
+"""Store snapshots, and query the library as of a snapshot.
 
-The content of a document stays indexed as long as a snapshot contains it, even if the document has other content now.
-Its version is then in the state ``full`` but not active: searches of the present do not find it.
+Content in a snapshot stays indexed, even if its document has other content now. The version with this content is then
+in the state ``full`` but not active, so that searches of the present documents do not find it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, case, delete, func, insert, or_, select
 
 from rag_core.errors import SnapshotError
-from rag_core.store.database import Database, as_utc, create_id, now, split_batches
+from rag_core.store.database import Database, create_id, now, split_batches
 from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_chunk_rows
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
 from rag_core.types.chunks import ChunkRow
@@ -25,15 +25,15 @@ from rag_core.types.snapshots import AsOf, Snapshot
 _IS_SAME_CONTENT = (versions.c.document_id == snapshot_contents.c.document_id) & (
     versions.c.sha256 == snapshot_contents.c.sha256
 )
-# A condition that is true for versions whose content is in a snapshot.
+# The condition that the content of a version is in a snapshot.
 IS_IN_SNAPSHOT = select(snapshot_contents.c.snapshot_id).where(_IS_SAME_CONTENT).exists()
 _ACTIVE_GENERATION = select(func.max(generations.c.id)).where(generations.c.state == "active").scalar_subquery()
-# A condition that is true for versions that searches can find in the present or as of a snapshot.
+# The condition that searches can find a version, in the present or as of a snapshot.
 _IS_SEARCHABLE = versions.c.state.in_(("full", "words")) & (versions.c.generation_id == _ACTIVE_GENERATION)
 
 
 class Content(NamedTuple):
-    """The content of a document, by the digest of its file."""
+    """The content of a document, identified by the SHA-256 of its file."""
 
     document_id: str
     sha256: str
@@ -59,13 +59,13 @@ class SnapshotStore:
         ----------
         name, collection : str
         as_of : datetime, optional
-            A past time: the snapshot then contains the newest version of each document that was added until then and
-            whose file is still stored. By default, it contains the versions that searches use now.
+            A past time. The snapshot contains the newest version of each document that was added until then and whose
+            file is still stored. By default, the snapshot contains the active versions.
 
         Raises
         ------
         SnapshotError
-            The name is taken, or no document belongs to the snapshot.
+            The name is taken, or the snapshot would contain no document.
         """
         moment = now()
         snapshot_id = create_id()
@@ -88,16 +88,18 @@ class SnapshotStore:
     def all(self) -> list[Snapshot]:
         """Return all snapshots, newest date first."""
         counts = {snapshot_id: numbers for snapshot_id, *numbers in self._db.fetch(_COUNTS)}
-        return [
-            Snapshot(
-                *(row.id, row.name, row.collection, as_utc(row.as_of), as_utc(row.created_at)),
-                *counts.get(row.id, (0, 0, 0)),
-            )
-            for row in self._db.fetch(select(snapshots).order_by(snapshots.c.as_of.desc(), snapshots.c.name))
-        ]
+        columns = (snapshots.c[name] for name in ("id", "name", "collection", "as_of", "created_at"))
+        rows = self._db.fetch(select(*columns).order_by(snapshots.c.as_of.desc(), snapshots.c.name))
+        return [Snapshot(*row, *counts.get(row.id, (0, 0, 0))) for row in rows]
 
     def find(self, text: str) -> AsOf:
-        """Return the snapshot with a name, or those of a date (YYYY-MM-DD) and before; raise `SnapshotError`."""
+        """Return the snapshot with a name, or all snapshots until a date (YYYY-MM-DD).
+
+        Raises
+        ------
+        SnapshotError
+            There is no such snapshot.
+        """
         stored = self.all()
         name = normalize_snapshot_name(text)
         for one in stored:
@@ -118,7 +120,7 @@ class SnapshotStore:
         return AsOf(f"{day:%d %B %Y}, by {newest.label}", tuple(one.snapshot_id for one in reversed(earlier)))
 
     def remove(self, name: str) -> None:
-        """Remove a snapshot; raise `SnapshotError` if there is none with this name."""
+        """Remove the snapshot with a name; raise `SnapshotError` if there is none."""
         query = delete(snapshots).where(snapshots.c.name == normalize_snapshot_name(name))
         if not self._db.change(query):
             raise SnapshotError(f"No snapshot is named {name[:120]!r}. The list of snapshots shows the names.")
@@ -129,7 +131,7 @@ class SnapshotStore:
         self._db.change(of_document.where(snapshot_contents.c.sha256 == content.sha256))
 
     def find_names(self, document_id: str) -> dict[str, list[str]]:
-        """Return the names of the snapshots that contain a document, by the digest of the content they contain."""
+        """Return the names of the snapshots with a document, by the SHA-256 of the content in the snapshot."""
         query = (
             select(snapshot_contents.c.sha256, snapshots.c.name)
             .join(snapshots, snapshots.c.id == snapshot_contents.c.snapshot_id)
@@ -146,9 +148,9 @@ class SnapshotStore:
         return content.sha256 in self.find_names(content.document_id)
 
     def find_superseded_contents(self) -> list[VersionRow]:
-        """Return one version for each content in a snapshot that the document no longer has.
+        """Return one version for each content that is in a snapshot, but no longer the present content of its document.
 
-        If there are several, an indexed version is preferred, and then the newest one.
+        Of several versions with the same content, an indexed one is preferred, and then the newest one.
         """
         rows = self._library.find_versions(IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended")))
         present = {Content(row.document_id, row.sha256) for row in rows if row.id == row.active_version}
@@ -157,7 +159,7 @@ class SnapshotStore:
         return [row for content, row in best.items() if content not in present]
 
     def find_snapshot_only_versions(self) -> set[str]:
-        """Return the ids of the versions that can be found as of a snapshot, but not in the present."""
+        """Return the ids of the versions that searches find as of a snapshot, but not in the present."""
         query = (
             select(versions.c.id)
             .join(documents, documents.c.id == versions.c.document_id)
@@ -166,12 +168,12 @@ class SnapshotStore:
         return set(self._db.fetch_values(query))
 
     def versions(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> dict[str, tuple[str, str]]:
-        """Return ``(version_id, state)`` of the searchable version of each document at a snapshot, by document id."""
+        """Return the id and the state of the searchable version of each document in the snapshots, by document id."""
         query = (
             select(snapshot_contents.c.snapshot_id, versions.c.document_id, versions.c.id, versions.c.state)
             .join(versions, _IS_SAME_CONTENT)
             .where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids), _IS_SEARCHABLE)
-            # While content is indexed again, it briefly has two versions; the newer one comes last.
+            # While content is indexed again, it has two versions for a short time. The newer one comes last.
             .order_by(versions.c.added_at)
         )
         newest = self._find_newest_snapshots(as_of)
@@ -183,9 +185,9 @@ class SnapshotStore:
         }
 
     def chunks(self, as_of: AsOf | None, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks whose content is in one of the snapshots and searchable, by id.
+        """Return those of the given chunks that are searchable in one of the snapshots, by chunk id.
 
-        If ``as_of`` is ``None``, all snapshots are meant.
+        ``None`` stands for all snapshots.
         """
         query = select_chunk_rows(ALL_CHUNKS.join(snapshot_contents, _IS_SAME_CONTENT)).where(_IS_SEARCHABLE)
         if as_of is not None:
@@ -194,22 +196,21 @@ class SnapshotStore:
         return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def _find_newest_snapshots(self, as_of: AsOf) -> dict[str, str]:
-        """Return the id of the newest snapshot that contains each document, by document id."""
+        """Return, for each document, the id of the newest of the snapshots that contain it."""
         of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
         query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
-        order = {snapshot_id: place for place, snapshot_id in enumerate(as_of.snapshot_ids)}
-        rows = sorted(self._db.fetch(query), key=lambda row: order[row.snapshot_id])
+        rows = sorted(self._db.fetch(query), key=lambda row: as_of.snapshot_ids.index(row.snapshot_id))
         return {row.document_id: row.snapshot_id for row in rows}
 
     def count_unsearchable(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> int:
-        """Return how many documents of a snapshot cannot be searched, because their content is not indexed."""
+        """Return the number of documents in the snapshots whose content is not indexed."""
         newest = self._find_newest_snapshots(as_of)
         wanted = set(newest) if document_ids is None else set(newest) & set(document_ids)
         return len(wanted - self.versions(as_of, document_ids).keys())
 
 
 class SnapshotView:
-    """The library as of a snapshot, with the same methods that `DocumentStore` has for the present.
+    """The library as of some snapshots, with methods that `DocumentStore` has for the present.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ class SnapshotView:
         self._as_of = as_of
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return the documents of the snapshot, newest first, each with its version at that time."""
+        """Return the documents of the snapshots, newest first, each with the data of its version at that time."""
         found = self._store.versions(self._as_of, document_ids)
         ids = [version_id for version_id, _ in found.values()]
         rows: dict[str, VersionRow] = {}
@@ -237,11 +238,11 @@ class SnapshotView:
         ]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the versions that searches of the snapshot find, as ``version_id: state``."""
+        """Return the states of the versions that searches of the snapshots find, by version id."""
         return dict(self._store.versions(self._as_of, document_ids).values())
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks that are in the snapshot, by id."""
+        """Return those of the given chunks that searches of the snapshots find, by chunk id."""
         return self._store.chunks(self._as_of, chunk_ids)
 
 
@@ -269,19 +270,19 @@ _COUNTS: Select[Any] = select(
 
 
 def _select_contents(connection: Connection, collection: str, as_of: datetime | None) -> list[Content]:
-    """Return the content of each document now, or at a past time."""
+    """Return the content of each document of a collection, now or at a past time."""
     query = select(versions.c.document_id, versions.c.sha256).join(documents, documents.c.id == versions.c.document_id)
     if collection:
         query = query.where(documents.c.collection == collection)
+    is_active = documents.c.active_version == versions.c.id
     if as_of is None:
-        query = query.where(documents.c.active_version == versions.c.id)
+        query = query.where(is_active)
     else:
-        is_active = documents.c.active_version == versions.c.id
         is_stored = or_(versions.c.state.in_(("full", "replaced")), is_active)
         query = query.where(versions.c.added_at <= as_of, is_stored).order_by(versions.c.added_at)
     return list({row.document_id: Content(*row) for row in connection.execute(query)}.values())
 
 
 def normalize_snapshot_name(name: str) -> str:
-    """Return the name of a snapshot as it is stored, with single spaces between its words."""
+    """Return the stored form of a snapshot's name, with single spaces between its words."""
     return " ".join(name.split())

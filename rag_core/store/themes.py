@@ -22,26 +22,26 @@ from rag_core.types.themes import (
     ThemeEntity,
 )
 
-# A row with a column for each of its fields.
+# A part of a theme that is stored as a row.
 _Row = TypeVar("_Row", ThemeEntity, StatementSource)
 
 
 class ThemeStore:
-    """The entities of each version, and the themes of each build. Each method makes its changes in one transaction.
+    """The entities of versions, and the themes of each build. Each method makes its changes in one transaction.
 
-    Searches use the versions that are active; entities and statements of other versions are never returned.
+    Only entities and statements of active versions are returned.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def versions_read(self, rules: str) -> set[str]:
-        """Return the versions whose entities these rules have found."""
+        """Return the ids of the versions whose entities were found by some rules."""
         query = select(document_entities.c.version_id).where(document_entities.c.rules == rules)
         return set(self._db.fetch_values(query))
 
     def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> None:
-        """Store the entities of a version, unless searches no longer find it."""
+        """Store or replace the entities of a version. Do nothing if the version is no longer active."""
         packed = zlib.compress(dump_json([found.entities, found.statements]).encode())
         is_active = select(documents.c.id).where(documents.c.active_version == version_id)
         with self._db.begin() as connection:
@@ -51,7 +51,7 @@ class ThemeStore:
             connection.execute(insert(document_entities).values(version_id=version_id, rules=rules, entities=packed))
 
     def load_entities(self, version_ids: Collection[str]) -> dict[str, DocumentEntities]:
-        """Return the entities by version id, without versions whose entities are not stored."""
+        """Return the stored entities of versions, by version id."""
         found = {}
         for row in self._db.fetch_batches(select(document_entities), document_entities.c.version_id, version_ids):
             entities, statements = json.loads(zlib.decompress(row.entities))
@@ -62,14 +62,14 @@ class ThemeStore:
         return found
 
     def add_theme(self, build: str, position: int, theme: StoredTheme) -> None:
-        """Store a theme of a build, in place of the theme at the same position of this build.
+        """Store a theme of a build, or replace the theme at this position of the build.
 
-        Its entities and statements of versions that searches no longer find are left out.
+        Entities and statements of versions that are no longer active are left out.
         """
         with self._db.begin() as connection:
             connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))
             active = set(connection.execute(select(documents.c.active_version)).scalars())
-            # A document may have been removed while the summary was written, which may repeat its text.
+            # If a document was removed meanwhile, the summary is left out, because it may repeat text of the document.
             is_whole = all(one.version_id in active for one in theme.statements[: theme.cited])
             values = {"id": theme.theme_id, "build": build, "position": position}
             values |= {"digest": theme.digest if is_whole else "", "summary": theme.summary if is_whole else []}
@@ -79,21 +79,21 @@ class ThemeStore:
             _insert_active(connection, theme_statements, theme.theme_id, theme.statements, active)
 
     def find_summary(self, digest: str) -> tuple[SummarySentence, ...]:
-        """Return the summary that a language model wrote for the same statements; empty if there is none."""
+        """Return the summary that a language model wrote for a theme with the same digest; empty if there is none."""
         query = select(themes.c.summary).where(themes.c.digest == digest)
         with self._db.read() as connection:
-            written = (_to_sentences(one) for one in connection.execute(query).scalars())
-            return next(filter(None, written), ())
+            summaries = map(_to_sentences, connection.scalars(query))
+            return next(filter(None, summaries), ())
 
     def finish_build(self, build: str, count: int) -> None:
-        """Delete the themes of all other builds, and those of this build after the first ``count``."""
+        """Delete the themes of all other builds, and the themes of this build after the first ``count``."""
         self._db.change(delete(themes).where(or_(themes.c.build != build, themes.c.position >= count)))
 
     def themes(self, build: str) -> list[StoredTheme]:
-        """Return the themes of a build in order, with the entities and statements that searches may find now.
+        """Return the themes of a build in order, with their entities and statements of active versions.
 
-        A theme without statements is left out. If a statement of a summary was removed, the summary of the language
-        model is left out, because it may repeat the statement.
+        Themes without such statements are left out. The summary of a language model is left out if one of its
+        statements was removed, because the summary may repeat it.
         """
         query = select(themes).where(themes.c.build == build).order_by(themes.c.position)
         with self._db.read() as connection:
@@ -101,40 +101,35 @@ class ThemeStore:
             statements = _load_parts(connection, build, theme_statements, StatementSource)
             found = []
             for row in connection.execute(query):
-                places = statements.get(row.id, {})
-                if not places:
+                by_position = statements.get(row.id, {})
+                if not by_position:
                     continue
-                is_whole = all(place in places for place in range(row.cited))
-                written = _to_sentences(row.summary) if is_whole else ()
-                cited = sum(place < row.cited for place in places)
+                cited = sum(position < row.cited for position in by_position)
+                summary = _to_sentences(row.summary) if cited == row.cited else ()
                 found.append(
                     StoredTheme(
-                        *(row.id, row.digest, row.generator if written else "extractive", written, cited),
+                        *(row.id, row.digest, row.generator if summary else "extractive", summary, cited),
                         tuple(entities.get(row.id, {}).values()),
-                        tuple(places.values()),
+                        tuple(by_position.values()),
                     )
                 )
         return found
 
 
 def remove_theme_texts(connection: Connection, version_id: str) -> None:
-    """Delete the entities and statements of a version, and the summaries of the themes that have statements of it."""
-    quoting = select(theme_statements.c.theme_id).where(theme_statements.c.version_id == version_id)
+    """Delete the entities and statements of a version, and the summaries of themes with statements of the version."""
+    theme_ids = select(theme_statements.c.theme_id).where(theme_statements.c.version_id == version_id)
     connection.execute(
-        update(themes).where(themes.c.id.in_(quoting)).values(summary=[], digest="", generator="extractive")
+        update(themes).where(themes.c.id.in_(theme_ids)).values(summary=[], digest="", generator="extractive")
     )
     for table in (document_entities, theme_entities, theme_statements):
         connection.execute(delete(table).where(table.c.version_id == version_id))
 
 
 def _insert_active(
-    connection: Connection,
-    table: Table,
-    theme_id: str,
-    rows: Sequence[_Row],
-    active: Collection[str],
+    connection: Connection, table: Table, theme_id: str, rows: Sequence[_Row], active: Collection[str]
 ) -> None:
-    """Store the entities or statements of active versions, with their positions."""
+    """Store those of some entities or statements that belong to active versions, with their positions."""
     values = [
         {"theme_id": theme_id, "position": position, **row._asdict()}
         for position, row in enumerate(rows)
@@ -145,7 +140,7 @@ def _insert_active(
 
 
 def _load_parts(connection: Connection, build: str, table: Table, kind: Any) -> dict[str, dict[int, Any]]:
-    """Return the rows of active versions by theme id and position."""
+    """Return the entities or statements of active versions, by theme id and position."""
     query = (
         select(table)
         .join(themes, themes.c.id == table.c.theme_id)

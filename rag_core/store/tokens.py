@@ -1,24 +1,23 @@
-"""Store the digests of the tokens with which other programs use the application."""
+"""Store access tokens of the API."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
 from rag_core.errors import DataFolderUnwritable
-from rag_core.store.database import Database, as_utc, create_id, now
+from rag_core.store.database import AnyRow, Database, create_id, now
 from rag_core.store.schema import api_tokens
 from rag_core.types.access import AccessToken, Caller
 
-# The time of the last use is stored at most once in this time, so that requests rarely write to the database.
+# Minimum time between two updates of a token's last use, so that requests rarely write to the database.
 USE_RECORDED_EVERY = timedelta(minutes=1)
 
 
 class TokenStore:
-    """Tokens and the digests of their texts. Each method makes its changes in one transaction."""
+    """Access tokens, with the digests (SHA-256) of their secrets. Each method makes its changes in one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -35,12 +34,13 @@ class TokenStore:
         return [_token_from_row(row) for row in self._db.fetch(select(api_tokens).order_by(api_tokens.c.created_at))]
 
     def find(self, digest: str) -> AccessToken | None:
-        """Return the token with this digest and record its use; ``None`` if there is none."""
+        """Return the token with a digest and record its use; ``None`` if there is none."""
         row = self._db.fetch_first(select(api_tokens).where(api_tokens.c.digest == digest))
         if row is None:
             return None
-        if row.used_at is None or now() - as_utc(row.used_at) > USE_RECORDED_EVERY:
-            with suppress(DataFolderUnwritable):  # the token is valid in a folder that cannot be written, too
+        if row.used_at is None or now() - row.used_at > USE_RECORDED_EVERY:
+            # A token is also valid if the data folder cannot be written.
+            with suppress(DataFolderUnwritable):
                 self._db.change(update(api_tokens).where(api_tokens.c.id == row.id).values(used_at=now()))
         return _token_from_row(row)
 
@@ -48,11 +48,6 @@ class TokenStore:
         self._db.change(delete(api_tokens).where(api_tokens.c.id == token_id))
 
 
-def _token_from_row(row: Any) -> AccessToken:
-    return AccessToken(
-        token_id=row.id,
-        name=row.name,
-        caller=Caller(tuple(row.rights), tuple(row.collections)),
-        created_at=as_utc(row.created_at),
-        used_at=as_utc(row.used_at) if row.used_at else None,
-    )
+def _token_from_row(row: AnyRow) -> AccessToken:
+    caller = Caller(tuple(row.rights), tuple(row.collections))
+    return AccessToken(row.id, row.name, caller, row.created_at, row.used_at)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 from sqlalchemy import delete, insert, select
 
-from rag_core.store.database import Database, as_utc, create_id, now
+from rag_core.store.database import Database, create_id, now
 from rag_core.store.schema import trainings
 from rag_core.store.serialization import build_from_json
 from rag_core.types.learning import Training
@@ -14,7 +14,7 @@ from rag_core.types.learning import Training
 
 @dataclass(frozen=True, slots=True)
 class StoredAdapter:
-    """The matrices of an adapter, in the format ``npz``, and the embedder to which it belongs."""
+    """The matrices of an adapter, in the format ``npz``, and the weights and projection of its embedder."""
 
     weights: str
     projection: str
@@ -28,7 +28,7 @@ class TrainingStore:
         self._db = database
 
     def add(self, training: Training, adapter: StoredAdapter) -> Training:
-        """Store a training, and its matrices if it was accepted; return it with its id and time."""
+        """Store a training, and return it with its id and time. The matrices are stored only if it was accepted."""
         stored = replace(training, training_id=create_id(), created_at=now())
         report = asdict(stored)
         del report["training_id"], report["created_at"]
@@ -47,10 +47,9 @@ class TrainingStore:
         """Return the trainings, newest first."""
         columns = (trainings.c.id, trainings.c.created_at, trainings.c.report)
         query = select(*columns).order_by(trainings.c.created_at.desc(), trainings.c.id)
-        rows = self._db.fetch(query)
         return [
-            build_from_json(Training, {**row.report, "training_id": row.id, "created_at": as_utc(row.created_at)})
-            for row in rows
+            build_from_json(Training, {**row.report, "training_id": row.id, "created_at": row.created_at})
+            for row in self._db.fetch(query)
         ]
 
     def newest_adapter(self) -> StoredAdapter | None:

@@ -1,7 +1,8 @@
-"""Store the usage of language models: one row per request, which stays even if the answer is deleted."""
+"""Store the usage of language models, with a row for each request. Rows are kept if the answer is deleted."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import func, insert, select
@@ -12,27 +13,20 @@ from rag_core.types.usage import Usage, UsageTotal
 
 
 class UsageStore:
-    """Stores the usage of requests and computes totals. Each method uses one transaction."""
+    """The usage of requests. Each method uses one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def add(self, generator: str, used: Usage) -> None:
         """Store the usage of a request."""
-        values = {
-            "generator": generator,
-            "calls": used.calls,
-            "input_tokens": used.input_tokens,
-            "output_tokens": used.output_tokens,
-            "estimated": used.estimated,
-            "cost": used.cost,
-            "currency": used.currency,
-            "created_at": now(),
-        }
-        self._db.change(insert(usage).values(**values))
+        self._db.change(insert(usage).values(generator=generator, created_at=now(), **asdict(used)))
 
     def totals(self, since: datetime | None = None) -> list[UsageTotal]:
-        """Return the total usage by generator and currency, most calls first. Requests without a price add no cost."""
+        """Return the total usage since a time, by generator and currency, most calls first.
+
+        Requests without a price do not contribute to the cost.
+        """
         columns = usage.c
         sums = (func.sum(columns.calls).label("calls"), func.sum(columns.cost).label("cost"))
         tokens = (func.sum(columns.input_tokens).label("input"), func.sum(columns.output_tokens).label("output"))

@@ -1,4 +1,7 @@
-"""Abbreviations that a text defines, as in "Harbour Dredging Board (HDB)" and in lists of abbreviations."""
+"""Find abbreviations that a text defines, and use both forms of an abbreviation in questions.
+
+The short form of "Harbour Dredging Board (HDB)" is "HDB"; its long form is "Harbour Dredging Board".
+"""
 
 from __future__ import annotations
 
@@ -9,38 +12,40 @@ from functools import lru_cache
 from rag_core.text.normalize import normalize
 from rag_core.text.words import ALPHANUMERIC, STOP_WORDS, replace_words, stem
 
-# Most words of a long form in a question.
+# Maximum number of words of a long form in a question.
 MAX_FORM_WORDS = 9
-# An ending that the English stemmer leaves, and the letters of a word that are compared without it.
-_ENDING, _KEY_LETTERS = re.compile(r"(?<=\w{3})(?:e[nrsm]?|s)$"), 8
+# German endings, which the English stemmer does not remove.
+_ENDING = re.compile(r"(?<=\w{3})(?:e[nrsm]?|s)$")
+# Only the first letters of a word are compared, because later letters can belong to an ending.
+_KEY_LETTERS = 8
 _SHORT = r"[A-Z][A-Za-z0-9&]*[A-Z][A-Za-z0-9&]{0,6}"
 _QUOTES = "“”„\"«»‘’'"
-# The brackets after a long form, possibly with words before the abbreviation, as in (hereinafter “HDB”).
+# An abbreviation in brackets after its long form, possibly after other words, as in (hereinafter “HDB”).
 _AFTER_LONG = re.compile(
     rf"\(\s*(?:[^()\n{_QUOTES}]{{1,30}}[\s{_QUOTES}])?[\s{_QUOTES}]*({_SHORT})[\s{_QUOTES}]*(?:[,;][^()]*)?\)"
 )
 _BEFORE_LONG = re.compile(rf"(?<!\w)({_SHORT})\s*\(([^()]{{5,120}})\)")
-# A line of a list of abbreviations, with or without a sign before the long form.
-_LINE = re.compile(rf"^[ \t]*({_SHORT})[ \t]*([:=–—-]?)[ \t]+([^\W\d_][^\n,;=]{{4,100}})", re.MULTILINE)
-# Most letters of articles and prepositions, with which no long form begins.
+# A line of a list of abbreviations. A sign, such as a colon, may separate the abbreviation from its long form.
+_LIST_LINE = re.compile(rf"^[ \t]*({_SHORT})[ \t]*([:=–—-]?)[ \t]+([^\W\d_][^\n,;=]{{4,100}})", re.MULTILINE)
+# Maximum length of the articles and prepositions with which a long form cannot begin.
 _ARTICLE_LETTERS = 3
 _ARTICLE = re.compile(r"^[a-z]{1,3} (?=[A-Z])")
-# Characters before an abbreviation that can contain its long form.
-_LONGEST = 150
+# Number of characters before an abbreviation in which its long form is looked for.
+_MAX_LONG_FORM = 150
 _SENTENCE_END = re.compile(r"[.!?;:]\s|\n\s*\n|[()]")
 
 
 def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
     """Yield the short and the long form of each abbreviation that a text defines.
 
-    The algorithm is that of Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in
-    biomedical text", PSB 2003; abbreviations here have at least two capitals.
+    An abbreviation has at least two capitals. The algorithm is that of Schwartz and Hearst, "A simple algorithm for
+    identifying abbreviation definitions in biomedical text", PSB 2003.
 
     >>> list(find_abbreviations("The Harbour Dredging Board (HDB) met. The KWV (Kleiner Wasserverband) did not."))
     [('HDB', 'Harbour Dredging Board'), ('KWV', 'Kleiner Wasserverband')]
     """
     for match in _AFTER_LONG.finditer(text):
-        before = _SENTENCE_END.split(text[max(0, match.start() - _LONGEST) : match.start()])[-1]
+        before = _SENTENCE_END.split(text[max(0, match.start() - _MAX_LONG_FORM) : match.start()])[-1]
         if long := _find_long_form(match[1], before):
             yield match[1], long
     for match in _BEFORE_LONG.finditer(text):
@@ -48,18 +53,18 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
             if long := _match_whole(match[1], inside):
                 yield match[1], long
                 break
-    for match in _LINE.finditer(text):
+    for match in _LIST_LINE.finditer(text):
         if long := _match_whole(match[1], match[3], only_initials=not match[2]):
             yield match[1], long
 
 
 def _find_long_form(short: str, text: str) -> str:
-    """Return the end of a text that an abbreviation stands for; empty if there is none."""
+    """Return the long form of an abbreviation at the end of a text; empty if the text does not end with one."""
     most = min(len(short) + 5, 2 * len(short))
     words = [
         match for match in ALPHANUMERIC.finditer(text) if len(match[0]) > _ARTICLE_LETTERS or not match[0].islower()
     ]
-    # The shortest end whose words begin with the letters; without one, the shortest end that has them in order.
+    # Prefer the shortest ending whose words begin with the letters; else take the shortest that contains the letters.
     for start in (word.start() for word in reversed(words)):
         if _has_initials(short, text[start:]):
             return _check_long_form(short, text[start:], most)
@@ -67,7 +72,10 @@ def _find_long_form(short: str, text: str) -> str:
 
 
 def _match_whole(short: str, text: str, *, only_initials: bool = False) -> str:
-    """Return a text if an abbreviation stands for all of it; otherwise an empty text."""
+    """Return a text if the whole text is the long form of an abbreviation; otherwise an empty string.
+
+    If ``only_initials`` is true, each letter of the abbreviation must be the initial of a word.
+    """
     long = text.strip().strip(_QUOTES)
     if _has_initials(short, long):
         return _check_long_form(short, long, min(len(short) + 5, 2 * len(short)))
@@ -75,34 +83,38 @@ def _match_whole(short: str, text: str, *, only_initials: bool = False) -> str:
 
 
 def _has_initials(short: str, long: str) -> bool:
-    """Return whether the first word of a text begins with the first letter, and later ones with the others in order."""
+    """Return whether the letters of an abbreviation are initials of words of a text, in order, first word included."""
     initials = iter("".join(word[0] for word in ALPHANUMERIC.findall(normalize(long))))
     letters = normalize(short)
     return next(initials, "") == letters[0] and all(letter in initials for letter in letters[1:] if letter.isalnum())
 
 
 def _find_letters(short: str, text: str) -> int:
-    """Return the last place from which a text has the letters in order, the first one at the beginning of a word."""
-    lower, at = text.lower(), len(text)
-    for place, letter in reversed(list(enumerate(short.lower()))):
+    """Return the offset of the shortest ending of a text that contains the letters of an abbreviation in order.
+
+    The first letter must begin a word. If there is no such ending, the length of the text is returned.
+    """
+    lower, offset = text.lower(), len(text)
+    for index, letter in reversed(list(enumerate(short.lower()))):
         if letter.isalnum():
-            at = lower.rfind(letter, 0, at)
-            while place == 0 and at > 0 and text[at - 1].isalnum():
-                at = lower.rfind(letter, 0, at)
-            if at < 0:
+            offset = lower.rfind(letter, 0, offset)
+            while index == 0 and offset > 0 and text[offset - 1].isalnum():
+                offset = lower.rfind(letter, 0, offset)
+            if offset < 0:
                 return len(text)
-    return at
+    return offset
 
 
 def _check_long_form(short: str, text: str, most_words: int) -> str:
-    """Return a long form without line breaks; empty if it is no long form, such as one with digits or the short one."""
+    """Return a long form without line breaks and quotes; empty if the text cannot be a long form."""
     long = _ARTICLE.sub("", " ".join(text.split()).strip(f"{_QUOTES} ,.:"))
-    is_short = len(long) <= len(short) or len(long.split()) > most_words or short in ALPHANUMERIC.findall(long)
-    return "" if is_short or any(map(str.isdigit, long)) or short.lower() in STOP_WORDS else long
+    has_wrong_length = len(long) <= len(short) or len(long.split()) > most_words
+    contains_others = short in ALPHANUMERIC.findall(long) or any(map(str.isdigit, long))
+    return "" if has_wrong_length or contains_others or short.lower() in STOP_WORDS else long
 
 
 def build_form_key(text: str) -> str:
-    """Return the key of a short or long form, which inflected forms of it share.
+    """Return the key of a short or long form. Inflected forms of the same words have the same key.
 
     >>> build_form_key("Kleinen Wasserverbandes") == build_form_key("Kleiner Wasserverband")
     True
@@ -116,7 +128,7 @@ def _build_word_key(word: str) -> str:
 
 
 def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
-    """Return the spans of all runs of up to `MAX_FORM_WORDS` words of a question, by their keys."""
+    """Return the span of each sequence of up to `MAX_FORM_WORDS` words of a question, by key; see `build_form_key`."""
     words = list(ALPHANUMERIC.finditer(question))
     keys = [_build_word_key(word[0]) for word in words]
     return {
@@ -127,16 +139,16 @@ def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
 
 
 def can_be_counterpart(form: str, other: str, question: str) -> bool:
-    """Return whether a form in a question can be the counterpart of ``other``.
+    """Return whether a form in a question can be the short or the long form that belongs to the form ``other``.
 
-    A word that is not in capitals, such as "it", is no short form, unless the whole question is in lower case.
+    A short form must be in capitals, unlike the word "it". In a question in lower case, it must not be a stop word.
     """
     is_long = len(form) > len(other)
     return is_long or sum(map(str.isupper, form)) > 1 or (question.islower() and form not in STOP_WORDS)
 
 
 def add_forms(question: str, forms: Mapping[str, Sequence[str]]) -> str:
-    """Return a question with the other forms of its abbreviations in brackets.
+    """Return a question with the other forms of each abbreviation in brackets after it.
 
     >>> add_forms("Who chairs the HDB?", {"HDB": ["Harbour Dredging Board"]})
     'Who chairs the HDB (Harbour Dredging Board)?'
@@ -145,7 +157,7 @@ def add_forms(question: str, forms: Mapping[str, Sequence[str]]) -> str:
 
 
 def choose_forms(question: str, text: str, forms: Mapping[str, Sequence[str]]) -> str:
-    """Return a question with the form of each abbreviation that a text contains.
+    """Return a question in which each abbreviation has the form that a text contains.
 
     >>> choose_forms("Who chairs the HDB?", "The Harbour Dredging Board met.", {"HDB": ["Harbour Dredging Board"]})
     'Who chairs the Harbour Dredging Board?'
@@ -154,15 +166,15 @@ def choose_forms(question: str, text: str, forms: Mapping[str, Sequence[str]]) -
         return question
     key = f" {build_form_key(text)} "
 
-    def is_said(form: str) -> bool:
+    def is_in_text(form: str) -> bool:
         # The word "it" is not the abbreviation "IT".
         in_capitals = sum(map(str.isupper, form)) > 1 and form.isalnum()
         return f" {build_form_key(form)} " in key and (not in_capitals or form in text)
 
-    chosen = {form: next(filter(is_said, others), form) for form, others in forms.items() if not is_said(form)}
+    chosen = {form: next(filter(is_in_text, others), form) for form, others in forms.items() if not is_in_text(form)}
     return replace_words(question, chosen)
 
 
 def describe_forms(forms: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a sentence about each abbreviation of a question, in both forms."""
+    """Return a sentence for the user about each abbreviation of a question that was searched in other forms too."""
     return [f"Searched for “{form}” and for “{'”, “'.join(others)}”." for form, others in forms.items()]

@@ -1,4 +1,4 @@
-"""A text with its words, numbers and names, for comparison with other texts."""
+"""A text with its words, numbers, values and names, for comparison with other texts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from rag_core.text.numbers import Number, parse_numbers
 from rag_core.text.values import Value, find_values
 from rag_core.text.words import Word, tokenize
 
-_FIGURES, _DIGIT_SEPARATOR = re.compile(r"\d{2,}"), re.compile(r"(?<=\d)[,.](?=\d)")
+_FIGURE = re.compile(r"\d{2,}")
+_DIGIT_SEPARATOR = re.compile(r"(?<=\d)[,.](?=\d)")
 # Matches the pronoun in "I've" and "I'm", which is capitalized but not a name.
 _SPEAKER = re.compile(r"I['’]")
 
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """A text with its words, numbers and names."""
+    """A text whose words, numbers, values and names are parsed when they are first needed."""
 
     text: str
 
@@ -42,7 +43,7 @@ class AnnotatedText:
 
     @cached_property
     def possible_numbers(self) -> list[Number]:
-        """The numbers, and those that are read if blanks separate columns: "94 000" is 94000, and 94 and 000."""
+        """The numbers in both readings of blanks between digits: of "94 000", the numbers 94000, 94 and 0."""
         return [*self.numbers, *parse_numbers(self.text, spaced=False)]
 
     @cached_property
@@ -51,14 +52,14 @@ class AnnotatedText:
 
     @cached_property
     def separate_values(self) -> list[Value]:
-        """The values if a blank separates columns, not thousands."""
+        """The values if blanks between digits separate columns, and not thousands."""
         return find_values(self.text, spaced=False)
 
     @cached_property
     def names(self) -> list[Word]:
-        """The capitalized content words that are not parts of numbers.
+        """The capitalized content words, except words of numbers.
 
-        The first word of a sentence is included, although its capital letter does not show that it is a name.
+        The first word of a sentence is included, although it is capitalized in any case.
         """
         numeric = [(number.start, number.end) for number in self.numbers]
         return [
@@ -70,16 +71,16 @@ class AnnotatedText:
         ]
 
     def begins_sentence(self, word: Word) -> bool:
-        """Return whether a word is the first of its sentence; such a word is capitalized even if it is not a name."""
+        """Return whether a word is the first of its sentence, where it is capitalized even if it is not a name."""
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
 
     def number_at(self, word: Word) -> Number | None:
-        """Return the number that contains a word, or ``None``."""
+        """Return the number that a word is part of; ``None`` if it is not part of a number."""
         return next((number for number in self.numbers if number.start <= word.start < number.end), None)
 
     def unit(self, number: Number) -> str:
-        """Return the unit of a number: the stem of the content word directly after it; empty if there is none."""
+        """Return the unit of a number: the stem of the content word that follows; empty if another word follows."""
         following = next((word for word in self.words if word.start >= number.end), None)
         if following is None or not following.content or not self.text[number.end : following.start].isspace():
             return ""
@@ -87,9 +88,19 @@ class AnnotatedText:
 
 
 def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
-    """Yield the figures of two or more digits in a question that a text lacks, except for years in ``known``."""
+    """Yield the figures of a question that a text does not contain.
+
+    A figure is a sequence of two or more digits.
+
+    Parameters
+    ----------
+    asked, said : AnnotatedText
+        The question and the text.
+    known : collection of str
+        Years that are left out.
+    """
     digits, question = (_DIGIT_SEPARATOR.sub("", one.text) for one in (said, asked))
     known = {*known, *(year[2:] for year in find_years(asked.text) if year in known and year not in asked.text)}
-    for match in _FIGURES.finditer(question):
+    for match in _FIGURE.finditer(question):
         if match.group() not in digits and match.group() not in known:
             yield match.group()

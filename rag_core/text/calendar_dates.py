@@ -1,4 +1,4 @@
-"""Dates in texts, however they are written, and their comparison."""
+"""Find dates in texts, in many notations and languages, and compare dates of questions with dates of documents."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ from rag_core.types.dates import (
     DatesForDocument,
     WrittenDate,
 )
+from rag_core.types.documents import blank_spans
 from rag_core.types.local_time import get_today
 
-# Two-digit years from this one on are in the 20th century, as in POSIX.
+# Two-digit years from 69 to 99 are in the 20th century, as in POSIX.
 _PIVOT, _MONTHS = 69, 12
-# The year of days without one, so that 29 February is a day.
+# A leap year, for checks of dates without a year: 29 February is valid.
 _LEAP_YEAR = 2000
-# The terms in a word index that say which order of day and month a text shows.
+# Terms in a word index that stand for the order of day and month in a text.
 ORDER_TERMS = {DAY_FIRST: "orderdmy", MONTH_FIRST: "ordermdy"}
-# Names of months that are also common English words, so that a number beside them needs a year or a capital letter.
+# Names of months that are also common words. They are months only with a year or a capital letter.
 _ALSO_WORDS = frozenset(("may", "march", "mar", "mars"))
-# Those that are months only between a day and a year, unlike "set 5" and "rolled out 2023".
+# Abbreviations of months that are also English words. They are months only between a day and a year, unlike in "set 5"
+# and "rolled out 2023".
 _VERBS = frozenset(("set", "ago", "out"))
 _WORD = r"([^\W\d_]{3,10})"
 _OF = r"(?:(?:of|de|del|di)\s+)?"
 _SOME_YEAR = rf"({YEAR}|['’]\d\d)(?!\d)"
 _BEFORE, _AFTER = r"(?<![\w.,/$€£-])", r"(?![\w/-]|[.,]\d)"
-# Between the first and the last day of a period.
+# A dash or a word between the first and the last day of a period.
 _TO = r"(?:\s?[-–]\s?|\s(?:to|bis(?:\szum)?|au|al?|at[ée]|t/m|tot(?:\sen\smet)?)\s)"
 # "7 April 2023", "7th of April", "7. April 2023", "1er avril 2023", "7 de abril de 2023", "7-Apr-23", "7–9 April 2023".
 _DAY_MONTH = re.compile(
@@ -55,11 +57,11 @@ _MONTH_DAY = re.compile(
 _MONTH_YEAR = re.compile(rf"(?<!\w){_WORD}\.?,?\s{{1,2}}{_OF}({YEAR})(?!\d)", re.IGNORECASE)
 _ISO = re.compile(rf"{_BEFORE}({YEAR})([-/.])(\d\d)\2(\d\d)(?![\d/-]|[.,]\d)")
 _NUMERIC = re.compile(rf"{_BEFORE}(\d{{1,2}})(?:([/-])|(\.)\s?)(\d{{1,2}})(?:\2|\3\s?)({YEAR}|\d\d){_AFTER}")
-# "am 31.05."; without the word before it, it may be the number of a section.
+# "am 31.05."; without the preposition, the number can be that of a section.
 _DAY_OF_MONTH = re.compile(
     r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)", re.IGNORECASE
 )
-# Days with names of their own in questions; a year after the name says that the day is meant.
+# Holidays as (month, day). The name of a holiday is read as a date only before a year.
 _NAMED_DAYS = {
     **dict.fromkeys(("christmas eve", "heiligabend", "nochebuena"), (12, 24)),
     **dict.fromkeys(("christmas day", "noel", "navidad"), (12, 25)),
@@ -73,14 +75,15 @@ _NAMED_DAY = re.compile(
 )
 _MONTH_OF_YEAR = re.compile(rf"{_BEFORE}(\d\d)/({YEAR}){_AFTER}")
 _WEEKDAY_BEFORE = re.compile(r"(?<!\w)([^\W\d_]{2,10})\.?,?\s{1,2}(?:(?:the|den|der|dem|le|el|il)\s)?\Z", re.IGNORECASE)
-_LONGEST_WEEKDAY = 18
-# How documents say in which order they write dates, such as "MM/DD/YYYY" and "TT.MM.JJJJ".
+# Maximum length of the text between the beginning of a weekday and a date.
+_MAX_WEEKDAY = 18
+# A notation of dates that a document states, such as "MM/DD/YYYY" and "TT.MM.JJJJ".
 _NOTATION = re.compile(r"(?<!\w)(?:(MM?)[/.-](?:DD?|TT|JJ|GG)|(?:DD?|TT|JJ|GG)[/.-]MM?)[/.-][YJA]{2,4}(?!\w)")
-
-# At most so many words stand before the date of a document in its line, which is among its first characters.
-_HEAD_WORDS, _HEAD = 5, 600
+# Number of characters at the beginning of a document in which its date is looked for, and the maximum number of words
+# before the date in its line.
+_HEAD, _HEAD_WORDS = 600, 5
 _ANY_DAY = date(_LEAP_YEAR, 1, 1)
-# "The day after the meeting" in questions; the words that a text must contain if a date does not follow.
+# "The day after" and "the day before" in questions, which an event or a date follows.
 _BESIDE = re.compile(
     r"(?<!\w)(?:the|a[mo]|de[nr]?|le|la|el|o|il)\s(?:(?P<after>day after|tag nach|dag na|lendemain|d[ií]a (?:siguiente|"
     r"seguinte|despu[ée]s|depois)|giorno dopo)|(?P<before>day before|tag vor|dag voor|veille|d[ií]a (?:anterior|antes)|"
@@ -91,9 +94,9 @@ _BESIDE = re.compile(
 
 @cache
 def load_calendar_names(*styles: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the number of each month, from 1, and of each weekday, from 0, by its names in the known languages.
+    """Return the numbers of months (from 1) and of weekdays (from 0, Monday) by their names in all languages.
 
-    The styles are ``wide`` for full names and ``abbreviated``.
+    The styles of the names are ``wide`` for full names and ``abbreviated``.
     """
     from babel import Locale
 
@@ -108,7 +111,9 @@ def load_calendar_names(*styles: str) -> tuple[dict[str, int], dict[str, int]]:
 
 @lru_cache(maxsize=4000)
 def find_dates(text: str) -> tuple[WrittenDate, ...]:
-    """Return the days and months that a text states, in their order; those without a year only with a name of a month.
+    """Return the days and months that a text states, in text order.
+
+    Dates without a year are found only if they contain the name of a month, with few exceptions.
 
     >>> [one.readings for one in find_dates("Freitag, 7. April 2023")]
     [(CalendarDate(year=2023, month=4, day=7),)]
@@ -126,22 +131,22 @@ def _find_numeric(text: str) -> Iterator[WrittenDate]:
     if not any(map(str.isdigit, text)):
         return
     for match in _ISO.finditer(text):
-        yield from _build(match, [_read(match[1], match[3], match[4])])
+        yield from _build_date(match, [_parse_parts(match[1], match[3], match[4])])
     for match in _NUMERIC.finditer(text):
         first, second, year = match[1], match[4], match[5]
-        readings = [_read(year, second, first), _read(year, first, second)]
+        readings = [_parse_parts(year, second, first), _parse_parts(year, first, second)]
         if match[3] and readings[0]:
-            yield from _build(match, readings[:1])
+            yield from _build_date(match, readings[:1])
             continue
         order = DAY_FIRST if int(first) > _MONTHS else MONTH_FIRST if int(second) > _MONTHS else ""
-        yield from _build(match, readings, order, is_numeric=True)
+        yield from _build_date(match, readings, order, is_numeric=True)
     for match in _DAY_OF_MONTH.finditer(text):
-        yield from _build(match, [_read("", match[2], match[1])])
+        yield from _build_date(match, [_parse_parts("", match[2], match[1])])
     for match in _NAMED_DAY.finditer(text):
         month, day = _NAMED_DAYS[normalize(match[1])]
-        yield from _build(match, [_read(match[2], str(month), str(day))])
+        yield from _build_date(match, [_parse_parts(match[2], str(month), str(day))])
     for match in _MONTH_OF_YEAR.finditer(text):
-        yield from _build(match, [_read(match[2], match[1], "")])
+        yield from _build_date(match, [_parse_parts(match[2], match[1], "")])
 
 
 def _find_named(text: str) -> Iterator[WrittenDate]:
@@ -164,11 +169,11 @@ def _build_named(
     if month is None or is_word:
         return
     days = range(int(first or last), int(last) + 1) or (int(last),) if last else (0,)
-    yield from _build(match, [_read(year or "", str(month), str(day or "")) for day in days])
+    yield from _build_date(match, [_parse_parts(year or "", str(month), str(day or "")) for day in days])
 
 
-def _read(year: str, month: str, day: str) -> CalendarDate | None:
-    """Return a date from its parts; ``None`` if there is no such date."""
+def _parse_parts(year: str, month: str, day: str) -> CalendarDate | None:
+    """Return a date from its parts; ``None`` if there is no such date. Year and day may be empty."""
     digits = year.lstrip("'’")
     number = int(digits or 0)
     if len(digits) == len("23"):
@@ -180,17 +185,18 @@ def _read(year: str, month: str, day: str) -> CalendarDate | None:
     return CalendarDate(number, int(month), int(day or 0))
 
 
-def _build(
+def _build_date(
     match: re.Match[str], readings: Iterable[CalendarDate | None], order: str = "", *, is_numeric: bool = False
 ) -> Iterator[WrittenDate]:
+    """Yield the date of a match, or nothing if no reading is possible."""
     if possible := tuple(dict.fromkeys(one for one in readings if one)):
         text = " ".join(match[0].split()).rstrip(".")
         yield WrittenDate(match.start(), match.end(), text, possible, order, is_numeric)
 
 
 def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
-    """Return a date with the weekday before it, which may decide how it is read."""
-    match = _WEEKDAY_BEFORE.search(text, max(0, written.start - _LONGEST_WEEKDAY), written.start)
+    """Return a date with the weekday before it. Of an ambiguous date, only readings on this weekday are kept."""
+    match = _WEEKDAY_BEFORE.search(text, max(0, written.start - _MAX_WEEKDAY), written.start)
     weekday = load_calendar_names("wide", "abbreviated")[1].get(normalize(match[1])) if match else None
     if match is None or weekday is None:
         return written
@@ -202,10 +208,18 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
 
 
 def find_head_date(text: str, order: str) -> date | None:
-    """Return the day on which a document was written, by its first page; ``None`` if it does not say so.
+    """Return the day on which a document was written; ``None`` if its first page does not state it.
 
-    It ends a short line at the top; without a year, it is of the only year there. A page is a log of several days, from
-    which "yesterday" counts, if several lines consist of a day, or if a line that begins with one has such words.
+    The day is at the end of a short line near the beginning. If its year is missing, there must be exactly one year
+    near the beginning. A log of several days was not written on one day. It is recognized by several lines that
+    consist of a day, or by an entry that begins with a day and contains words such as "yesterday".
+
+    Parameters
+    ----------
+    text : str
+        Text of the first page.
+    order : str
+        Order of day and month in the document; empty if it is unknown.
 
     >>> find_head_date("Memo\\nOslo, 11 March 2024\\nYesterday the pump failed.", "")
     datetime.date(2024, 3, 11)
@@ -232,17 +246,17 @@ def find_head_date(text: str, order: str) -> date | None:
 
 
 def find_orders(text: str) -> frozenset[str]:
-    """Return the orders of day and month that the dates in a text show.
+    """Return the orders of day and month that a text shows, by unambiguous dates or by a notation such as DD/MM/YYYY.
 
     >>> find_orders("Paid 04/07/2023 and 12/25/2023."), find_orders("Dates as DD/MM/YYYY")
     (frozenset({'mdy'}), frozenset({'dmy'}))
     """
-    said = {MONTH_FIRST if match[1] else DAY_FIRST for match in _NOTATION.finditer(text)}
-    return frozenset(said | {one.order for one in find_dates(text) if one.order})
+    stated = {MONTH_FIRST if match[1] else DAY_FIRST for match in _NOTATION.finditer(text)}
+    return frozenset(stated | {one.order for one in find_dates(text) if one.order})
 
 
 def list_date_terms(text: str) -> list[str]:
-    """Return terms for a word index: one for each day and month that a text may state, and the orders that it shows.
+    """Return terms for a word index: one for each day and month that a text may mean, and its orders of day and month.
 
     >>> list_date_terms("Paid 04/13/2023.")
     ['d20230413', 'd0413', 'd202304', 'ordermdy']
@@ -266,9 +280,10 @@ def list_asked_terms(question: str) -> list[str]:
 
 
 def find_asked_dates(question: str) -> tuple[WrittenDate, ...]:
-    """Return the dates in a question; its language and its other dates decide the order of day and month.
+    """Return the dates in a question.
 
-    Words such as "next week" count from today. "The day after the meeting" has no readings.
+    The order of day and month follows from the language and the unambiguous dates of the question. Words such as
+    "next week" are relative to today. "The day after the meeting" has no readings.
     """
     return _find_asked_dates(question, get_today())
 
@@ -290,7 +305,10 @@ def _find_asked_dates(question: str, today: date) -> tuple[WrittenDate, ...]:
 
 
 def _move(written: WrittenDate, start: int, question: str, days: int) -> WrittenDate:
-    """Return the day after or before a date, which begins at ``start``; without readings after a month."""
+    """Return a date whose readings are moved by a number of days; those of a month are left out.
+
+    ``start`` is the offset in the question of the words that say so, such as "the day after".
+    """
     moved = [date(one.year or _LEAP_YEAR, *one[1:]) + timedelta(days) for one in written.readings if one.day]
     readings = tuple(
         CalendarDate(one.year and day.year, day.month, day.day)
@@ -300,7 +318,7 @@ def _move(written: WrittenDate, start: int, question: str, days: int) -> Written
 
 
 def describe_asked_days(question: str) -> list[str]:
-    """Return a sentence on each date of a question that counts from another day."""
+    """Return a sentence for the user about each relative date of a question."""
     return [
         f"{one.text[:1].upper()}{one.text[1:]}: {describe_days(one.readings)}."
         for one in find_asked_dates(question)
@@ -309,7 +327,7 @@ def describe_asked_days(question: str) -> list[str]:
 
 
 def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
-    """Return the readings of a date in a document with this order of day and month; all if the order is not known."""
+    """Return the readings of a date that fit an order of day and month; all readings if ``order`` is empty."""
     if not written.is_numeric or len(written.readings) == 1 or not order:
         return written.readings
     return (written.readings[order == MONTH_FIRST],)
@@ -318,42 +336,49 @@ def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
 def find_matching_date(
     asked: WrittenDate, text: str, document: DatesForDocument, title: str = ""
 ) -> WrittenDate | None:
-    """Return the date in a text that may be the one asked for; of several, prefer one with the same text.
+    """Return a date in a text that may be the same as a date in a question; ``None`` if there is none.
+
+    Of several dates, one that is written as in the question is preferred, then one with few readings.
 
     Parameters
     ----------
     asked : WrittenDate
+        The date in the question.
     text : str
     document : DatesForDocument
-        The document of the text.
+        Properties of the document that contains the text.
     title : str
-        Its title; a date without a year is of a year in it.
+        Title of the document. Dates without a year are taken to be in one of its years.
     """
     if not asked.readings:
         match = re.search(rf"(?<!\w){re.escape(asked.text)}(?!\w)", text, re.IGNORECASE)
         return WrittenDate(*match.span(), match[0], ()) if match else None
     wanted = read_date(asked, document.order)
     days = find_relative_dates(text, document.written_on) if document.written_on else ()
-    # A text does not say of a week on which of its days something happened.
+    # Words for several days, such as "last week", do not state one of the days.
     found = [one for one in days if len(one.readings) == 1]
-    # Most texts contain neither the number of the day nor a range, which is much faster to find out.
+    # A quick check: most texts contain neither the number of the day nor a range of numbers.
     if any(_get_hint(one.day or one.year).search(text) for one in wanted):
         found += find_dates(text)
     years = find_years(title) if found else []
-    readings = ((one, read_date(one, document.order)) for one in found)
     same = [
-        (written.text != asked.text, len(read), written)
-        for written, read in readings
-        if any(
+        (written.text != asked.text, len(readings), written)
+        for written in found
+        if (readings := read_date(written, document.order))
+        and any(
             _may_be_same(wish, one, years or _list_years(one, document.written_on))
-            for wish, one in product(wanted, read)
+            for wish, one in product(wanted, readings)
         )
     ]
     return min(same, key=lambda one: one[:2])[2] if same else None
 
 
 def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
-    """Return the years that a date without one may be of in a document: that of the document, and the nearest."""
+    """Return the years in which a date without a year may be, given the day on which the document was written.
+
+    They are the year of the document, and the year of the nearest such date. The list is empty for a date with a year,
+    and if the day of the document is unknown.
+    """
     if written_on is None or one.year:
         return []
     days = [date(written_on.year + step, one.month, 1) for step in (-1, 0, 1)]
@@ -362,11 +387,12 @@ def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
 
 @cache
 def _get_hint(number: int) -> re.Pattern[str]:
-    """Return a pattern for the day, or the last digits of the year, of a date, and for a range of numbers."""
+    """Return a pattern for a day or the last two digits of a year, and for any range of numbers."""
     return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?{_TO}\d")
 
 
 def _may_be_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:
+    """Return whether two dates may be the same, if the second one is in one of ``years`` where it states no year."""
     if asked.month != said.month or (asked.day and asked.day != said.day):
         return False
     if asked.year and not said.year:
@@ -375,25 +401,25 @@ def _may_be_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) 
 
 
 def is_dated(document: DatesForDocument, title: str) -> bool:
-    """Return whether a document as a whole is of a day or month of a question, by its title or its head."""
+    """Return whether a date of a question is the date of the whole document, or is stated in its title."""
     day = document.written_on
-    of_day = day is not None and any((day.year, day.month, day.day) in one.readings for one in document.dates)
-    return of_day or states_date(document, title)
+    is_asked_for = day is not None and any((day.year, day.month, day.day) in one.readings for one in document.dates)
+    return is_asked_for or states_date(document, title)
 
 
 def select_days(dates: AskedDates, version_id: str, title: str) -> DatesForDocument:
-    """Return the days of a question that distinguish parts of a document; none if one is the date of the whole."""
+    """Return the days of a question that distinguish parts of a document; none if one is the date of the document."""
     days = dates.days_of(version_id)
     return NO_DATES_FOR_DOCUMENT if is_dated(days, title) else days
 
 
 def states_date(document: DatesForDocument, text: str, title: str = "") -> bool:
-    """Return whether a text of a document with this title states one of the days or months of a question."""
+    """Return whether a text of a document states one of the dates of a question; see `find_matching_date`."""
     return any(find_matching_date(asked, text, document, title) for asked in document.dates)
 
 
 def contains_only_exchanged_date(document: DatesForDocument, text: str) -> bool:
-    """Return whether a text states no date of a question, but one with its day and month exchanged."""
+    """Return whether a text contains a date of a question only with day and month exchanged."""
     exchanged = [
         replace(asked, readings=tuple(one._replace(month=one.day, day=one.month) for one in readings))
         for asked in document.dates
@@ -403,14 +429,12 @@ def contains_only_exchanged_date(document: DatesForDocument, text: str) -> bool:
 
 
 def blank_dates(question: str, dates: Iterable[WrittenDate]) -> str:
-    """Return a question with blanks instead of some of its dates."""
-    for one in dates:
-        question = question[: one.start] + " " * (one.end - one.start) + question[one.end :]
-    return question
+    """Return a question in which some of its dates are replaced by blanks."""
+    return blank_spans(question, ((one.start, one.end) for one in dates))
 
 
 def write_dates_as(question: str, document: DatesForDocument, text: str, title: str = "") -> str:
-    """Return a question with its dates as a text writes them, since the reading model does not compare dates.
+    """Return a question with its dates in the notation of a text, because the answerability model cannot compare dates.
 
     >>> asked = "What was paid on 7 April 2023?"
     >>> write_dates_as(asked, DatesForDocument(find_asked_dates(asked), "mdy"), "Paid 04/07/2023: 12 euros.")
@@ -423,9 +447,17 @@ def write_dates_as(question: str, document: DatesForDocument, text: str, title: 
 
 
 def describe_reading(dates: DatesForDocument, text: str, name: str, title: str) -> list[str]:
-    """Return a sentence on how the dates of a question are read in a text with a title, if there is a doubt.
+    """Return sentences for the user about dates of a question whose meaning in a text is uncertain.
 
-    Day and month may be exchanged, or the text may not say of which year a day is.
+    The order of day and month, or the year, can be uncertain.
+
+    Parameters
+    ----------
+    dates : DatesForDocument
+        The dates of the question, and properties of the document.
+    text : str
+    name, title : str
+        Name and title of the document.
 
     >>> dates = DatesForDocument(find_asked_dates("What was paid on 7 April 2023?"))
     >>> describe_reading(dates, "Paid 04/07/2023: 12 euros.", "log.pdf", "")

@@ -1,4 +1,4 @@
-"""The names of months, and years in texts."""
+"""Patterns of years, months and quarters, and the years in a text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
 _FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
-# With one of these words, a date in a question stands for other days as well.
+# Words with which a date in a question stands for a period, as in "after 1 May".
 OPEN_PERIOD = re.compile(
     r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
     r"entre|desde|después|antes|hasta)(?!\w)",
     re.IGNORECASE,
 )
-_LAST_OF_WINTER = 2
-# A quarter as written in column headers, such as "Q2".
+_FEBRUARY = 2
+# A quarter as it is written in column headers, such as "Q2".
 QUARTER = r"Q[1-4]"
-# The name of a month, or its first three letters, or "Sept".
+# The English name of a month, its first three letters, or "Sept".
 MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?:tember)", "(?:t(?:ember)?)")
 
 
 def find_years(text: str) -> list[str]:
-    """Return the years from 1900 to 2099 in a text, each once; "FY22" is 2022.
+    """Return the distinct years from 1900 to 2099 in a text; "FY22" is 2022.
 
     >>> find_years("Sales in 2021, FY22 and FY2023")
     ['2021', '2023', '2022']
@@ -35,16 +35,16 @@ def find_years(text: str) -> list[str]:
 
 
 def list_fiscal_years(year: int, month: int) -> frozenset[int]:
-    """Return the years after which a fiscal year that ends in this month may be named.
+    """Return the years that can be the name of a fiscal year, given the year and the month in which it ends.
 
-    One that ends in January or February has the name of this year or of the year before.
+    A fiscal year that ends in January or February can have the name of that year or of the year before.
 
     >>> sorted(list_fiscal_years(2023, 1)), sorted(list_fiscal_years(2023, 6))
     ([2022, 2023], [2023])
     """
-    return frozenset((year, year - 1) if month <= _LAST_OF_WINTER else (year,))
+    return frozenset((year, year - 1) if month <= _FEBRUARY else (year,))
 
 
 def is_year(text: str) -> bool:
-    """Return whether a text is written like a year from 1000 to 2099."""
+    """Return whether a text is a year from 1000 to 2099."""
     return re.fullmatch(ANY_YEAR, text) is not None

@@ -1,4 +1,4 @@
-"""Words of a language, from the dictionaries of pyspellchecker."""
+"""Dictionaries of languages, from pyspellchecker."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import cache
 
 @cache
 def load_words(language: str) -> frozenset[str]:
-    """Return the words of a language in lower case, without compounds with hyphens; none if it has no dictionary.
+    """Return the words of a language in lower case; empty if there is no dictionary for the language.
 
-    ``language`` is a code of `detect_language`, in which an empty text stands for English.
+    ``language`` is a code as returned by `detect_language`, where an empty code stands for English. The dictionaries
+    contain no words with hyphens.
     """
     from spellchecker import SpellChecker
 

@@ -1,7 +1,6 @@
-"""Closed word classes of English, for parsing a question without a model.
+"""Closed word classes of English, for parsing questions without a model.
 
-A closed class, such as the prepositions, gains no new words, so its list need not be fitted to data. The lists contain
-English words, so questions in other languages contain few of them.
+A closed class, such as the prepositions, gains no new words, so that its members can be listed completely.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# A word, possibly with punctuation in it, as in "10-K", "AT&T" and "Poland's".
+# A word, which can contain punctuation, as in "10-K", "AT&T" and "Poland's".
 _WORD = re.compile(r"[^\W_]+(?:[.&/’'-][^\W_]+)*")
 _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
@@ -58,7 +57,7 @@ FUNCTION_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word as written, with its offsets; ``word`` is in lower case and has no contraction or genitive ending."""
+    """A word of a text: ``text`` as it is written, and ``word`` in lower case without an ending such as "'s"."""
 
     text: str
     word: str
@@ -67,13 +66,13 @@ class Token:
 
     @property
     def stem_end(self) -> int:
-        """End offset of the word without its contraction or genitive ending."""
+        """End offset of the word without an ending such as "'s"."""
         return self.start + len(self.word)
 
     @property
     def is_function_word(self) -> bool:
         """Whether the word is a function word, such as "the" or "of"."""
-        # "IT" and "WHO" in capitals are names. A single capital letter may be an "A" that begins a sentence.
+        # "IT" and "WHO" in capitals are names, but a single capital letter can be an "A" that begins a sentence.
         return self.word in FUNCTION_WORDS and not (len(self.text) > 1 and self.text.isupper())
 
 
@@ -83,7 +82,4 @@ def split_tokens(text: str) -> list[Token]:
     >>> [token.word for token in split_tokens("What's Poland's GDP?")]
     ['what', 'poland', 'gdp']
     """
-    found = []
-    for match in _WORD.finditer(text):
-        found.append(Token(match[0], _CONTRACTION.sub("", match[0]).lower(), match.start(), match.end()))
-    return found
+    return [Token(match[0], _CONTRACTION.sub("", match[0]).lower(), *match.span()) for match in _WORD.finditer(text)]

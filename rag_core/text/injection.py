@@ -1,12 +1,10 @@
 """Detection of prompt injection: sentences in a document that give instructions to a language model.
 
-The patterns match typical instructions (ignore your rules, play a role, answer only this way, load or send
-something). Before matching, obfuscation is removed: invisible characters, look-alike letters, tag characters and
-compatibility forms. Only common wordings are found. Instructions in other wordings stay in the prompt as data, and the
-answer is still checked against its sources.
+The patterns match common wordings of typical instructions (ignore your rules, play a role, answer only this way, load
+or send something). Before matching, obfuscation is removed: invisible characters, look-alike letters, tag characters
+and compatibility forms. Instructions in other wordings are not found; they stay in the prompt as data.
 
-RE2 matches all patterns in one pass. Its run time is linear in the length of the text, so no document can make matching
-slow.
+RE2 matches all patterns in one pass, in a time that is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ import re2
 
 from rag_core.text.sentences import find_sentence_spans
 
+# Replaces an instruction in the prompt of a model.
 LEFT_OUT = "(A sentence that reads like an instruction to a model was left out here.)"
 
 # Letters, mostly Cyrillic and Greek, and the ASCII characters that they look like. The source is the list of
@@ -29,10 +28,9 @@ _LOOKALIKES = str.maketrans(
     "a6bredhijlkmoonpqrstywxcABE3IJKMHOPQSTYWXCoaivkptuxABEZHIKMNOPTYXgil",
 )
 _TAG = re.compile("[\U000e0020-\U000e007e]")
-_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _BLANKS = re.compile(r"[^\S\n]+")
-# Characters that hide text from readers: directional overrides display letters in another order, and tag characters are
-# invisible. Ordinary right-to-left text needs no overrides.
+# Characters that hide text from readers: directional overrides, which display letters in another order and which
+# ordinary right-to-left text does not need, and invisible tag characters.
 _HIDING = re.compile("[\u202d\u202e\U000e0020-\U000e007f]")
 
 _DROP = r"(?:ignore|disregard|forget|(?:do not|don't) (?:follow|obey|heed))"
@@ -96,10 +94,10 @@ _PATTERNS = (
 
 
 def find_instructions(text: str) -> list[tuple[int, int]]:
-    """Return the spans of sentences that read like instructions to a model, in order; adjacent spans are merged.
+    """Return the spans of sentences that read like instructions to a model, in text order. Adjacent spans are merged.
 
-    Two adjacent sentences are included if they match only as one text, since a full stop may split an instruction. A
-    sentence with characters that hide text from readers is included as well.
+    Sentences with characters that hide text from readers are included. So are two adjacent sentences that form an
+    instruction together, because a full stop can be inserted into an instruction.
     """
     if not contains_instructions(text):
         return []
@@ -126,32 +124,27 @@ def contains_instructions(text: str) -> bool:
 def remove_obfuscation(text: str) -> str:
     """Return the text as a model may read it, with tag characters decoded and invisible characters removed."""
     if not text.isascii():
-        shown = _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text)
-        text = _NON_ASCII.sub(_visible, unicodedata.normalize("NFKC", shown)).replace("’", "'")
+        decoded = unicodedata.normalize("NFKC", _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text))
+        text = "".join(char for char in decoded if unicodedata.category(char) != "Cf").replace("’", "'")
     return _BLANKS.sub(" ", text)
-
-
-def _visible(character: re.Match[str]) -> str:
-    return "" if unicodedata.category(character[0]) == "Cf" else character[0]
 
 
 def _matches_instruction(text: str) -> bool:
     if _HIDING.search(text):
         return True
     plain = remove_obfuscation(text)
-    # Match the text with look-alike letters replaced as well, because they may spell Latin words. In ordinary text of
-    # another script, the replacement creates no instruction.
+    # Look-alike letters can spell Latin words. Replacing them does not create instructions in text of other scripts.
     readings = {plain.casefold(), plain.translate(_LOOKALIKES).casefold()}
-    return any(_patterns().Match(one.encode("utf-8", "replace")) for one in readings)
+    return any(_compile_patterns().Match(one.encode("utf-8", "replace")) for one in readings)
 
 
 @cache
-def _patterns() -> re2.Set:
+def _compile_patterns() -> re2.Set:
     options = re2.Options()
     options.dot_nl = True
     patterns = re2.Set.SearchSet(options)
     for pattern in _PATTERNS:
-        # In RE2, \w matches only ASCII characters, so it is replaced by a class of all letters and digits.
+        # In RE2, \w matches only ASCII characters. The class matches all letters and digits.
         patterns.Add(pattern.replace(r"\w", r"[\pL\pN_]"))
     patterns.Compile()
     return patterns

@@ -1,4 +1,4 @@
-"""Detection of a text's language."""
+"""Detect the language of a text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 from rag_core.text.normalize import normalize
 
-# The codes of the languages in which dates, numbers and units are read.
+# Codes of the languages in which dates, numbers and units are parsed.
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
-# The languages that are detected. Others would be confused with them in short texts.
+# Codes of the languages that are detected. With more languages, short texts would be confused more often.
 _DETECTED = (
     *LANGUAGES,
     *("ar", "bg", "ca", "cs", "da", "el", "fa", "fi", "he", "hi", "hr", "hu", "id", "ja", "ko", "no", "pl", "ro", "ru"),
     *("sk", "sl", "sv", "th", "tr", "uk", "vi", "zh"),
 )
-# A language with a lower probability is in doubt, as for names and codes.
-_LEAST_PROBABILITY = 0.8
-# Number of characters that are read, because more hardly change the result but take time.
-_CHARS_READ = 600
-# A "Yes" or "No" that precedes a statement and is not part of it.
+# Minimum probability of a detected language. Names and codes, for example, have no certain language.
+_MIN_PROBABILITY = 0.8
+# Number of characters that are classified; more take time and hardly change the result.
+_MAX_CHARS = 600
+# A "Yes" or "No" before a statement, in seven languages, with its punctuation.
 INTERJECTION = re.compile(
     r"[\s*_\"'“„«]*\b(?:yes|no|ja|nein|oui|non|sí|si|sì)\b[*_\"'”“»]*\s*[,.:;!–—-]+[*_]*(?:\s+(?!\d)|$)", re.IGNORECASE
 )
-# The most frequent words of languages whose function words `tokenize` does not know.
+# Frequent words of German, French, Spanish, Italian and Dutch. `tokenize` knows only the function words of English.
 _FREQUENT_WORDS = frozenset(
     normalize(
         "a aan al alla als am anche au aucun aucune auf aus aux avec bei bij ce ces cette che chez ci como con da "
@@ -42,13 +42,13 @@ _FREQUENT_WORDS = frozenset(
 
 
 def is_frequent_word(word: str) -> bool:
-    """Return whether a normalized word is a frequent one of German, French, Spanish, Italian or Dutch."""
+    """Return whether a normalized word is a frequent word of German, French, Spanish, Italian or Dutch."""
     return word in _FREQUENT_WORDS
 
 
 @lru_cache(maxsize=2000)
 def detect_language(text: str) -> str:
-    """Return the language code of a text; empty for English and in doubt.
+    """Return the language code of a text; empty for English, and if the language is uncertain.
 
     >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')
@@ -58,7 +58,7 @@ def detect_language(text: str) -> str:
 
 
 def name_language(text: str) -> str:
-    """Return the English name of a text's language; empty in doubt.
+    """Return the English name of a text's language; empty if the language is uncertain.
 
     >>> name_language("Das Rauchen ist nicht gestattet."), name_language("A B C")
     ('German', '')
@@ -70,7 +70,7 @@ def name_language(text: str) -> str:
 
 
 def languages_differ(text: str, source: str) -> bool:
-    """Return whether two texts differ in language; false if one of the languages is in doubt."""
+    """Return whether two texts are in different languages or scripts; false if a language is uncertain."""
     if _is_latin(text) != _is_latin(source):
         return True
     language, other = _classify(text), _classify(source)
@@ -79,16 +79,16 @@ def languages_differ(text: str, source: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def _classify(text: str) -> str:
-    """Return the language code of a text by naive Bayes over its byte sequences, or an empty text in doubt.
+    """Return the language code of a text, by naive Bayes over byte n-grams; empty if the language is uncertain.
 
     The model is that of Lui and Baldwin, "langid.py: An off-the-shelf language identification tool", ACL 2012.
     """
-    read = text[:_CHARS_READ]
-    if not any(map(str.isalpha, read)):
+    head = text[:_MAX_CHARS]
+    if not any(map(str.isalpha, head)):
         return ""
-    # Text in capitals is rare in what the model was trained on.
-    code, probability = _load_classifier().classify(read.lower() if read.isupper() else read)
-    return str(code) if probability >= _LEAST_PROBABILITY else ""
+    # The training data of the model contains little text in capitals.
+    code, probability = _load_classifier().classify(head.lower() if head.isupper() else head)
+    return str(code) if probability >= _MIN_PROBABILITY else ""
 
 
 @cache

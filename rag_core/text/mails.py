@@ -1,4 +1,7 @@
-"""Printed mails in the text of a page: their header lines, and lines such as "On 3 May 2021, Anna Berg wrote:"."""
+"""Find printed mails in the text of a page.
+
+A mail begins with header lines, or with an attribution line such as "On 3 May 2021, Anna Berg wrote:".
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,19 @@ from email.message import Message
 from functools import lru_cache
 from itertools import pairwise
 
-# The labels of mail programs in English, German, French and Spanish.
-_KINDS = {
+# Labels of header fields in English, German, French and Spanish. Fields of recipients have an empty kind.
+_LABELS = {
     "from": ("from", "von", "de"),
     "when": ("date", "datum", "fecha", "sent", "gesendet", "envoyé", "enviado el", "enviado"),
     "subject": ("subject", "betreff", "objet", "asunto"),
     "": ("to", "an", "à", "para", "cc", "bcc", "copie", "kopie"),
 }
 _LABELLED = re.compile(
-    rf"[>|* \t]*(?P<label>{'|'.join(label for labels in _KINDS.values() for label in labels)})"
+    rf"[>|* \t]*(?P<label>{'|'.join(label for labels in _LABELS.values() for label in labels)})"
     r"[* \t\u00a0]*:[* \t]*(?P<value>[^\n]*)",
     re.IGNORECASE,
 )
-# The sender and the date in one line, as in printed pages of a web mailer.
+# The sender and the date in one line, as web mailers print them.
 _SENDER = re.compile(r"[^\n<>:]{2,60}<[^<>\s]+@[^<>\s]+>[^\n<>]*\d[^\n<>]*")
 _ATTRIBUTION = re.compile(
     r"^[> \t]*(?P<line>(?:On|Am|Le|El)\s(?=[^:]*\d)[^\n]{4,160}?(?:\n[^\n]{1,100}?)?"
@@ -32,17 +35,24 @@ _ATTRIBUTION = re.compile(
 _LINE = re.compile(r"[^\n]+")
 _ADDRESS = re.compile(r"\s*(?:<[^<>\s]*>|\[mailto:[^\]]*\])")
 _QUOTED, _NEXT_PARAGRAPH = re.compile(r"\s*>"), re.compile(r"\n\s*\n\s*(?=\S)")
-# Maximum lines between two header fields; a long recipient list continues on these lines.
+# Maximum number of lines without a label between two header fields, such as further lines of a list of recipients.
 _MAX_BETWEEN = 2
-_LONGEST_HEADING, _LONGEST_TITLE = 80, 120
+# Maximum numbers of characters.
+_MAX_HEADING, _MAX_TITLE = 80, 120
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail, or a part of one, in the text of a page.
+    """A mail, or a part of one, in the text of a page. It ends where the next one starts.
 
-    It ends before the next one. ``body`` is the end of its header, and ``heading`` says who wrote it and when; it is
-    empty if this page does not say so.
+    Attributes
+    ----------
+    start : int
+        Offset of the header in the text of the page.
+    body : int
+        Offset of the text after the header; equal to ``start`` without a header.
+    heading : str
+        The sender and the date; empty if this page does not state them.
     """
 
     start: int
@@ -50,12 +60,13 @@ class Mail:
     heading: str
 
 
-# A question looks for the mails of a page once for each excerpt.
+# Cached, because the mails of a page are needed once for each excerpt of an answer.
 @lru_cache(maxsize=64)
 def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
-    """Return the mails of a page in order.
+    """Return the mails in the text of a page, in order.
 
-    On the first page of a document, a short title above the first mail belongs to it.
+    If ``is_first`` says that the page is the first one of its document, a short title above the first mail belongs to
+    this mail.
 
     >>> [mail.heading for mail in find_mails("From: Anna Berg <a@b.org>\\nDate: 3 May 2021\\n\\nIt leaks.")]
     ['From: Anna Berg, Date: 3 May 2021']
@@ -63,39 +74,40 @@ def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
     attributions = [Mail(match.start(), match.end(), _shorten(match["line"])) for match in _ATTRIBUTION.finditer(text)]
     found = sorted([*_find_headers(text), *attributions], key=lambda mail: mail.start)
     title = text[: found[0].start] if is_first and found else ""
-    if 0 < len(title.strip()) <= _LONGEST_TITLE:
+    if 0 < len(title.strip()) <= _MAX_TITLE:
         found[0] = replace(found[0], start=len(title) - len(title.lstrip()))
     mails: list[Mail] = []
-    outer = ""
+    # The heading of the mail that quotes others. Its text can continue after a quoted mail.
+    outer_heading = ""
     for mail, following in pairwise([*found, Mail(len(text), len(text), "")]):
         mails.append(mail)
         end = _find_quote_end(text, mail.body, following.start) if mail in attributions else None
         if end is not None:
-            mails.append(Mail(end, end, outer))
+            mails.append(Mail(end, end, outer_heading))
         elif mail not in attributions:
-            outer = mail.heading
+            outer_heading = mail.heading
     return tuple(mails)
 
 
-def find_mail_at(mails: Sequence[Mail], place: int) -> Mail | None:
-    """Return the mail that contains a place in the text of the page."""
-    return next((mail for mail in reversed(mails) if mail.start <= place), None)
+def find_mail_at(mails: Sequence[Mail], offset: int) -> Mail | None:
+    """Return the mail that contains an offset in the text of the page; ``None`` if no mail does."""
+    return next((mail for mail in reversed(mails) if mail.start <= offset), None)
 
 
-def find_header(text: str, place: int, *, is_first: bool = False) -> tuple[int, int] | None:
-    """Return the span of the header above a place in a mail; `None` if the mail has none above it."""
+def find_header(text: str, offset: int, *, is_first: bool = False) -> tuple[int, int] | None:
+    """Return the span of the header of the mail at an offset; ``None`` if there is no header before the offset."""
     mails = find_mails(text, is_first=is_first)
-    mail = find_mail_at(mails, place)
+    mail = find_mail_at(mails, offset)
     if mail is not None and mail.start == mail.body and mail.heading:
         mail = next(one for one in mails if one.heading == mail.heading)
-    if mail is None or mail.start == mail.body or mail.start >= place:
+    if mail is None or mail.start == mail.body or mail.start >= offset:
         return None
-    return mail.start, min(mail.body, place)
+    return mail.start, min(mail.body, offset)
 
 
 @dataclass(slots=True)
 class _HeaderLine:
-    """A line of a mail's header; ``kind`` is empty for recipients, and ``label`` if the line has no label."""
+    """A line of a mail's header. ``kind`` is a key of `_LABELS`; ``label`` is empty if the line has no label."""
 
     start: int
     end: int
@@ -111,7 +123,8 @@ def _find_headers(text: str) -> Iterator[Mail]:
         line = _parse_line(match)
         if line is None and block and between < _MAX_BETWEEN:
             between += 1
-            if not block[-1].value:  # the value is in the line below its label
+            # If a label has no value in its line, the value is in the next line.
+            if not block[-1].value:
                 block[-1].value, block[-1].end = match[0].strip(), match.end()
             continue
         if line is None or line.kind == "from":
@@ -124,14 +137,15 @@ def _find_headers(text: str) -> Iterator[Mail]:
 
 def _parse_line(line: re.Match[str]) -> _HeaderLine | None:
     if match := _LABELLED.fullmatch(line[0]):
-        kind = next((kind for kind, labels in _KINDS.items() if match["label"].casefold() in labels), "")
+        kind = next((kind for kind, labels in _LABELS.items() if match["label"].casefold() in labels), "")
         return _HeaderLine(line.start(), line.end(), kind, match["label"], match["value"].strip())
     return _HeaderLine(line.start(), line.end(), "from", "", line[0]) if _SENDER.fullmatch(line[0]) else None
 
 
 def _build_mail(block: Sequence[_HeaderLine]) -> Iterator[Mail]:
+    """Yield the mail with a header of these lines, or nothing if they are not the header of a mail."""
     values = {line.kind: line for line in reversed(block) if line.kind and line.value}
-    # Forms of travels and invoices say from whom, to whom and when as well.
+    # Travel forms and invoices have fields such as "From", "To" and "Date" as well.
     is_mail = any(line.kind == "subject" or "@" in line.value for line in block)
     if len(block) > 1 and "from" in values and is_mail:
         named = [values[kind] for kind in ("from", "when") if kind in values]
@@ -140,22 +154,23 @@ def _build_mail(block: Sequence[_HeaderLine]) -> Iterator[Mail]:
 
 
 def _find_quote_end(text: str, start: int, end: int) -> int | None:
-    """Return where the paragraphs with ">" after a place end; `None` if no such paragraph follows."""
+    """Return the offset of the first paragraph without ">" after paragraphs with ">"; ``None`` if there is none."""
     if not _QUOTED.match(text, start):
         return None
     paragraphs = (match.end() for match in _NEXT_PARAGRAPH.finditer(text, start, end))
-    return next((place for place in paragraphs if start < place and not _QUOTED.match(text, place)), None)
+    return next((offset for offset in paragraphs if start < offset and not _QUOTED.match(text, offset)), None)
 
 
 def _shorten(line: str) -> str:
     bare = _ADDRESS.sub("", line)
     line = " ".join((bare if bare.strip(" :") else line).split())
-    return line if len(line) <= _LONGEST_HEADING else line[: _LONGEST_HEADING - 1].rstrip() + "…"
+    return line if len(line) <= _MAX_HEADING else line[: _MAX_HEADING - 1].rstrip() + "…"
 
 
 def read_mail_field(message: Message, name: str) -> str:
-    """Return the decoded value of a field of a mail; empty if it is missing or cannot be decoded."""
+    """Return the decoded value of a field of a mail; empty if the field is missing or cannot be decoded."""
     try:
         return str(message.get(name, "")).encode("utf-8", "replace").decode()
     except (ValueError, LookupError, AttributeError, TypeError, MessageError):
-        return ""  # the parser of fields fails in many ways on invalid ones
+        # `email` raises many kinds of errors for invalid fields.
+        return ""

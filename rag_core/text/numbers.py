@@ -1,4 +1,4 @@
-"""Parsing of numbers and dates: ``1,749``, ``$1.7 billion``, ``5 per cent``, ``17th``, ``1754–63``."""
+"""Parse numbers and the parts of dates: ``1,749``, ``$1.7 billion``, ``5 per cent``, ``17th``, ``1754–63``."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from decimal import Decimal
 from rag_core.text.dates import MONTH, MONTHS, YEAR, is_year
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, normalize
 
+# Powers of ten of scale words.
 SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6, "mio": 6,
     "billion": 9, "billions": 9, "bn": 9, "b": 9, "trillion": 12, "trillions": 12, "tn": 12,
-    # German, French, Spanish and Italian. The Spanish "miles", "mil" and "billones" are left out, because English texts
-    # use these or similar words with another meaning.
+    # German, French, Spanish and Italian. The Spanish "miles", "mil" and "billones" are left out, because they are or
+    # resemble English words of another meaning.
     "tausend": 3, "milliers": 3, "migliaia": 3, "millionen": 6, "millones": 6, "milione": 6, "milioni": 6,
     "milliarde": 9, "milliarden": 9, "mrd": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9,
     "mil millones": 9,
 }  # fmt: skip
-# "m" and "mm" are scales only beside a currency.
+# With a currency, "m" and "mm" are scale words as well.
 AMOUNT_SCALES = {"m": 6, "mm": 6} | SCALES
 CURRENCIES = {
     "$": "dollar", "us$": "dollar", "usd": "dollar", "dollars": "dollar", "dollar": "dollar", "€": "euro",
@@ -33,7 +34,7 @@ _OTHER_CODES = (
     "SGD THB TRY TWD UAH VND ZAR"
 ).split()
 CURRENCIES |= {code.casefold(): code for code in _OTHER_CODES}
-# Codes count in capitals only, because "try" is a word.
+# Currency codes are matched only in capitals, because "try" is a word.
 CURRENCY_CODE = rf"(?-i:USD|EUR|GBP|JPY|{'|'.join(_OTHER_CODES)})"
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -54,19 +55,19 @@ _GROUPED = (
     # "12,4" is a number with a decimal comma, but "1,2,3" is a list.
     r"\d+,\d{1,2}(?![\d]|,\d)|\d+(?:\.\d+)?"
 )
-# Single letters are left out and matched separately: "m" may mean metres, and "b" and "k" follow their number without
-# a blank.
+# The scale words as alternatives of a pattern. Single letters are matched separately: "m" can mean metres, and "b" and
+# "k" follow their number without a blank.
 SCALE_WORDS = "|".join(sorted((name for name in SCALES if len(name) > 1), key=len, reverse=True))
 
 
-def _digit_pattern(grouped: str) -> re.Pattern[str]:
+def _compile_digit_pattern(grouped: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<currency>US\$|[$€£¥]|\b{CURRENCY_CODE}\b)?\s?(?<![\w.,])(?P<number>{grouped}|\.\d+)"
         r"(?P<suffix>st|nd|rd|th|s|k|m|mn|bn|b|tn|M|K|B)?(?![A-Za-z]|\d)"
     )
 
 
-_DIGITS, _DIGITS_OR_SPACED = _digit_pattern(_GROUPED), _digit_pattern(f"{_SPACED}|{_GROUPED}")
+_DIGITS, _DIGITS_OR_SPACED = _compile_digit_pattern(_GROUPED), _compile_digit_pattern(f"{_SPACED}|{_GROUPED}")
 _AFTER = re.compile(
     rf"[\s\u00a0-]{{0,2}}(?P<scale>(?:{SCALE_WORDS}|m)\b)?\.?"
     r"[\s\u00a0-]{0,2}"
@@ -75,22 +76,22 @@ _AFTER = re.compile(
     rf"(?:(?:d['’]|de\s|di\s)?(?P<currency>dollars?\b|euros?\b|yen\b|usd\b|eur\b|gbp\b|{CURRENCY_CODE}\b|[€£](?!\s?\d)))?",
     re.I,
 )
-# Superscript digits between a figure and its unit are footnote marks. Only after the number 10 are they an exponent.
+# Superscript digits after a figure. They are footnote marks, except for an exponent after the number 10.
 _RAISED = re.compile(rf"[{SUPERSCRIPT_DIGITS}]+(?:,[{SUPERSCRIPT_DIGITS}]+)*")
 _POWER = re.compile(rf"[{SUPERSCRIPT_DIGITS}]{{1,2}}")
 _BELOW_HUNDRED = (
     rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join([*_UNITS[1:10], *_ORDINALS[1:10]])})|"
     rf"{'|'.join(word for word, value in _SPELLED.items() if value)})\b"
 )
-# The number after "hundred" is added to it, unless another "hundred" follows: "one hundred and two hundred" are two.
+# "hundred" and the number that is added to it. Before another "hundred", the number is separate: "one hundred and two
+# hundred" are two numbers.
 _HUNDRED = rf"hundred\b(?:[\s-](?:and\s)?(?>{_BELOW_HUNDRED})(?![\s-]hundred\b))?"
 _WORDS = re.compile(rf"\b(?:{_BELOW_HUNDRED}(?:[\s-]{_HUNDRED})?|{_HUNDRED}|zero(?:th)?\b)", re.I)
 _AND = re.compile(r"\s(and\s)?", re.I)
 _ORDINAL_END = re.compile(rf"\b(?:{'|'.join([*_ORDINALS, 'twentieth', 'thirtieth'])})$", re.I)
 _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-# "07/01/2023" is a day in July in America and a day in January elsewhere. In a date with full stops, the month comes
-# second, if it can.
+# "07/01/2023" is in July in America and in January elsewhere. With full stops, the month is second if possible.
 _NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
 _DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
 _DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
@@ -101,21 +102,23 @@ _RANGE = re.compile(r"\s?(?:-|–|\.{2,3}|…|to|and|or|auf|bis|à|a|,)\s?")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number or a part of a date.
+    """A number or a part of a date in a text.
 
     Attributes
     ----------
     start, end : int
         Character span, including the scale word, percent sign and currency.
+    text : str
+        The text of the span.
     values : frozenset[Decimal]
-        Possible values; several if the notation is ambiguous, as in ``1.749`` and ``88 m``.
+        Possible values, multiplied by the scale. Ambiguous notations, such as ``1.749`` and ``88 m``, have several.
     kind : str
-        ``""``, ``percent``, ``month`` or ``decade``; only numbers of the same kind are equal.
+        ``percent``, ``month``, ``decade``, or empty for other numbers.
     currency : str
-        ``dollar``, ``euro``, ``pound``, ``yen`` or an ISO 4217 code such as ``SEK``; empty if the text names none.
+        ``dollar``, ``euro``, ``pound``, ``yen`` or an ISO 4217 code such as ``SEK``; empty without a currency.
     power : int
-        The power of ten of its scale word, which ``values`` include. The scale of a table, such as "in millions",
-        applies only to a number without one.
+        Power of ten of the scale word, such as 6 for "million"; 0 without a scale word. The scale of a table, such as
+        "in millions", applies only to numbers whose ``power`` is 0.
     """
 
     start: int
@@ -130,8 +133,13 @@ class Number:
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     """Return the numbers of a text, in order.
 
-    In a range such as "3 to 5 %", the first number is a percentage as well. With ``spaced``, a blank may separate
-    thousands, so that ``94 000`` is one number.
+    In a range such as "3 to 5 %", the first number is a percentage as well.
+
+    Parameters
+    ----------
+    text : str
+    spaced : bool
+        Whether a blank can separate thousands, so that ``94 000`` is one number.
     """
     dates = list(_parse_dates(text))
     dated = {one.start for one in dates}
@@ -147,10 +155,16 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
 
 
 def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset(), *, rounded: bool = False) -> bool:
-    """Return whether the number of a statement equals that of a source, or, if ``rounded``, is a rounded form of it.
+    """Return whether the number of a statement equals that of a source, in kind and, if both have one, in currency.
 
-    The kinds must be equal, and the currencies must be equal if both numbers have one. ``scales`` are the powers of ten
-    of the source's tables.
+    Parameters
+    ----------
+    said, source : Number
+        The number of the statement and that of the source.
+    scales : frozenset of int
+        Powers of ten of the source's tables, such as 6 for "in millions".
+    rounded : bool
+        Whether the statement may round the number of the source.
     """
     if said.kind != source.kind or (said.currency and source.currency and said.currency != source.currency):
         return False
@@ -159,10 +173,11 @@ def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozens
         values |= {value.scaleb(scale) for value in source.values for scale in scales}
     if said.values & values:
         return True
-    return rounded and any(_rounds(value, one) for value in values for one in said.values)
+    return rounded and any(_is_rounded(one, value) for value in values for one in said.values)
 
 
-def _rounds(value: Decimal, rounded: Decimal) -> bool:
+def _is_rounded(rounded: Decimal, value: Decimal) -> bool:
+    """Return whether a number may be a rounded form of a value: at most 10 % and one unit of its last digit away."""
     if not rounded or not value:
         return False
     digits = len(rounded.normalize().as_tuple().digits)
@@ -172,7 +187,7 @@ def _rounds(value: Decimal, rounded: Decimal) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What follows a figure: a scale word, a percent sign and a currency, with the ends of the scale and of all."""
+    """The scale word, percent sign and currency after a figure, with the end offsets of the scale word and of all."""
 
     scale_end: int
     end: int
@@ -196,12 +211,12 @@ def _parse_digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
         suffix = match["suffix"] or ""
         start = match.start() + len(match[0]) - len(match[0].lstrip())
         end = match.end() if raised and unit.end == raised.end() else unit.end
-        mantissas = _values(match["number"])
+        mantissas = _parse_figure(match["number"])
         if raised and match["number"] == "10" and _POWER.fullmatch(raised[0]):
             mantissas = frozenset({Decimal(1).scaleb(int(unicodedata.normalize("NFKC", raised[0])))})
         powers = {SCALES.get(suffix.casefold()) or SCALES.get(unit.scale, 0)}
         if unit.scale == "m" or suffix in ("m", "M"):
-            # "m" means metres or millions.
+            # "m" means millions with a currency, and otherwise metres or millions.
             powers = {6} if match["currency"] else {0, 6}
         yield Number(
             start,
@@ -214,28 +229,26 @@ def _parse_digits(text: str, pattern: re.Pattern[str]) -> Iterator[Number]:
         )
 
 
-def _values(written: str) -> frozenset[Decimal]:
+def _parse_figure(written: str) -> frozenset[Decimal]:
+    """Return the possible values of a figure with decimal and thousands separators."""
     plain = re.sub(r"\s", "", written)
     if re.fullmatch(r"\d+,\d{1,2}", plain):
         return frozenset({Decimal(plain.replace(",", "."))})
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
         continental = Decimal(plain.replace(".", "").replace(",", "."))
-        return (
-            frozenset({continental, Decimal(plain)})
-            if plain.count(".") == 1 and "," not in plain
-            else frozenset({continental})
-        )
+        is_ambiguous = plain.count(".") == 1 and "," not in plain
+        return frozenset({continental, Decimal(plain)} if is_ambiguous else {continental})
     return frozenset({Decimal(plain.replace(",", ""))})
 
 
 def _parse_spelled(text: str) -> list[Number]:
     found: list[Number] = []
-    # Of the number before, as "two thousand" in "two thousand five hundred": the power of ten of its scale word, and
-    # where this word ends.
+    # The power of ten of the previous number's scale word, and the end of this word. The previous number can be a part
+    # of the next one, such as "two thousand" of "two thousand five hundred".
     last = scale_end = 0
     for match in _WORDS.finditer(text):
         total = 0
-        # The dotless i of Turkish also matches "i" if letter case is ignored.
+        # If letter case is ignored, the pattern also matches the dotless i of Turkish.
         for word in re.findall(r"[a-z]+", normalize(match[0]).replace("ı", "i")):
             if word == "hundred":
                 total = max(total, 1) * 100
@@ -244,7 +257,7 @@ def _parse_spelled(text: str) -> list[Number]:
         unit = _parse_unit(text, match.end())
         power = SCALES.get(unit.scale, 0)
         value, start, kept = Decimal(total).scaleb(power), match.start(), power
-        # In "two million first-time buyers" and "two thousand three-bedroom flats", the second word is no part.
+        # The second number is separate in "two million first-time buyers" and "two thousand three-bedroom flats".
         is_part = not re.match(r"-[^\W\d_]", text[match.end() :]) and not _ORDINAL_END.search(match[0])
         joint = _AND.fullmatch(text, scale_end, start) if last and is_part else None
         # English has "and" only before the last two digits: "two thousand and five", but "two thousand five hundred".
@@ -267,6 +280,7 @@ def _parse_spelled(text: str) -> list[Number]:
 
 
 def _parse_dates(text: str) -> Iterator[Number]:
+    """Yield the parts of the dates in a text, and the years of periods such as "1754–63"."""
     for match in _ISO.finditer(text):
         for group, kind in ((1, ""), (2, "month"), (3, "")):
             yield Number(match.start(group), match.end(group), match[group], frozenset({Decimal(match[group])}), kind)
@@ -295,14 +309,14 @@ def _parse_dates(text: str) -> Iterator[Number]:
 
 def _create_month(match: re.Match[str], group: int) -> Number:
     name = match[group].casefold()
-    month = next(at for at, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
+    month = next(number for number, english in enumerate(MONTHS, 1) if english.startswith(name[:3]))
     return Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 
 def _as_range(text: str, one: Number, following: Number) -> Number:
-    """Return a number as a percentage if it begins a range of percentages, as in "3 to 5 %"; else unchanged.
+    """Return a number as a percentage if it begins a range of percentages, such as "3 to 5 %"; else unchanged.
 
-    A year before a comma or "and" begins no range: "In 2020, 5 % were sold".
+    A year before a comma or "and" does not begin a range, as in "In 2020, 5 % were sold".
     """
     if one.kind or one.currency or one.power or following.kind != "percent":
         return one

@@ -1,4 +1,4 @@
-"""The table of contents of a document, from the headings of its pages."""
+"""Build the outline of a document from the headings of its pages."""
 
 from __future__ import annotations
 
@@ -9,35 +9,29 @@ from rag_core.text.scales import parse_scale
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import OutlineEntry, Page, PageHeading
 
-# Most characters of a heading; a longer title of a bookmark is a sentence.
+# Maximum number of characters of a heading. PDF bookmarks can have longer titles, which are sentences.
 MAX_HEADING = 80
 _FINAL_BRACKETS = re.compile(r"\s*\([^()]*\)$")
 
 
 def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
-    """Return the outline of a document.
+    """Return the outline of a document, given the headings of its pages in order.
 
-    The headings come from the outline of the file and from the pages. An entry ends before the page of the next entry
-    of its level or of a higher one. Of a page that an earlier release read, only one heading is known.
-
-    Parameters
-    ----------
-    pages : sequence of PageHeading
-        The pages in order.
+    A section ends before the page on which the next section of the same or an outer level begins. Of a page that an
+    earlier release read, only one heading is known.
     """
     found: list[tuple[int, str, PageHeading]] = []
     above: list[str] = []
     for page in pages:
-        is_old = page.headings is None
         for path in [page.heading] if page.headings is None else [one.path for one in page.headings]:
             titles = [title for part in path.split(HEADING_SEPARATOR) if (title := clean_title(part))]
             if not titles:
                 continue
-            common = 0
-            while common < min(len(above), len(titles)) and above[common].casefold() == titles[common].casefold():
-                common += 1
-            # Of two headings with the same title, each has its entry.
-            first = common if is_old else min(common, len(titles) - 1)
+            is_same = [one.casefold() == other.casefold() for one, other in zip(above, titles, strict=False)]
+            common = [*is_same, False].index(False)
+            # A heading has an entry even if the previous one has the same title. Pages that an earlier release read
+            # repeat the heading of the previous page while its section continues.
+            first = common if page.headings is None else min(common, len(titles) - 1)
             found += [(level, titles[level], page) for level in range(first, len(titles))]
             above = titles
     last = pages[-1].page_index if pages else 0
@@ -50,15 +44,15 @@ def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
 
 
 def find_heading(page: Page, start: int) -> str:
-    """Return the path of the last heading of a page at or before a place, or else the heading of the page."""
+    """Return the path of the last heading of a page at or before an offset, or else the heading of the page."""
     before = (one for one in reversed(page.headings or ()) if one.start <= start and len(one.title) <= MAX_HEADING)
     return next((shorten_heading(one.path) for one in before), page.heading)
 
 
 def shorten_heading(heading: str) -> str:
-    """Return a heading of at most `MAX_HEADING` characters.
+    """Return a path of headings, shortened to `MAX_HEADING` characters.
 
-    If it is longer, the outer sections of its path are dropped first, and then its end.
+    The outer sections are dropped first. If the last heading alone is too long, its end is cut off.
     """
     parts = " ".join(heading.split()).split(HEADING_SEPARATOR)
     while len(parts) > 1 and len(HEADING_SEPARATOR.join(parts)) > MAX_HEADING:
@@ -68,7 +62,7 @@ def shorten_heading(heading: str) -> str:
 
 
 def clean_title(title: str) -> str:
-    """Return a title without a scale such as "(in millions)"; empty if it is only a scale, as "In millions"."""
+    """Return a title without a scale such as "(in millions)"; empty for a title that is only a scale."""
     title = title.strip()
     if parse_scale(title) is not None:
         title = _FINAL_BRACKETS.sub("", title)

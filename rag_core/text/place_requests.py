@@ -1,4 +1,4 @@
-"""Recognize which page, section or other place of a document a question names, by the form of its words."""
+"""Recognize the page, section or other place of a document that a question names, such as "page 6" or "§ 2.3"."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from rag_core.text.numbers import parse_numbers
 from rag_core.text.words import ALPHANUMERIC, LETTERS, stem, tokenize
 from rag_core.types.places import PlaceKind, PlaceRequest
 
-# The nouns for places in English, German, French, Spanish, Portuguese, Italian and Dutch, as regular expressions.
-# "paragraph" and "§" are sections. "tableau" precedes "table", which it begins with.
+# Regular expressions of the nouns for places in English, German, French, Spanish, Portuguese, Italian and Dutch.
+# "Paragraph" and "§" stand for sections. "tableau" must precede "table", with which it begins.
 NOUNS: dict[PlaceKind, str] = {
     "page": r"pages?|pp?\.|seiten?|s\.|p[áa]ginas?|p[áa]g\.|pagina['’]s|pagine|bladzijden?|blz\.",
     "section": (
@@ -29,14 +29,14 @@ NOUNS: dict[PlaceKind, str] = {
     "table": r"tableaux?|tables?|tabellen?|tablas?|cuadro|tabelas?|quadro|tabell[ae]|tavola|tabel",
     "figure": r"figures?|fig\.|abbildung|abb\.|figuras?|figur[ae]|figuur|afbeelding|図|图",
 }
-# Words for the place of a page in the order of pages; English ordinals and figures are parsed as numbers.
+# Ordinals by position, from 0, and -1 for the last; other English ordinals and figures are parsed as numbers.
 _POSITIONS = {
     0: r"first|erste[nrs]?|premi[èe]re|prim(?:er|eir)?a|eerste",
     1: r"second|zweite[nrs]?|deuxi[èe]me|second[ea]|segunda|tweede",
     2: r"third|dritte[nrs]?|troisi[èe]me|ter(?:c(?:er|eir)|z)a|derde",
     -1: r"last|final|letzte[nrs]?|derni[èe]re|[úu]ltima|laatste",
 }
-# Words beside the name of a place in questions that ask only for its text.
+# Stems of the words that a question contains if it only asks what the text of a place is.
 _CONTENT_STEMS = frozenset(
     map(
         stem,
@@ -57,17 +57,17 @@ _CONTENT_STEMS = frozenset(
     )
 )
 _LABEL = r"\d+(?:\.\d+)*[a-z]?(?![\w%])(?![.,]\d)|(?-i:[IVXLC]{1,7}|[ivx]{2,7}|[A-Z](?:\.\d+)*)(?![\w'’&])"
-# What may be a number in words, such as "six" or "twenty-one".
+# One or two words that can be a number, such as "six" or "twenty-one".
 SPELLED_NUMBER = rf"{LETTERS.pattern}(?:-{LETTERS.pattern})?"
 _RANGE = r"(?:\s*[-–]\s*|\s+(?:to|through|bis|à|al?|at[ée]|t/m|tot(?:\sen\smet)?)\s+)"
 _ANY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in NOUNS.items())
-# A second place after the first, which only a search for the whole question takes into account.
+# A second place after the first one. Questions that name several places are searched as a whole.
 _FURTHER = re.compile(
     r"\s*(?:,|&|\b(?:and|or|with|und|oder|mit|et|ou|y|o|e|en|of)\b)\s*(?:[^\W\d_]{1,3}\s+){0,2}"
     rf"(?:\d{{1,3}}(?!\d)|§|(?:{'|'.join(NOUNS.values())})\s*(?:{_LABEL}))",
     re.IGNORECASE,
 )
-# "Which part", "which figure" and "which item" ask for something else more often.
+# "Which part", "which figure" and "which item" are left out, because they often ask for something else.
 _TITLED = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in ("section", "article", "chapter", "annex"))
 _ASKED = f"(?P<page>{NOUNS['page']})|{_TITLED}"
 _NAMED = re.compile(
@@ -76,26 +76,26 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = (
-    rf"(?<![\w-])(?<!second )(?:{'|'.join(f'(?P<p{place % 4}>{words})' for place, words in _POSITIONS.items())}|"
+    rf"(?<![\w-])(?<!second )(?:{'|'.join(f'(?P<p{number % 4}>{words})' for number, words in _POSITIONS.items())}|"
     rf"(?P<ordinal>{SPELLED_NUMBER}|\d+(?:st|nd|rd|th|\.|e|[èe]me|[ªº]|a)))\s+"
 )
 _ORDERED = re.compile(rf"{_ORDINAL}(?:page|seite|p[áa]gina|bladzijde)(?!\w)", re.IGNORECASE)
 _ORDERED_SECTION = re.compile(rf"{_ORDINAL}(?:{_TITLED})(?!\w)", re.IGNORECASE)
-# The words or the quotation mark between the noun and the title of a section.
+# A noun for a section, with the words or before the quotation mark that precede the title of the section.
 _BEFORE_TITLE = re.compile(
     rf"(?<![\w-])(?:{_TITLED})\s*(?:(?=[“„«\"])|\s(?:on|about|regarding|concerning|(?:en)?titled|called|headed|named|"
     r"über|zum?|zur|sur|intitulée?|sobre|titulad[oa])\s+)",
     re.IGNORECASE,
 )
-# The title of a document in the same languages.
+# The noun "title" in the same languages.
 TITLE = re.compile(r"(?<!\w)(?:title|titel|titre|t[íi]tulo|titolo)(?!\w)", re.IGNORECASE)
 _WHICH = re.compile(
     rf"(?<!\w)(?:which|what|welche[mnrs]?|quel(?:le)?s?|qu[ée]|cu[áa]l|quale?|welke?)\s+(?:{_ASKED})(?!\w)",
     re.IGNORECASE,
 )
 _ONE = frozenset(("one", "eine", "einer", "une", "una", "uma", "een"))
-# Most pages or sections of a range.
-_MOST = 20
+# Maximum number of pages or sections in a range such as "pages 3 to 7".
+_MAX_RANGE = 20
 
 
 def parse_place(question: str) -> PlaceRequest | None:
@@ -107,64 +107,66 @@ def parse_place(question: str) -> PlaceRequest | None:
     True
     """
     for match in _NAMED.finditer(question):
-        kind, label = _kind(match), match["label"]
+        kind, label = _get_kind(match), match["label"]
         if match["word"]:
             label = str(parse_whole_number(label) or "")
-        # "a page I like"
         if label and _FURTHER.match(question, match.end()):
             return None
+        # The letter in "a page I like" is not a number.
         if label and (kind != "page" or len(label) > 1 or label.isdecimal()):
             return PlaceRequest(kind, _expand_labels(label, match["last"]), None, match[kind], *match.span())
     for match in _ORDERED.finditer(question):
-        if (position := _read_position(match)) is not None:
+        if (position := _parse_position(match)) is not None:
             return PlaceRequest("page", (), position, "page", *match.span())
     return None
 
 
 def parse_ordered_section(question: str) -> PlaceRequest | None:
-    """Return the section that a question names by its place in the order of sections; ``None`` if it names none.
+    """Return the section that a question names by an ordinal; ``None`` if it names none.
 
     >>> parse_ordered_section("What does the third chapter say?").position
     2
     """
     for match in _ORDERED_SECTION.finditer(question):
-        if (position := _read_position(match)) is not None:
-            return PlaceRequest(_kind(match), (), position, _kind(match), *match.span())
+        if (position := _parse_position(match)) is not None:
+            return PlaceRequest(_get_kind(match), (), position, _get_kind(match), *match.span())
     return None
 
 
 def parse_titled_section(question: str) -> PlaceRequest | None:
-    """Return the words before the title of a section that a question names by words of its title, or ``None``.
+    """Return a request for the section that a question names by words of its title; ``None`` if it names none.
+
+    The words of the title follow the end of the request's span in the question.
 
     >>> question = "What does the section on winter storms say?"
     >>> question[parse_titled_section(question).end :]
     'winter storms say?'
     """
     match = _BEFORE_TITLE.search(question)
-    return PlaceRequest(_kind(match), (), None, match[_kind(match)], *match.span()) if match else None
+    return PlaceRequest(_get_kind(match), (), None, match[_get_kind(match)], *match.span()) if match else None
 
 
-def _read_position(match: re.Match[str]) -> int | None:
-    """Return the place that an ordinal means, from 0, and -1 for the last; ``None`` if it is no ordinal."""
+def _parse_position(match: re.Match[str]) -> int | None:
+    """Return the position that an ordinal means, from 0, and -1 for the last; ``None`` if the words are no ordinal."""
     if match["ordinal"] is None:
-        return next(place for place in _POSITIONS if match[f"p{place % 4}"])
+        return next(position for position in _POSITIONS if match[f"p{position % 4}"])
     position = parse_whole_number(re.sub(r"(?<=\d)\D+$", "", match["ordinal"])) - 1
-    # "in one page" says how long a summary is.
+    # "in one page" states the length of a summary.
     return position if position != -1 and match["ordinal"].casefold() not in _ONE else None
 
 
 def find_asked_kind(question: str) -> PlaceKind | None:
-    """Return the kind of the place that a question asks for; ``None`` if it asks for none.
+    """Return the kind of place that a question asks for; ``None`` if it does not ask for a place.
 
     >>> find_asked_kind("In which section are guests mentioned?")
     'section'
     """
     match = _WHICH.search(question)
-    return _kind(match) if match else None
+    return _get_kind(match) if match else None
 
 
 def asks_only_for_content(rest: str) -> bool:
-    """Return whether the words beside the name of a place ask for nothing but its text."""
+    """Return whether the words of a question, except the name of a place, only ask what the text of the place is."""
     return all(
         stem(word.casefold()) in _CONTENT_STEMS or word.isdigit() or _is_place_noun(word)
         for word in ALPHANUMERIC.findall(rest)
@@ -172,7 +174,7 @@ def asks_only_for_content(rest: str) -> bool:
 
 
 def find_place_topic(question: str) -> frozenset[str]:
-    """Return the stems of the words about which a question asks in which place they are.
+    """Return the stems of the words whose place a question asks for.
 
     >>> sorted(find_place_topic("In which section are guests mentioned?"))
     ['guest']
@@ -181,7 +183,7 @@ def find_place_topic(question: str) -> frozenset[str]:
     return frozenset(word.stem for word in words)
 
 
-def _kind(match: re.Match[str]) -> PlaceKind:
+def _get_kind(match: re.Match[str]) -> PlaceKind:
     groups = match.groupdict()
     return next(kind for kind in NOUNS if groups.get(kind))
 
@@ -191,7 +193,7 @@ def _is_place_noun(word: str) -> bool:
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the whole number that a text is, such as "six" or "12"; 0 for any other text."""
+    """Return the value of a text that is a whole number, such as "six" or "12"; 0 for any other text."""
     numbers = parse_numbers(text)
     if len(numbers) != 1 or (numbers[0].start, numbers[0].end) != (0, len(text)):
         return 0
@@ -200,8 +202,9 @@ def parse_whole_number(text: str) -> int:
 
 
 def _expand_labels(first: str, last: str | None) -> tuple[str, ...]:
+    """Return all numbers of a range, or the first and the last one if the range is too long or not of numbers."""
     if not last:
         return (first,)
-    if first.isdecimal() and last.isdecimal() and int(first) < int(last) <= int(first) + _MOST:
+    if first.isdecimal() and last.isdecimal() and int(first) < int(last) <= int(first) + _MAX_RANGE:
         return tuple(map(str, range(int(first), int(last) + 1)))
     return (first, last)

@@ -1,4 +1,4 @@
-"""Extraction of names from a text by letter case and closed word classes."""
+"""Extract names from a text by letter case and closed word classes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from rag_core.text.grammar import Token, split_tokens
 _LINK = re.compile(r"\s+(?:(?:of|de|du|von|van|la|le)\s+(?:the\s+)?|&\s+)?$")
 _ABBREVIATED = re.compile(r"\.\s+$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\n)[\"'“‘(]*$")
-# Imperatives that begin a question, as in "Name a city"; their capital letter does not indicate a name.
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)")
+# Imperatives that begin a question, as in "Name a city". Their capital letter does not indicate a name.
 _ORDERS = frozenset("name list give tell show explain describe compare find define summarise summarize state".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name with its offsets. Name and offsets include the article "the", which ``text`` has in lower case."""
+    """A name with its span, which includes the article "the". In ``text``, the article is in lower case."""
 
     text: str
     start: int
@@ -27,11 +28,10 @@ def find_names(text: str) -> list[Phrase]:
     """Return the names in a text, in order: words that begin with a capital letter or contain letters and digits.
 
     The words of one name form one phrase (``War of the Austrian Succession``, ``St. John's Cathedral``,
-    ``DATANET 1``). A genitive ending is not part of the phrase.
+    ``DATANET 1``). The phrase does not include the genitive ending of its last word.
     """
-    words = split_tokens(text)
     found: list[tuple[int, int]] = []
-    for token in words:
+    for token in split_tokens(text):
         if found and _continues(text, found[-1][1], token):
             found[-1] = found[-1][0], token.stem_end
         elif _is_name(text, token):
@@ -45,29 +45,23 @@ def find_content_words(question: str) -> list[str]:
 
 
 def _is_name(text: str, token: Token) -> bool:
-    mixed = any(map(str.isdigit, token.text)) and any(map(str.isalpha, token.text))
-    if token.is_function_word or not (token.text[0].isupper() or (mixed and not _is_ordinal(token.word))):
+    is_mixed = any(map(str.isdigit, token.text)) and any(map(str.isalpha, token.text))
+    if token.is_function_word or not (token.text[0].isupper() or (is_mixed and not _ORDINAL.fullmatch(token.word))):
         return False
     return not (token.word in _ORDERS and _SENTENCE_START.search(text[: token.start]))
-
-
-def _is_ordinal(word: str) -> bool:
-    return bool(re.fullmatch(r"\d+(?:st|nd|rd|th|s)", word))
 
 
 def _continues(text: str, end: int, token: Token) -> bool:
     """Return whether a word continues the name that ends at ``end``."""
     between = text[end : token.start]
-    name_like = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
-    if token.is_function_word or not name_like:
+    is_like_name = token.text[0].isupper() or (token.text.isdigit() and len(token.text) < 4)
+    if token.is_function_word or not is_like_name:
         return False
     if _ABBREVIATED.fullmatch(between):
-        # After at most three letters, as in "St. John", a full stop marks an abbreviation and the name continues. In
-        # "in Warsaw. It", the full stop ends the sentence.
+        # A full stop after at most three letters marks an abbreviation, as in "St. John". In "in Warsaw. It", the full
+        # stop ends the sentence.
         return len(re.split(r"\W", text[:end])[-1]) <= 3
-    if between in ("'s ", "’s "):
-        return True
-    return bool(_LINK.fullmatch(between))
+    return between in ("'s ", "’s ") or _LINK.fullmatch(between) is not None
 
 
 def _add_article(text: str, start: int, end: int) -> Phrase:

@@ -1,4 +1,4 @@
-"""Dates that a text names by their distance from a day, such as "yesterday" and "next week"."""
+"""Find relative dates in texts, such as "yesterday" and "next week", with the data of dateparser."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from rag_core.types.dates import CalendarDate, WrittenDate
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _UNITS = (*_WEEKDAYS, "week", "month")
-# Fewest letters of the name of a day or week, since abbreviations are also other words, and of a word for any unit.
-_MIN_LETTERS, _MIN_UNIT = 4, 3
-# The keys of phrases in dateparser's data that name a day or several, and the number in its patterns.
+# Minimum number of letters of the name of a weekday or a week, because shorter abbreviations are also other words.
+_MIN_LETTERS = 4
+# Minimum number of letters of the longest word in a phrase such as "2 weeks ago".
+_MIN_UNIT = 3
+# Keys of dateparser's data for phrases with a fixed number of days, and for phrases that contain a number.
 _FIXED, _COUNTED = re.compile(r"(in )?(\d) day(?: ago)?"), re.compile(r"(in )?\\1 (day|week)(?: ago)?")
+# The number in the patterns of dateparser.
 _COUNT = r"(\d++[.,]?\d*+)"
-# How many weeks or months from the present one "last", "this" and "next" name; keys of the phrases with these words.
+# Keys of dateparser's data for "last", "this" and "next week", with the distance in weeks. Those for months are alike.
 _PERIODS = {"1 week ago": -1, "0 week ago": 0, "in 1 week": 1}
-# Words for "last" and "next" before and after the noun, and phrases for days, that dateparser's data lacks.
+# Words that dateparser's data lacks: for "last" and "next" before and after the noun, and phrases for days.
 _MORE_BEFORE = {
     "de": {"vergangen": -1, "kommend": 1},
     "nl": {"afgelop": -1, "komend": 1, "aanstaand": 1},
@@ -35,33 +38,41 @@ _ENDING = r"(?:[aeo]\w?)?"
 _MORE_DAYS = {"pasado manana": 2, "antes de ayer": -2, "depois de amanha": 2, "antes de ontem": -2, "dopodomani": 2}
 # Languages in which "last" may precede or follow the noun.
 _FREE_ORDER = frozenset(("es", "it", "pt"))
-# Words before "last Friday", and after it, that make it any last one, as in "the last Friday of a month".
+# Words before or after "last Friday" that do not relate it to the present, as in "the last Friday of a month".
 _ANY_BEFORE = r"(?<!\bthe )(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\belke )"
 _ANY_AFTER = r"(?! (?:of|des|im monat|van|du|del|do|da|della)\b)"
-# Words before "Morgen" and "mañana" that make it the morning, and before "tomorrow" that make it the future.
+# Words after which "Morgen" and "mañana" mean the morning, and "tomorrow" means the future.
 _MORNING = r"(?<!\bof )(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
-# A French phrase that is a frequent word of German and Dutch.
-_HERE, _HERE_LANGUAGE = "hier", "fr"
+# In French, "hier" means yesterday; in German and Dutch, it is a frequent word that means here.
+_HIER, _HIER_LANGUAGE = "hier", "fr"
 
 
 @lru_cache(maxsize=500)
 def find_relative_dates(text: str, today: date, *, is_question: bool = False) -> tuple[WrittenDate, ...]:
-    """Return the days, weeks and months that a text names by their distance from a day, in their order.
+    """Return the relative dates of a text in text order: days, weeks and months.
 
-    In a question, "in two days" is a duration, "today" may mean nowadays, and "Yesterday" is a name.
+    Parameters
+    ----------
+    text : str
+    today : date
+        The day to which the dates are relative.
+    is_question : bool
+        Whether the text is a question, where some words have other meanings: "in two days" is a duration, "today" can
+        mean nowadays, and "Yesterday" is a name.
 
     >>> [one.readings for one in find_relative_dates("What did we do yesterday?", date(2026, 12, 1))]
     [(CalendarDate(year=2026, month=11, day=30),)]
     """
     plain = normalize(text)
     found: list[tuple[int, int, tuple[CalendarDate, ...]]] = []
-    longest = sorted(_find(plain, today, is_question=is_question), key=lambda one: one[0] - one[1])
-    for start, end, readings in longest:
-        is_here = plain[start:end] == _HERE and detect_language(text) != _HERE_LANGUAGE
+    longest_first = sorted(_find_phrases(plain, today, is_question=is_question), key=lambda one: one[0] - one[1])
+    for start, end, readings in longest_first:
+        is_here = plain[start:end] == _HIER and detect_language(text) != _HIER_LANGUAGE
         if not is_here and not any(first < end and start < last for first, last, _ in found):
             found.append((start, end, readings))
-    places = [place for place, char in enumerate(text) for _ in normalize(char)] if found else []
-    spans = [(places[start], places[end - 1] + 1, readings) for start, end, readings in sorted(found)]
+    # For each character of the normalized text, its offset in the text.
+    offsets = [offset for offset, char in enumerate(text) for _ in normalize(char)] if found else []
+    spans = [(offsets[start], offsets[end - 1] + 1, readings) for start, end, readings in sorted(found)]
     return tuple(
         WrittenDate(start, end, text[start:end], readings, is_computed=True)
         for start, end, readings in spans
@@ -69,7 +80,8 @@ def find_relative_dates(text: str, today: date, *, is_question: bool = False) ->
     )
 
 
-def _find(plain: str, today: date, *, is_question: bool) -> Iterator[tuple[int, int, tuple[CalendarDate, ...]]]:
+def _find_phrases(plain: str, today: date, *, is_question: bool) -> Iterator[tuple[int, int, tuple[CalendarDate, ...]]]:
+    """Yield the span and the readings of each phrase in a normalized text; phrases can overlap."""
     words = set(LETTERS.findall(plain))
     fixed, days, keys = _load_fixed()
     for match in () if words.isdisjoint(keys) else fixed.finditer(plain):
@@ -84,11 +96,11 @@ def _find(plain: str, today: date, *, is_question: bool) -> Iterator[tuple[int, 
         if not words.isdisjoint(units):
             for match in pattern.finditer(plain):
                 sign, unit = signs[match["word"] or match["after"]], units[match["unit"] or match["before"]]
-                yield *match.span(), _compute(sign, unit, today)
+                yield *match.span(), _compute_dates(sign, unit, today)
 
 
-def _compute(sign: int, unit: int, today: date) -> tuple[CalendarDate, ...]:
-    """Return the last (-1), this (0) or the next (1) weekday, week or month, by its place in ``_UNITS``."""
+def _compute_dates(sign: int, unit: int, today: date) -> tuple[CalendarDate, ...]:
+    """Return the dates of the last (-1), this (0) or the next (1) unit, given its index in ``_UNITS``."""
     if _UNITS[unit] == "month":
         months = 12 * today.year + today.month - 1 + sign
         return (CalendarDate(months // 12, months % 12 + 1, 0),)
@@ -101,12 +113,13 @@ def _compute(sign: int, unit: int, today: date) -> tuple[CalendarDate, ...]:
 
 
 def _list_days(first: date, count: int = 1) -> tuple[CalendarDate, ...]:
+    """Return consecutive days, given the first one and their number."""
     days = (first + timedelta(number) for number in range(count))
     return tuple(CalendarDate(day.year, day.month, day.day) for day in days)
 
 
 def describe_days(dates: Sequence[CalendarDate]) -> str:
-    """Return consecutive days, or a month, in English.
+    """Return a month, a day or the range of consecutive days in English.
 
     >>> describe_days([CalendarDate(2026, 11, 30), CalendarDate(2026, 12, 1)])
     '30 November to 1 December 2026'
@@ -114,9 +127,8 @@ def describe_days(dates: Sequence[CalendarDate]) -> str:
     first, last = dates[0], dates[-1]
     if first == last:
         return describe_date(first)
-    beside = first._replace(year=0 if first.year == last.year else first.year)
-    shown = str(first.day) if first[:2] == last[:2] else describe_date(beside)
-    return f"{shown} to {describe_date(last)}"
+    beginning = describe_date(first._replace(year=0) if first.year == last.year else first)
+    return f"{first.day if first[:2] == last[:2] else beginning} to {describe_date(last)}"
 
 
 def describe_date(one: CalendarDate) -> str:
@@ -127,12 +139,13 @@ def describe_date(one: CalendarDate) -> str:
 
 @cache
 def _load_info() -> dict[str, Mapping[str, Any]]:
-    """Return the words for dates in the known languages."""
+    """Return the data of dateparser for each of `LANGUAGES`."""
     return {one: import_module(f"dateparser.data.date_translation_data.{one}").info for one in LANGUAGES}
 
 
 @cache
 def _load_numerals() -> dict[str, str]:
+    """Return the digits of spelled-out numbers in all languages."""
     pairs = chain.from_iterable(
         one.items() for info in _load_info().values() for one in info.get("simplifications", ())
     )
@@ -141,9 +154,9 @@ def _load_numerals() -> dict[str, str]:
 
 @cache
 def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
-    """Return a pattern of the phrases for one day, how many days from the present each is, and a word of each.
+    """Return a pattern of the phrases for one day, the distance in days of each phrase, and one word of each phrase.
 
-    To look for these words first is much faster.
+    A text without any of these words contains no phrase, which is fast to check.
     """
     days = dict(_MORE_DAYS)
     for info in _load_info().values():
@@ -155,9 +168,9 @@ def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
 
 @cache
 def _load_counted() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
-    """Return patterns such as "(2) weeks ago", each with the days of a unit, and words of which a text has one.
+    """Return patterns of phrases such as "2 weeks ago", each with the days of its unit (negative for the past).
 
-    The days are negative for the past.
+    One word of each phrase is returned as well. A text without any of these words contains no phrase.
     """
     numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
     phrases: dict[int, list[str]] = {}
@@ -168,7 +181,7 @@ def _load_counted() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
                 phrases.setdefault(step, []).extend(normalize(one).replace(_COUNT, "#") for one in listed)
     loaded = []
     for step, listed in phrases.items():
-        # An abbreviation of one letter is in many texts.
+        # Many texts contain abbreviations of one or two letters.
         words = {one: _get_longest_word(one) for one in listed if len(_get_longest_word(one)) >= _MIN_UNIT}
         pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words).replace('#', numerals)})(?!\w)")
         loaded.append((pattern, step, frozenset(words.values())))
@@ -181,13 +194,14 @@ def _get_longest_word(phrase: str) -> str:
 
 @cache
 def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]]:
-    """Return a pattern of each language for "last Friday", "next week" and the like.
+    """Return a pattern for each language of phrases such as "last Friday" and "next week".
 
-    With each pattern are the signs of the words for "last" and "next", and the places of the units in ``_UNITS``.
+    With each pattern, the signs of the words for "last" (-1), "this" (0) and "next" (1) are returned, and the indices
+    in ``_UNITS`` of the words for units.
     """
     found = []
     for language, info in _load_info().items():
-        units = {normalize(name): place for place, day in enumerate(_WEEKDAYS) for name in info[day]}
+        units = {normalize(name): index for index, day in enumerate(_WEEKDAYS) for name in info[day]}
         before, after = dict(_MORE_BEFORE.get(language, {})), dict(_MORE_AFTER.get(language, {}))
         for unit, (key, sign) in product(("week", "month"), _PERIODS.items()):
             known = set(map(normalize, info[unit]))
@@ -195,16 +209,16 @@ def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]
                 words = normalize(phrase).split()
                 name = next((one for one in words if one in known), "")
                 units |= {name: _UNITS.index(unit)} if name else {}
-                # The ending differs with the gender of the noun.
+                # The ending of an adjective depends on the gender of the noun.
                 (after if words[-1] != name else before).update(
                     {re.sub("[aeo]n?$", "", one): sign for one in words if len(one) >= _MIN_LETTERS and one != name}
                 )
         if language in _FREE_ORDER:
             before = after = {**before, **after}
-        units = {one: at for one, at in units.items() if len(one) >= _MIN_LETTERS or _UNITS[at] == "month"}
+        units = {one: index for one, index in units.items() if len(one) >= _MIN_LETTERS or _UNITS[index] == "month"}
         names = _join(units)
         first = rf"{_ANY_BEFORE}(?P<word>{_join(before)}){_ENDING}\s(?P<unit>{names})"
-        # English, German and Dutch have no such word after the noun.
+        # In English, German and Dutch, no such word follows the noun.
         second = rf"(?P<before>{names})\s(?P<after>{_join(after) or '(?!)'}){_ENDING}"
         pattern = re.compile(rf"(?<!\w)(?:{first}|{second})(?!\w){_ANY_AFTER}")
         found.append((pattern, {**before, **after}, units))

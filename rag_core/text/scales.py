@@ -1,4 +1,4 @@
-"""Scales that a line of a table states, such as "in millions"."""
+"""Find the scales of tables that a text states, such as "in millions"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_table_scales(text: str) -> frozenset[int]:
 
 
 def parse_scale(line: str) -> int | None:
-    """Return the power of ten that a line states first as the scale of a table; ``None`` if it states no scale."""
+    """Return the power of ten of the first table scale in a line; ``None`` if the line states no scale."""
     match = _SCALE.search(line)
     return None if match is None else _read_power(match)
 

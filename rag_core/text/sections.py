@@ -1,4 +1,4 @@
-"""Find the sections and captions of a document: by its headings, and by the form of numbered first lines."""
+"""Find the sections and captions of a document, by its headings and by the form of numbered lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rag_core.types.documents import Heading
 from rag_core.types.places import PlaceKind
 from rag_core.types.tables import Span
 
-# Kinds of places whose first lines have the noun; one of a lower rank contains those of higher ranks.
+# Ranks of the kinds of sections whose first line can begin with the noun. A section contains those of higher ranks.
 _RANKS: dict[PlaceKind, int] = {"annex": 0, "part": 1, "chapter": 2, "article": 3, "item": 3, "section": 4, "note": 4}
 _CAPTIONED: tuple[PlaceKind, ...] = ("table", "figure")
-# A section without a noun, as in "4. Insurance", may be called by any of these.
+# Kinds by which a question can name a section whose first line has a number but no noun, such as "4. Insurance".
 UNNAMED: frozenset[PlaceKind] = frozenset(("section", "article", "chapter", "item", "note"))
 _ANY = "|".join(f"(?P<{kind}>{NOUNS[kind]})" for kind in (*_RANKS, *_CAPTIONED))
 _FIRST_LINE = re.compile(
@@ -24,11 +24,13 @@ _FIRST_LINE = re.compile(
     r"(?P<number>\d{1,3}(?:\.\d{1,3})*)(?P<stop>[.)]?))(?![\w,;%/])(?!\.\d)[.:)]?[ \t]*[–—:-]?[ \t]*(?P<title>[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-# The end of a line of a table of contents.
+# The end of a line in a table of contents, with a page number.
 _CONTENTS_END = re.compile(r"(?:\.{3,}|…|(?:\. ){3,}|\s|[^\W\d_])\s*\d{1,4}$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-# Most characters of a heading; a longer line is a sentence. How many numbers may be missing between two sections.
-_MAX_HEADING, _MAX_GAP = 60, 3
+# Maximum number of characters of a heading. Longer lines are sentences.
+_MAX_HEADING = 60
+# Maximum difference of the numbers of two successive sections; some may be missing.
+_MAX_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +40,21 @@ class Section:
     Attributes
     ----------
     kind : PlaceKind or None
-        ``None`` if the first line has no noun.
+        ``None`` if the first line has no noun such as "Chapter".
     label : str
-        The number, in figures if it is written in words; empty if there is none.
-    title, name : str
-        The first line, as in the list of headings; its beginning if it is a whole sentence.
+        The number. Words such as "two" are converted to figures. Empty without a number.
+    title : str
+        The first line.
+    name : str
+        The first line, or only its noun and number if it is too long for a heading.
     page, start, end : int
-        Index of the page of the first line, and its span.
+        Index of the page of the first line, and the span of the line.
     is_contents : bool
-        Whether the first line is one of a table of contents.
+        Whether the first line is in a table of contents.
     is_apart : bool
-        Whether a blank line or the top of the page precedes it.
+        Whether the first line is after a blank line or at the top of the page.
     level : int or None
-        That of the heading; ``None`` if the first line is not a heading.
+        Level of the heading; ``None`` if the first line is not one of the document's headings.
     """
 
     kind: PlaceKind | None
@@ -66,7 +70,7 @@ class Section:
 
     @property
     def depth(self) -> int:
-        """0 for section "2", 1 for section "2.1"."""
+        """Depth of the number: 0 for section "2", 1 for section "2.1"."""
         return self.label.count(".")
 
 
@@ -85,14 +89,14 @@ class DocumentSections:
     Parameters
     ----------
     pages : mapping of int to PageText
-        The pages, by their index.
+        The pages by index.
     find_tables : callable
-        Takes indices of pages, and returns the spans of the tables on each of them.
+        Function that takes indices of pages and returns the spans of the tables on each page.
 
     Attributes
     ----------
     listed : list of Section
-        The sections in order. Where headings are numbered, numbered lines that are no headings are items of lists.
+        The sections and captions in order, without items of numbered lists.
     """
 
     def __init__(
@@ -104,7 +108,7 @@ class DocumentSections:
         found = [
             one
             for one in found
-            # The caption of a table may be a part of it.
+            # A numbered line in a table is no section, but can be the caption of the table.
             if one.kind in _CAPTIONED or not any(start <= one.start < end for start, end in tables.get(one.page, ()))
         ]
         repeated = {(one.kind, one.label) for one in found if not one.is_contents}
@@ -112,13 +116,13 @@ class DocumentSections:
         self.listed = list(_leave_out_items(found))
 
     def find(self, kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
-        """Return the sections that a noun and a label mean, and how loosely they match.
+        """Return the sections that have a label and best match a kind, with the distance of the match.
 
-        The distance is 0 for sections with the noun, 1 for those with a number alone, and 2 for those with another
-        noun.
+        The distance is 0 for sections with a noun of the kind, 1 for sections without a noun, and 2 for sections with
+        another noun.
         """
-        wanted = _read_label(label)
-        found = [one for one in self.listed if one.label and _read_label(one.label) == wanted]
+        wanted = _normalize_label(label)
+        found = [one for one in self.listed if one.label and _normalize_label(one.label) == wanted]
         choices = [[one for one in found if one.kind == kind]]
         if kind in UNNAMED:
             others = ("article", "chapter", "item") if kind == "section" else ("section",)
@@ -129,17 +133,17 @@ class DocumentSections:
         return distance, chosen
 
     def find_titled(self, stems: frozenset[str]) -> list[Section]:
-        """Return the sections whose heading contains the most of some stems of words and least besides."""
+        """Return the sections whose heading contains all of some word stems, and the fewest other content words."""
         found = [
             (len(words), one)
             for one in self.listed
             if stems and one.level is not None and stems <= (words := find_content_stems(one.title))
         ]
-        least = min((count for count, _ in found), default=0)
-        return [one for count, one in found if count == least]
+        fewest = min((count for count, _ in found), default=0)
+        return [one for count, one in found if count == fewest]
 
     def find_ordered(self, kind: PlaceKind, position: int) -> list[Section]:
-        """Return the numbered section of the outermost level at a place in the order of its numbers; -1 is the last."""
+        """Return the numbered outermost section of a kind at a position (from 0; -1 is the last), or nothing."""
         outer = [one for one in self.listed if one.label and not one.depth and not one.is_contents]
         kinds: list[PlaceKind | None] = [kind, *([None] if kind in UNNAMED else [])]
         for chosen in kinds:
@@ -149,14 +153,13 @@ class DocumentSections:
         return []
 
     def find_spans(self, section: Section) -> dict[int, Span]:
-        """Return what belongs to a section or a caption of each page, apart from pages with nothing but margins."""
+        """Return the span of a section, or of a caption, on each page where it has text besides headers and footers."""
         following = self.listed[self.listed.index(section) + 1 :]
         if section.kind in _CAPTIONED:
-            end = self._pages[section.page].text.find("\n\n", section.end)
-            last_page, last = section.page, len(self._pages[section.page].text) if end < 0 else end
+            last_page, last = section.page, _find_paragraph_end(self._pages[section.page].text, section.end)
         else:
-            goes_on = any(_is_beside(section, one) and one.label != section.label for one in following)
-            after = next((one for one in following if _ends(section, one, goes_on=goes_on)), None)
+            has_next = any(_is_beside(section, one) and one.label != section.label for one in following)
+            after = next((one for one in following if _ends(section, one, has_next=has_next)), None)
             end_page = max(self._pages)
             last_page, last = (after.page, after.start) if after else (end_page, len(self._pages[end_page].text))
         spans = {
@@ -174,8 +177,17 @@ class DocumentSections:
         return any(content.text[start:end].strip() for start, end in remove_spans(span, content.skipped))
 
 
+def _find_paragraph_end(text: str, start: int) -> int:
+    """Return the offset of the first blank line after ``start``, or the end of the text."""
+    end = text.find("\n\n", start)
+    return len(text) if end < 0 else end
+
+
 def find_section_name(content: PageText, start: int, kind: PlaceKind) -> str:
-    """Return the name of the section that contains a place of a page; empty if it begins on an earlier page."""
+    """Return the name of the section at an offset of a page; empty if the section begins on an earlier page.
+
+    A section of the kind ``kind`` is preferred to other numbered sections.
+    """
     before = [one for one in _find_first_lines(0, content) if one.start <= start and not one.is_contents]
     kinds = {kind, None} if kind in UNNAMED else {kind}
     numbered = [one for one in before if one.label and one.kind in kinds]
@@ -191,7 +203,9 @@ SectionNumber = tuple[int, int]
 
 
 def parse_section_number(title: str) -> SectionNumber | None:
-    """Return the rank and the depth of the number with which a title begins; a lower number contains higher ones.
+    """Return the rank and the depth of the number at the beginning of a title; ``None`` if there is no number.
+
+    A section with a lower pair contains sections with higher pairs.
 
     >>> parse_section_number("Part II Sails") < parse_section_number("2 Masts") < parse_section_number("2.1 Booms")
     True
@@ -204,30 +218,34 @@ def parse_section_number(title: str) -> SectionNumber | None:
 
 
 def is_caption(title: str) -> bool:
-    """Return whether a line begins like the caption of a table or a figure."""
+    """Return whether a line is the beginning of a caption of a table or a figure."""
     match = _FIRST_LINE.match(title)
     return match is not None and _find_kind(match) in _CAPTIONED and not match["word"]
 
 
 def find_captions(text: str) -> list[tuple[PlaceKind, Span]]:
-    """Return the paragraphs of a page that begin like the caption of a figure or a table, by kind.
+    """Return the kind and the span of each paragraph of a page that begins like a caption of a figure or a table.
 
     >>> find_captions("Trade grew.\\n\\nFig. 2: Exports\\nby year\\n\\nSee figure 3.")
     [('figure', (13, 36))]
     >>> find_captions("図3 売上の推移")
     [('figure', (0, 8))]
+    >>> find_captions("Figure 2 shows exports.")
+    []
     """
     found: list[tuple[PlaceKind, Span]] = []
     for match in _FIRST_LINE.finditer(text):
         kind = _find_kind(match)
-        if kind in _CAPTIONED and not _is_word(match):
-            end = text.find("\n\n", match.end())
-            found.append((kind, (match.start(), end if end >= 0 else len(text))))
+        # Without a sign after the number, a word in lower case continues a sentence.
+        between = match.string[match.end("label") : match.start("title")] if kind else ""
+        is_sentence = match["title"][:1].islower() and not between.strip()
+        if kind in _CAPTIONED and not _is_word(match) and not is_sentence:
+            found.append((kind, (match.start(), _find_paragraph_end(text, match.end()))))
     return found
 
 
 def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
-    """Return what is left of a span without others, in order.
+    """Return the parts of a span that are not in other spans, in order.
 
     >>> remove_spans((0, 9), [(0, 2), (5, 6)])
     [(2, 5), (6, 9)]
@@ -242,34 +260,35 @@ def remove_spans(span: Span, removed: Sequence[Span]) -> list[Span]:
 
 
 def _find_first_lines(page: int, content: PageText) -> list[Section]:
-    found = [_read_heading(page, one, content.text) for one in content.headings]
+    """Return the sections and captions whose first line is on a page, in order."""
+    found = [_create_from_heading(page, one, content.text) for one in content.headings]
     known = [(one.start, one.end) for one in content.headings]
     for match in _FIRST_LINE.finditer(content.text):
         is_known = any(start <= match.start() < end or start <= match.start("title") < end for start, end in known)
         if not is_known and not any(start <= match.start() < end for start, end in content.skipped):
             before = content.text[: match.start()].rstrip(" \t")
             is_apart = not before or before.endswith("\n\n")
-            section = _read_line(match, page, match.span(), is_apart=is_apart)
+            section = _create_from_line(match, page, match.span(), is_apart=is_apart)
             if section.label != "0" and _may_be_heading(match, section.kind, "" if is_apart else before):
                 found.append(section)
     return sorted(found, key=lambda one: one.start)
 
 
-def _read_heading(page: int, heading: Heading, text: str) -> Section:
-    # The file's own title may lack the number.
+def _create_from_heading(page: int, heading: Heading, text: str) -> Section:
+    # A bookmark of the file may lack the number that is in the text.
     line = " ".join(text[heading.start : heading.end].split()) or heading.title
     match = next((one for one in map(_FIRST_LINE.fullmatch, (line, heading.title)) if one and not _is_word(one)), None)
     if match is None:
         return Section(None, "", line, line, page, heading.start, heading.end, level=heading.level)
-    return replace(_read_line(match, page, (heading.start, heading.end)), level=heading.level, is_contents=False)
+    return replace(_create_from_line(match, page, (heading.start, heading.end)), level=heading.level, is_contents=False)
 
 
 def _is_word(match: re.Match[str]) -> bool:
-    """Return whether a noun is the beginning of a word, or the word after it is no number."""
+    """Return whether the word in the place of the number is not a number, as in "Part of the plan"."""
     return bool(match["word"]) and not parse_whole_number(match["word"])
 
 
-def _read_line(match: re.Match[str], page: int, span: Span, *, is_apart: bool = True) -> Section:
+def _create_from_line(match: re.Match[str], page: int, span: Span, *, is_apart: bool = True) -> Section:
     kind = _find_kind(match)
     group = "label" if kind else "number"
     label = str(parse_whole_number(match["word"])) if match["word"] else match[group]
@@ -283,15 +302,19 @@ def _find_kind(match: re.Match[str]) -> PlaceKind | None:
 
 
 def _leave_out_items(found: Sequence[Section]) -> Iterator[Section]:
-    """Yield the sections without the items of numbered lists."""
+    """Yield the sections without the items of numbered lists.
+
+    If headings of the document are numbered, all other numbered lines are items. Otherwise, a line is an item if it
+    looks different from the section before and continues or starts a count.
+    """
     is_numbered = any(one.level is not None and one.label and one.kind is None and not one.depth for one in found)
     main: Section | None = None
     item = 0
     for one in found:
         if one.level is None and one.kind is None and not one.depth and one.label:
-            number, is_like = int(one.label), main is None or _find_shape(main) == _find_shape(one)
-            begins = main is not None and number <= int(main.label)
-            if is_numbered or (not is_like and _is_short(main) and (begins or number == item + 1)):
+            number, is_alike = int(one.label), main is None or _find_shape(main) == _find_shape(one)
+            starts_count = main is not None and number <= int(main.label)
+            if is_numbered or (not is_alike and _is_short(main) and (starts_count or number == item + 1)):
                 item = number
                 continue
             main, item = one, -1
@@ -299,7 +322,7 @@ def _leave_out_items(found: Sequence[Section]) -> Iterator[Section]:
 
 
 def _find_shape(one: Section) -> tuple[bool, bool]:
-    """Return what the headings of a document have in common: whether a full stop follows the number, and the title."""
+    """Return two features in which the headings of a document agree: a sign after the number, and a short line."""
     return one.title[len(one.label) : len(one.label) + 1] in (".", ")"), _is_short(one)
 
 
@@ -308,23 +331,24 @@ def _is_short(one: Section | None) -> bool:
 
 
 def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, before: str) -> bool:
-    """Return whether a line that begins with a number is the first of a section rather than in the middle of prose.
+    """Return whether a line that begins with a number can be the first of a section, and not a line of prose.
 
-    ``before`` is the text before it; it is empty if the line is apart.
+    ``before`` is the text before the line; it is empty after a blank line and at the top of the page.
     """
     title = match["title"].strip()
     last = before.rstrip("\n").rpartition("\n")[2]
-    # "… in accordance with\nSchedule 3."
-    goes_on = (last[-1:].islower() or last.endswith(",")) and (not title or len(last) > _MAX_HEADING)
-    if title[:1].islower() or goes_on:
+    # As in "… in accordance with\nSchedule 3."
+    continues_sentence = (last[-1:].islower() or last.endswith(",")) and (not title or len(last) > _MAX_HEADING)
+    if title[:1].islower() or continues_sentence:
         return False
     return kind is not None or ((not before or bool(match["stop"]) or "." in match["number"]) and title[:1].isalpha())
 
 
-def _ends(one: Section, other: Section, *, goes_on: bool) -> bool:
-    """Return whether a section ends where another one begins; ``goes_on`` says that one with the next number follows.
+def _ends(one: Section, other: Section, *, has_next: bool) -> bool:
+    """Return whether a section ends where another one begins.
 
-    A heading without a number that looks like numbered ones is between them inside a section.
+    ``has_next`` says whether a section with the next number follows later. In this case, a heading without a number is
+    inside the section.
     """
     if other.kind in _CAPTIONED or (other.label and (other.kind, other.label) == (one.kind, one.label)):
         return False
@@ -336,30 +360,31 @@ def _ends(one: Section, other: Section, *, goes_on: bool) -> bool:
     elif one.level is not None and other.kind is None:
         return False
     if not other.label:
-        return not goes_on
+        return not has_next
     return _is_beside(one, other) or (other.kind is not None and _is_above(one, other))
 
 
 def _is_above(one: Section, other: Section) -> bool:
+    """Return whether sections of the kind of ``other`` contain sections of the kind of ``one``."""
     return other.kind is not None and _RANKS[other.kind] < (_RANKS[one.kind] if one.kind else _RANKS["article"])
 
 
 def _is_beside(one: Section, other: Section) -> bool:
-    """Return whether a section may be the next one, so that the items of a list do not end it."""
+    """Return whether ``other`` can be the section that follows ``one``. Items of lists inside ``one`` cannot."""
     if not one.label or not other.label or other.kind != one.kind or other.depth > one.depth:
         return False
     return other.kind is not None or _follows(one.label, other.label) or other.level is not None
 
 
 def _follows(label: str, other: str) -> bool:
-    """Return whether a number is one of the next ones after another."""
+    """Return whether the number ``other`` is one of the next numbers after ``label``."""
     pairs = zip(map(int, label.split(".")), map(int, other.split(".")), strict=False)
     first, second = next((pair for pair in pairs if pair[0] != pair[1]), (0, 0))
     return first < second <= first + _MAX_GAP
 
 
-def _read_label(label: str) -> str:
-    """Return a label in lower case; a Roman numeral in figures."""
+def _normalize_label(label: str) -> str:
+    """Return a label in lower case, and a Roman numeral as a number."""
     if not re.fullmatch("[ivxlc]+", label, re.IGNORECASE):
         return label.casefold()
     values = [_ROMAN[letter] for letter in label.casefold()]

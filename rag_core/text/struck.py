@@ -1,4 +1,4 @@
-"""Text that its document shows as struck out, between two marks in the text of a page."""
+"""Struck-out words, which are between two marks (``~~``) in the text of a page."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from rag_core.types.documents import STRUCK
 
 MARK = "~~"
-# The parser writes this sign for a tilde that could be read as a part of a mark.
+# The parser writes this character instead of tildes in a document that would be read as a mark.
 TILDE = "∼"
 LITERAL_MARK = re.compile(r"~{2,}")
-# Blanks of at least this length may stand for struck words.
+# The shortest sequence of blanks that can replace struck words.
 _BLANKS = " " * (2 * len(MARK) + 1)
 
 
 def remove_struck(text: str) -> str:
-    """Return a text with blanks in place of struck words and their marks, so that all offsets stay.
+    """Return a text in which struck words and their marks are replaced by blanks, so that offsets stay valid.
 
     >>> remove_struck("within ~~30~~ 10 days")
     'within        10 days'
@@ -24,7 +24,7 @@ def remove_struck(text: str) -> str:
 
 
 def find_struck(text: str) -> list[str]:
-    """Return the struck words of a text; those that only white space separates are one text.
+    """Return the struck words of a text. Struck words that are separated only by white space are joined.
 
     >>> find_struck("~~Pay within~~\\n~~30 days.~~ Pay ~~late~~ soon.")
     ['Pay within 30 days.', 'late']
@@ -33,10 +33,10 @@ def find_struck(text: str) -> list[str]:
 
 
 def may_lack_struck(text: str) -> bool:
-    """Return quickly whether struck words may have been removed from a text: it contains a run of blanks."""
+    """Return whether struck words may have been removed from a text, by a quick check for a sequence of blanks."""
     return _BLANKS in text
 
 
 def escape_marks(text: str) -> str:
-    """Return a text of a document in which no literal tildes can be read as a mark."""
+    """Return a text of a document with other tildes in place of those that would be read as a mark."""
     return LITERAL_MARK.sub(lambda match: TILDE * len(match[0]), text)

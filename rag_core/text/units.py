@@ -1,6 +1,6 @@
-"""Units that a caption, a header or a line in brackets states: the scale, currency and measure of figures.
+"""Find the unit of figures (scale, currency and measure) that a caption, a header or a text in brackets states.
 
-The names and symbols of currencies and measures, and the words for scales, are those of the Unicode locale data.
+The names and symbols are those of the Unicode locale data (CLDR).
 """
 
 from __future__ import annotations
@@ -11,39 +11,44 @@ from dataclasses import dataclass
 from functools import cache
 
 from babel import Locale
-from babel.numbers import get_currency_name, get_territory_currencies
+from babel.numbers import get_currency_name
 
 from rag_core.text.grammar import FUNCTION_WORDS
+from rag_core.text.measures import list_currency_codes
 from rag_core.text.numbers import CURRENCIES, SCALES
 from rag_core.text.scales import find_table_scales
 
 _LANGUAGES = "en en_GB en_IN de fr es it pt nl sv nb da fi pl cs hu ro tr".split()
-# Names that the locale data lacks, and abbreviations of scales.
+# Names of units, and words for scales, that the locale data lacks.
 _MORE_NAMES = frozenset("crown crowns rs cents pence units points pieces people percent % ‰".split()) | {"per cent"}
 _MORE_SCALES = {"tsd": 3, "mln": 6, "milj": 6, "milhares": 3, "crore": 7, "crores": 7, "lakhs": 5}
 _MORE_SCALES |= dict.fromkeys(("'000", "’000", "1000", "1,000", "1.000", "1'000", "1’000", "1 000"), 3)
-# Words of other meanings that are also codes of currencies or names of measures.
+# Currency codes and names of measures that are more often words of another meaning.
 _NO_UNITS = frozenset(("ALL", "TOP", "light", "part", "real", "in", "to", "se"))
 _PREFIXED = frozenset(prefix + unit for prefix in "kMGT" for unit in ("Wh", "W", "J", "t", "B"))
-# One letter is a unit in brackets or after "in"; other letters are footnotes, samples or names.
+# Units of one letter, which are read in brackets or after "in". Other letters are footnotes, samples or names.
 _LETTERS = frozenset("tglhsWV")
-# Words after which a unit stands, words between its parts, and words before what an amount is for.
+# Words before a unit, between the parts of a unit, and before the reference of a unit, as in "per share".
 _IN = frozenset("in en em i w v".split())
 _OF = frozenset("of de di des von van av".split())
 _PER = frozenset("per pro par por je".split())
-# Words that may follow a unit, as in "sales in tonnes by town".
+# Words that can follow a unit, as in "sales in tonnes by town".
 _AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split())
-_LONGEST_NAME, _MOST_WORDS, _MOST_PER = 4, 8, 3
-# A name in lower case is a unit without "in" from this number of letters on, unlike "min" and "won".
-_SHORTEST_NAME = 4
-# A scale word may have an ending of so many letters, as "tisících" has.
+# Maximum numbers of words of a name, of a phrase that states a unit, and of the reference of a unit.
+_MAX_NAME, _MAX_PHRASE, _MAX_PER = 4, 8, 3
+# Minimum number of letters of a name in lower case that is a unit without "in". "min" and "won" are too ambiguous.
+_MIN_NAME_LETTERS = 4
+# Minimum number of letters of a scale word that can be inflected, and maximum number of letters of its ending, as in
+# "tisících".
 _SCALE_STEM, _ENDING = 5, 3
 _BRACKETS = re.compile(r"(?<!\w)(?:\(([^()]*)\)|\[([^\[\]]*)\])")
-# The Spanish word for thousands is a measure in English.
+# The Spanish word for thousands is the name of a measure in English.
 _SPANISH_THOUSANDS = re.compile(r"\bmiles(?= de\b)|(?<=\ben )miles\b", re.IGNORECASE)
 _ELISION = re.compile(r"\bd['’]", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d\s.,'’]+")
 _GENITIVE = re.compile(r"['’]s$")
+_CLAUSE_END = re.compile(r"(?<=[,;:])(?:\s+|$)")
+# A currency joined with a scale, such as "T€", "€m" and "CHF'000".
 _JOINED = re.compile(
     r"(?P<before>[kKtTmM])?(?P<money>[^\W\d_]{0,3}[$€£¥₹₩₪₫₱₺₴]|[^\W\d_]{2,3})(?P<after>k|m|mn|bn|['’]?000s?)?"
 )
@@ -52,7 +57,11 @@ _COMPACT_ZEROS = re.compile(r"[0\s'.’\u00a0\u202f]+")
 
 @dataclass(frozen=True)
 class _Words:
-    """Names in lower case, symbols as written, and the powers of ten of scale words."""
+    """Words for units.
+
+    ``names`` are names of currencies and measures in lower case. ``money`` and ``symbols`` are the symbols of
+    currencies and of measures. ``scales`` contains the powers of ten of scale words; an ambiguous word has none.
+    """
 
     names: frozenset[str]
     money: frozenset[str]
@@ -61,7 +70,7 @@ class _Words:
 
 
 def find_stated_unit(text: str) -> str:
-    """Return the part of a text that states a unit: a part in brackets or the whole text; empty if it states none.
+    """Return the part of a text that states a unit: a part in brackets or the whole text; empty without a unit.
 
     >>> find_stated_unit("Sales (in thousands of francs)"), find_stated_unit("Milk, in tonnes"), find_stated_unit("Day")
     ('(in thousands of francs)', 'Milk, in tonnes', '')
@@ -73,13 +82,15 @@ def find_stated_unit(text: str) -> str:
 
 
 def read_unit(text: str, *, in_brackets: bool = False) -> frozenset[int] | None:
-    """Return the powers of ten of the unit that a text states, empty without a scale; ``None`` if it states no unit.
+    """Return the powers of ten of the unit that a text states; ``None`` if the text states no unit.
+
+    The result is empty for a unit without a scale word, such as "in tonnes".
 
     Parameters
     ----------
     text : str
     in_brackets : bool
-        Whether the text is in brackets, so that a symbol alone is a unit.
+        Whether the text is in brackets, where a symbol alone is a unit.
     """
     powers = find_table_scales(text)
     if powers:
@@ -90,16 +101,16 @@ def read_unit(text: str, *, in_brackets: bool = False) -> frozenset[int] | None:
             if (found := _read_phrase(clause[start:end])) is not None:
                 return found
     if in_brackets or len(clauses) == 1:
-        found = _read_phrase(clauses[0][:_MOST_WORDS], is_marked=in_brackets)
+        found = _read_phrase(clauses[0][:_MAX_PHRASE], is_marked=in_brackets)
         if found is not None:
             return found
     last = clauses[-1]
-    is_name = len(last[0]) >= _SHORTEST_NAME and last[0].islower() if last else False
+    is_name = bool(last) and len(last[0]) >= _MIN_NAME_LETTERS and last[0].islower()
     return _read_phrase(last) if is_name else None
 
 
 def is_unit_cut(line: str, following: str) -> bool:
-    """Return whether a unit begins in a line and ends in the one below it.
+    """Return whether a unit begins in a line and ends in the following line.
 
     >>> is_unit_cut("Inflow in thousand cubic", "metres"), is_unit_cut("Sales in tonnes", "by town")
     (True, False)
@@ -116,41 +127,34 @@ def is_unit_cut(line: str, following: str) -> bool:
 
 
 def _split_clauses(text: str) -> list[list[str]]:
+    """Return the words of each clause of a text, without the text in brackets."""
     text = _SPANISH_THOUSANDS.sub("milhares", _BRACKETS.sub(" ", text))
-    return list(_iter_clauses(_ELISION.sub("de ", text).strip(" .").split()))
+    clauses = _CLAUSE_END.split(_ELISION.sub("de ", text).strip(" ."))
+    return [[word.rstrip(",;:") for word in clause.split()] for clause in clauses]
 
 
 def _find_spans(clause: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where units may be in the words of a clause: after a word such as "in", longer ones before shorter ones."""
-    ends = [place for place, word in enumerate(clause) if place and word.casefold() in _AFTER] + [len(clause)]
-    for start in [place + 1 for place, word in enumerate(clause) if word.casefold() in _IN]:
-        yield from ((start, end) for end in reversed(ends) if start < end <= start + _MOST_WORDS)
-
-
-def _iter_clauses(words: Sequence[str]) -> Iterator[list[str]]:
-    clause: list[str] = []
-    for word in words:
-        clause.append(word.rstrip(",;:"))
-        if word[-1] in ",;:":
-            yield clause
-            clause = []
-    yield clause
+    """Yield the spans of words of a clause that can be a unit: those after a word such as "in", longest first."""
+    ends = [index for index, word in enumerate(clause) if index and word.casefold() in _AFTER] + [len(clause)]
+    for start in [index + 1 for index, word in enumerate(clause) if word.casefold() in _IN]:
+        yield from ((start, end) for end in reversed(ends) if start < end <= start + _MAX_PHRASE)
 
 
 def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[int] | None:
-    """Return the powers of the scale words of a phrase; ``None`` unless all of its words are parts of a unit.
+    """Return the powers of the scale words of a phrase; ``None`` if a word of the phrase is not part of a unit.
 
-    A phrase is marked by brackets or by a word such as "in" before it. Otherwise, a name alone is a header, not a unit.
+    ``is_marked`` says whether the phrase is in brackets or after a word such as "in". Otherwise, the phrase cannot
+    begin with a name, because a name alone is a header.
     """
     powers: frozenset[int] = frozenset()
     is_unit, is_scale, position = False, True, 0
     while position < len(words):
-        if is_unit and words[position].casefold() in _PER and len(words) - position <= 1 + _MOST_PER:
+        if is_unit and words[position].casefold() in _PER and len(words) - position <= 1 + _MAX_PER:
             break
         if is_unit and words[position].casefold() in _OF:
             position += 1
             continue
-        for count in range(min(_LONGEST_NAME, len(words) - position), 0, -1):
+        for count in range(min(_MAX_NAME, len(words) - position), 0, -1):
             part = " ".join(words[position : position + count]).strip(",;:")
             found = _read_part(part, may_be_name=is_marked or is_unit)
             if found is not None:
@@ -166,7 +170,7 @@ def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[i
 
 
 def _read_part(part: str, *, may_be_name: bool) -> frozenset[int] | None:
-    """Return the powers of ten of a scale word, or none for a currency or measure; ``None`` for other words."""
+    """Return the powers of ten of a scale word, an empty set for a currency or measure, or ``None`` for other words."""
     words, folded = _load_words(), _GENITIVE.sub("", part.casefold().rstrip("."))
     if folded in words.scales:
         return words.scales[folded]
@@ -193,6 +197,7 @@ def _read_part(part: str, *, may_be_name: bool) -> frozenset[int] | None:
 
 
 def _read_joined(before: str, after: str) -> int:
+    """Return the power of ten of a scale before or after a currency, as in "T€" and "€m"."""
     if before:
         return 6 if before in "mM" else 3
     return {"k": 3, "m": 6, "mn": 6, "bn": 9}.get(after, 3)
@@ -201,8 +206,7 @@ def _read_joined(before: str, after: str) -> int:
 @cache
 def _load_words() -> _Words:
     locales = [Locale(language) for language in _LANGUAGES]
-    places = filter(str.isalpha, map(str, locales[0].territories))
-    codes = {str(code) for place in places if len(place) == 2 for code in get_territory_currencies(place)}
+    codes = list_currency_codes()
     names: set[str] = set(_MORE_NAMES)
     money: set[str] = set(codes)
     symbols: set[str] = {"m2", "m3", "km2", *_PREFIXED}

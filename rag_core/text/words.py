@@ -1,4 +1,4 @@
-"""Tokenization, stemming and lemmatization of English text, and what other languages need in the word index."""
+"""Tokenize, stem and lemmatize English text, and prepare text of other languages for the word index."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import Stemmer
 
 from rag_core.text.normalize import normalize
 
-# Patterns for runs of letters and digits, runs of letters, and hyphenated words. They are for code that does not need
-# `tokenize`, which also stems words and splits hyphenated words.
+# Patterns of words, for code that needs no stems: letters and digits, only letters, and letters with hyphens.
 ALPHANUMERIC = re.compile(r"[^\W_]+")
 LETTERS = re.compile(r"[^\W\d_]+")
 HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
@@ -21,7 +20,7 @@ HYPHENATED_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
 CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{CJK}]|[^\W\d_{CJK}]+(?:\.[^\W\d_{CJK}]\b)*(?:[-'’][^\W\d_{CJK}]+)*", re.UNICODE)
 
-# Function words, and the endings of contractions, such as "ve" in "I've". Negations are left out, because they change
+# Function words, and endings of contractions, such as "ve" in "I've". Negations are no stop words, because they change
 # the meaning of a sentence.
 STOP_WORDS = frozenset(
     "a about above across after again against all along also although am among an and another any are as at be "
@@ -34,7 +33,7 @@ STOP_WORDS = frozenset(
     "which while who whom whose why will with within would yet you your yours d ll m re s t ve".split()
 )
 _PORTER = Stemmer.Stemmer("porter", 0)
-# The algorithms of Snowball (https://snowballstem.org), by the code of the language.
+# Names of the Snowball stemmers (https://snowballstem.org) by language code.
 _ALGORITHMS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish",
     "fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "id": "indonesian",
@@ -42,14 +41,12 @@ _ALGORITHMS = {
     "ru": "russian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
 _BETWEEN_UNSPACED = re.compile(rf"(?<=[{CJK}])(?=[^\W_])|(?<=[^\W_])(?=[{CJK}])")
-# A Chinese word has about 1.6 characters.
-_WORDS_A_CHARACTER = 0.6
+# A Chinese word has about 1.6 characters on average.
+_WORDS_PER_CHARACTER = 0.6
 _UNSPACED = re.compile(rf"[{CJK}]")
-_UNSPACED_RUN = re.compile(rf"[{CJK}]+|[^{CJK}]+")
-
-
-# Groups of words with the same lemma: a verb, or synonyms joined by slashes, then irregular forms and nouns. Stemming
-# finds the regular forms.
+_UNSPACED_PART = re.compile(rf"[{CJK}]+|[^{CJK}]+")
+# Groups of words with the same lemma: a verb, or synonyms joined by slashes, then its irregular forms and nouns.
+# Regular forms have the same stem and are not listed.
 _FORMS = (
     "bear bore born borne, become became, begin/start/commence began begun, bind bound, break broke broken, "
     "bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen, come came, deal dealt, "
@@ -66,7 +63,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with its character span in the text, its case-folded form and its stem."""
+    """A word of a text, with its character span, its case-folded form and its stem."""
 
     start: int
     end: int
@@ -81,7 +78,7 @@ class Word:
 
 
 def tokenize(text: str) -> list[Word]:
-    """Return the words and numbers of a text, in order; hyphenated words are split."""
+    """Return the words and numbers of a text, in order. Hyphenated words are split at the hyphens."""
     return [Word(start, start + len(part), part, *_fold(part)) for start, part in _split(text)]
 
 
@@ -107,7 +104,7 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
             position += len(part) + 1
 
 
-# Cached, because the pages of a question have the same words many times.
+# Cached, because words occur many times on the pages of an answer.
 @lru_cache(maxsize=50_000)
 def _fold(word: str) -> tuple[str, str]:
     """Return the case-folded form and the stem of a word."""
@@ -122,15 +119,15 @@ def _is_content(folded: str) -> bool:
 
 
 def replace_words(text: str, replacements: Mapping[str, str]) -> str:
-    """Return a text with other words instead of the given words or phrases.
+    """Return a text in which whole words or phrases are replaced.
 
     >>> replace_words("The IT of an ITEM", {"IT": "computers"})
     'The computers of an ITEM'
     """
     if not replacements:
         return text
-    written = "|".join(map(re.escape, replacements))
-    return re.sub(rf"(?<!\w)(?:{written})(?!\w)", lambda match: replacements[match[0]], text)
+    replaced = "|".join(map(re.escape, replacements))
+    return re.sub(rf"(?<!\w)(?:{replaced})(?!\w)", lambda match: replacements[match[0]], text)
 
 
 @lru_cache(maxsize=50_000)
@@ -147,19 +144,21 @@ def stem(word: str) -> str:
 
 
 def stem_words(words: Iterable[str], language: str) -> list[str]:
-    """Return the stem of each lower-case word of a language, a code of `detect_language`; unchanged if it is unknown.
+    """Return the stems of lower-case words. Without a stemmer for the language, the words are returned unchanged.
+
+    ``language`` is a code as returned by `detect_language`.
 
     >>> stem_words(["häuser", "kündigungen"], "de")
     ['haus', 'kundig']
     """
     if language not in _ALGORITHMS:
         return list(words)
-    # A stemmer of PyStemmer is not thread-safe, and cheap to create.
+    # A stemmer is created for each call, because PyStemmer is not thread-safe. This is cheap.
     return [str(one) for one in Stemmer.Stemmer(_ALGORITHMS[language], 0).stemWords(list(words))]
 
 
 def separate_unspaced(text: str) -> str:
-    """Return a text with a blank on each side of each Chinese, Japanese and Korean character.
+    """Return a text with blanks around each Chinese, Japanese and Korean character.
 
     >>> separate_unspaced("第3季度")
     '第 3 季 度'
@@ -168,7 +167,7 @@ def separate_unspaced(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Return the number of words between blanks; of Chinese, Japanese and Korean text, three for five characters.
+    """Return the number of words of a text. Five characters of Chinese, Japanese or Korean count as three words.
 
     >>> count_words("the third quarter"), count_words("第三季度的收入")
     (3, 4)
@@ -177,14 +176,14 @@ def count_words(text: str) -> int:
     if not unspaced:
         return len(text.split())
     spaced = sum(any(map(str.isalnum, word)) for word in _UNSPACED.sub(" ", text).split())
-    return spaced + round(unspaced * _WORDS_A_CHARACTER)
+    return spaced + round(unspaced * _WORDS_PER_CHARACTER)
 
 
 def split_unspaced(word: str) -> list[str]:
-    """Return a word, but a run of Chinese, Japanese or Korean characters as its pairs of neighbours.
+    """Return the parts of a word: each pair of neighbouring Chinese, Japanese or Korean characters, and the rest.
 
-    Pairs find words without a dictionary: Nie, Gao, Bai and Zhou, "On the use of words and n-grams for Chinese
-    information retrieval", IRAL 2000.
+    Pairs of characters serve as words, because finding words would need a dictionary: Nie, Gao, Bai and Zhou, "On the
+    use of words and n-grams for Chinese information retrieval", IRAL 2000.
 
     >>> split_unspaced("人口数2023")
     ['人口', '口数', '2023']
@@ -192,19 +191,19 @@ def split_unspaced(word: str) -> list[str]:
     if word.isascii():
         return [word]
     parts: list[str] = []
-    for run in _UNSPACED_RUN.findall(word):
-        parts += map("".join, pairwise(run)) if len(run) > 1 and _UNSPACED.match(run) else [run]
+    for part in _UNSPACED_PART.findall(word):
+        parts += map("".join, pairwise(part)) if len(part) > 1 and _UNSPACED.match(part) else [part]
     return parts
 
 
 _GROUPS = [(verbs.split("/"), forms) for verbs, *forms in map(str.split, _FORMS.split(", "))]
 _BASES = {stem(verb): verbs[0] for verbs, _ in _GROUPS for verb in verbs}
-# The irregular forms and their plurals as nouns, as in "thoughts". Other endings make another verb: "founded", "bored".
+# Irregular forms, also with the plural ending of nouns ("thoughts"). Other endings make another verb ("founded").
 _IRREGULAR = {form + ending: verbs[0] for verbs, forms in _GROUPS for form in forms for ending in ("", "s")}
 
 
 def find_lemma(word: str) -> str:
-    """Return a key that all forms of a lower-case word share.
+    """Return the lemma of a lower-case word, which is the same for all forms of the word.
 
     >>> find_lemma("left") == find_lemma("leaving"), find_lemma("began") == find_lemma("starts")
     (True, True)

@@ -1,4 +1,4 @@
-"""Tokens with which other programs use the application."""
+"""Access tokens of the API, and the rights of a caller."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-# What a token allows: to search and read, to add documents, or to delete them and to manage tokens.
+# ``read``: search and read documents. ``add``: add documents. ``manage``: delete documents and manage access tokens.
 Right = Literal["read", "add", "manage"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who uses the application: what is allowed, and in which collections; in all of them if ``collections`` is empty.
+    """The rights of a user or program. They apply to ``collections``, or to all collections if this is empty.
 
-    The default is someone at this computer, who may do everything.
+    By default, a caller has all rights to all collections, as the user of this computer does.
     """
 
     rights: tuple[Right, ...] = RIGHTS
@@ -25,7 +25,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """A token, without its secret text. ``used_at`` is ``None`` if it was never used."""
+    """An access token, without its secret. ``used_at`` is the time of its last use; ``None`` if it was never used."""
 
     token_id: str
     name: str
@@ -35,7 +35,7 @@ class AccessToken:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a name or an address stands for this computer alone."""
+    """Return whether a host name or an IP address is a loopback address, which only this computer can reach."""
     if host.casefold() == "localhost" or host.casefold().endswith(".localhost"):
         return True
     try:

@@ -1,4 +1,4 @@
-"""Answers, their citations, and the events of `Engine.ask`."""
+"""Answers, their citations and checked statements, and the events of `Engine.ask`."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from rag_core.types.retrieval import Gate, Passage, SearchResult
 from rag_core.types.tables import Span
 from rag_core.types.usage import Usage
 
-# The answers if the documents do not answer a question.
+# Texts of answers to questions that the documents do not answer.
 REFUSAL = "I don't know: the documents don't say."
 CLOSEST_PASSAGES = "Not stated. Closest passages: {pages}."
 NOT_IN_PLACES = "Not stated in {places}. Nothing else was searched, because the question names this place."
-# The answers if there is nothing to search.
+# Texts of answers if there is nothing to search.
 NO_DOCUMENTS = "There are no documents to search. Add documents, then ask again."
 EMPTY_SNAPSHOT = "The snapshot contains no document that can be searched."
-# The line above excerpts of pages that may answer.
+# The first line of an answer that consists of excerpts.
 INTRODUCTION = "These passages may answer your question."
 INCOMPLETE = "These passages may answer your question; there may be more."
 SOME_OF = "These are {shown} of {number} passages that may answer; there may be more."
 _INTRODUCTIONS = re.compile("|".join([INTRODUCTION, INCOMPLETE, SOME_OF.format(shown=r"\d+", number=r"\d+")]))
-# A citation marker such as [1]. The second pattern also matches the blanks before a marker, and markers in the brackets
-# U+3010 and U+3011, which some language models write.
+# A citation marker such as [1].
 MARKER = re.compile(r"\[(\d{1,6})\]")
+# Some language models write markers in the brackets U+3010 and U+3011.
 _MARKER_WITH_BLANKS = re.compile(r"[ \t]*[\[\u3010]\d+[\]\u3011]")
 _FINAL_MARKERS = re.compile(r"(?:[ \t]*\[\d+\])+\Z")
-# What the check of a statement against the passages found wrong; empty if it found nothing wrong.
+# The problem that the check of a statement found; see `Claim`.
 Mark = Literal["", "contradicted", "not_found", "judged"]
 
 
 def strip_markers(text: str) -> str:
-    """Return a text without its citation markers, and without the blanks before them."""
+    """Return a text without citation markers and the blanks before them."""
     return _MARKER_WITH_BLANKS.sub("", text)
 
 
 class AnswerState(str, Enum):
-    """Whether the question was answered or refused. A refusal is a normal result, so it raises no error."""
+    """Whether the question was answered or refused. A refusal is an ordinary result and raises no error."""
 
     ANSWERED = "answered"
     ABSTAINED = "abstained"
@@ -49,13 +49,24 @@ class AnswerState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A span of a page that supports a statement of an answer.
+    """A quote from a page that supports a statement of an answer.
 
-    ``quote`` is the text of the page from ``start`` to ``end``. ``marker`` is the number of the citation in the text of
-    the answer, such as 1 for ``[1]``. ``added`` is true if the language model that wrote the statement did not cite
-    this passage, so that Footnote added the citation. ``marks`` are the spans of an excerpt that the reading model
-    marks, as offsets into the text of the page. ``cells`` is the address of the cited cells of a sheet, such as
-    "Sales!C14"; it is empty for other pages.
+    Attributes
+    ----------
+    marker : int
+        Number of the citation in the text of the answer, such as 1 for ``[1]``.
+    passage_rank : int
+        Rank of the passage that contains the quote.
+    quote : str
+        The text of the page from ``start`` to ``end``.
+    start, end : int
+        Offsets in the text of the page.
+    added : bool
+        Whether Footnote added the citation to a statement for which the language model did not cite this passage.
+    marks : tuple of Span
+        The most probable answers within an excerpt, as offsets in the text of the page.
+    cells : str
+        Address of the cited cells of a spreadsheet, such as "Sales!C14"; empty for other documents.
     """
 
     marker: int
@@ -75,7 +86,7 @@ class Citation:
 
     @property
     def place(self) -> str:
-        """The cited cells of a sheet, or else the page, as in "page 6"."""
+        """The address of the cited cells of a spreadsheet; for other documents the page, such as "page 6"."""
         return self.cells or f"page {self.page_label}"
 
     @classmethod
@@ -97,7 +108,7 @@ class Citation:
 
 
 def build_citation_link(application: str, citation: Citation) -> str:
-    """Return the link to the page of a citation, with its quote highlighted; see `build_page_link`."""
+    """Return the link that opens the cited page and highlights the quote; see `build_page_link`."""
     return build_page_link(application, citation.document_id, citation.page_index, citation.start, citation.quote)
 
 
@@ -108,13 +119,23 @@ _CALCULATED = "calculated: "
 class Claim:
     """A statement of an answer and the result of checking it.
 
-    A statement is a sentence, or a part of a sentence that ends with a group of markers. ``answer.text[start:end]``
-    is the statement without these markers. ``supported`` is true if a citation supports the statement. ``reason`` may
-    say why not, or contain the calculation by which a value of the statement follows from the sources. ``mark`` is
-    ``contradicted`` if the source contains a different value, which is ``source_value``. It is ``not_found`` if the
-    passages do not cover the statement, and ``judged`` if a model finds that they do not support it, with its reason as
-    ``source_value``. If ``supported`` is false and ``mark`` is empty, the check is inconclusive. If ``mark`` is not
-    empty, ``compared_rank`` is the rank of the passage that was compared with the statement; otherwise it is 0.
+    A statement is a sentence, or a part of a sentence that ends with a group of markers.
+
+    Attributes
+    ----------
+    start, end : int
+        Span of the statement in the text of the answer, without its markers.
+    supported : bool
+        Whether a citation supports the statement. If not, and ``mark`` is empty, the check is inconclusive.
+    reason : str
+        Why the statement is not supported, or how its value is calculated from values of the sources; may be empty.
+    mark : str
+        ``contradicted`` if the source contains a different value, ``not_found`` if the passages do not contain the
+        statement, ``judged`` if a model judged that they do not support it; empty if no problem was found.
+    source_value : str
+        The value in the source, the value that was not found, or the reason of the model that judged; may be empty.
+    compared_rank : int
+        If ``mark`` is not empty, the rank of the passage that was compared with the statement; otherwise 0.
     """
 
     start: int
@@ -127,12 +148,12 @@ class Claim:
 
     @property
     def calculation(self) -> str:
-        """The calculation by which a value follows from the sources, as ``calculated: 3 + 4 = 7``; empty if none is."""
+        """How a value is calculated from the sources, such as ``calculated: 3 + 4 = 7``; may be empty."""
         return self.reason if self.reason.startswith(_CALCULATED) and not self.mark else ""
 
     @property
     def mark_text(self) -> str:
-        """``mark`` in words for the user; empty if ``mark`` is empty."""
+        """The problem in words for the user; empty if ``mark`` is empty."""
         if self.mark == "contradicted":
             return f"differs from the source: {self.source_value}"
         found = f": {self.source_value}" if self.source_value else ""
@@ -145,40 +166,41 @@ class Claim:
 class Answer:
     """An answer as it is shown and stored.
 
-    It contains copies of all passages and quotes, so it stays complete after the cited documents are deleted.
+    An answer contains copies of its passages and quotes, so that it stays complete after documents are deleted.
 
     Attributes
     ----------
     generator : str
         ``extractive``, ``openai:MODEL`` or ``gguf:FILE``.
     notices : tuple of str
-        Messages about problems, such as a failed endpoint or a document that is still being indexed.
+        Messages to the user about problems, such as a failed endpoint or a document that is still being indexed.
     stopped : bool
         Whether the user stopped the answer before its end.
     statements : tuple of Claim
-        The checked statements in text order. There are none for a refusal, for a stopped answer, and for answers that
-        earlier versions of Footnote stored.
+        The checked statements in text order; empty for a refusal, for a stopped answer and for answers that early
+        versions of Footnote stored.
     rewritten : str
-        The query that replaced the question because the question depends on earlier turns of the conversation; empty
-        if the question was not replaced.
+        The query that replaced a question that depends on earlier turns of the conversation; empty if the question was
+        not replaced.
     usage : Usage
-        The sum over all calls to a language model.
+        Total of all calls to language models.
+    strategy : str
+        Name of the search strategy.
     steps : tuple of str
         The steps of the search strategy, in words.
     short : str
-        What the question asks for, as it is written in a supported statement of a language model. Empty if no such
-        text is probable enough. Answers that earlier releases stored may have one without a language model.
+        The words of a supported statement that answer the question by themselves, such as a name or a figure; empty if
+        no words are probable enough. Only answers of a language model have it, and some that earlier versions stored.
     quotes_start : int or None
         Offset in ``text`` of the excerpts that follow the text of a language model; ``None`` if none follow.
     interrupted : str
-        Why the language model did not complete its answer, or wrote none; empty if it completed it. The text that it
-        wrote is kept.
+        Why the language model wrote an incomplete answer or none; empty if the answer is complete.
     tables : tuple of CitedTable
-        The tables of which the answer cites rows, in the order of the citations.
+        The cited rows of tables, in the order of the citations.
     as_of : str
         Description of the snapshots that were searched; empty if the present documents were searched.
     more : tuple of Citation
-        Citations of further excerpts that may answer, which are shown on demand. ``text`` leaves them out.
+        Citations of further excerpts that may answer. They are shown on demand and are not part of ``text``.
     """
 
     question: str
@@ -205,7 +227,7 @@ class Answer:
 
     @property
     def consists_of_excerpts(self) -> bool:
-        """Whether the text consists of excerpts of pages that may answer."""
+        """Whether the answer consists of excerpts of pages that may answer the question."""
         introduction = self.text.partition("\n\n")[0]
         return self.generator == "extractive" and (
             any(one.marks for one in self.citations) or _INTRODUCTIONS.fullmatch(introduction) is not None
@@ -213,29 +235,29 @@ class Answer:
 
     @property
     def written_text(self) -> str:
-        """The text without the quotes that follow it."""
+        """The text without the excerpts that follow the text of a language model."""
         return self.text[: self.quotes_start].rstrip()
 
     @property
     def unfinished_text(self) -> str:
-        """The text that a language model continues: `written_text` without markers after an incomplete sentence."""
+        """The text for a language model to continue: `written_text` without markers after an incomplete sentence."""
         text = _FINAL_MARKERS.sub("", self.written_text)
         return self.written_text if text.endswith((".", "!", "?")) else text
 
     @property
     def short_marker(self) -> int | None:
-        """Marker of the first citation whose quote contains ``short``; ``None`` if no quote contains it."""
+        """Number of the first citation whose quote contains ``short``; ``None`` if no quote contains it."""
         quotes = ((citation.marker, " ".join(citation.quote.split())) for citation in self.citations)
         return next((marker for marker, quote in quotes if self.short and self.short in quote), None)
 
     @property
     def opens_with_short(self) -> bool:
-        """Whether the text begins with the short answer, so that it need not be shown before the text."""
+        """Whether the text begins with the short answer."""
         return bool(self.short) and self.text.startswith((self.short, f"**{self.short}"))
 
     @property
     def marked_text(self) -> str:
-        """The text for plain-text output, with `Claim.mark_text` in round brackets after each marked statement."""
+        """The text with `Claim.mark_text` in round brackets after each statement that has a mark."""
         text = self.text
         for claim in reversed(self.statements):
             if claim.mark:
@@ -243,24 +265,23 @@ class Answer:
         return text
 
     def find_cited_tables(self, citation: Citation) -> list[CitedTable]:
-        """Return the tables of the answer with rows that a citation quotes."""
-        place = citation.version_id, citation.page_index
-        on_page = (one for one in self.tables if (one.version_id, one.page_index) == place)
+        """Return the tables with a cited row that overlaps the quote of a citation."""
+        page = citation.version_id, citation.page_index
+        on_page = (one for one in self.tables if (one.version_id, one.page_index) == page)
         return [one for one in on_page if one.find_spans(citation.start, citation.end)]
 
     def find_cells(self, marker: int) -> str:
-        """Return the address of the cells that ``[marker]`` refers to: of the marked one, or else of the first row.
+        """Return the address of the cells that the citations with a number refer to; empty without a spreadsheet.
 
-        It is empty for a page that is not one of a sheet.
+        Of several citations, one with ``marks`` is preferred to the first one.
         """
         cited = [one for one in (*self.citations, *self.more) if one.marker == marker]
         return next((one.cells for one in sorted(cited, key=lambda one: not one.marks)), "")
 
     def find_cited_spans(self, citation: Citation) -> list[Span]:
-        """Return the spans of a page that a citation is about.
+        """Return the spans of a page to highlight for a citation: the cited cells, or ``marks``, or else the quote.
 
-        They are the cited cells of table rows, or what the reading model marks in an excerpt; otherwise the quote.
-        A row of an excerpt around the row with the marked cells has none.
+        In an excerpt of a spreadsheet, only the row with ``marks`` is highlighted, not the rows around it.
         """
         tables = self.find_cited_tables(citation)
         if self.consists_of_excerpts and not citation.marks and any(one.cells for one in tables):
@@ -271,10 +292,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """An event of `Engine.ask`: the stage ``name`` has ended if ``done`` is true, and has started otherwise.
-
-    ``label`` is what a user sees for the stage.
-    """
+    """An event of `Engine.ask`: a stage started, or ended if ``done`` is true. ``label`` is its name for display."""
 
     name: str
     label: str
@@ -290,19 +308,16 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """An event of `Engine.ask`: the text of all earlier `Delta` events is to be discarded, because of ``reason``.
-
-    Further `Delta` events contain the new text.
-    """
+    """An event of `Engine.ask`: discard the text of all earlier `Delta` events. The next ones contain a new text."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """An event of `Engine.ask`: the mark of a complete statement in the text of the `Delta` events.
+    """An event of `Engine.ask`: a complete statement of the text of the `Delta` events has a mark.
 
-    The offsets of ``claim`` are in the text since the last `Restart`. The marks of the `Answer` replace all of these.
+    The offsets of ``claim`` count from the last `Restart`. The statements of the final `Answer` replace these claims.
     """
 
     claim: Claim
@@ -310,7 +325,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """An event of `Engine.ask`: the query ``text`` replaces the question, which depends on earlier turns."""
+    """An event of `Engine.ask`: the query ``text`` replaces a question that depends on earlier turns."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""Names for the types of NumPy arrays of each dtype."""
+"""Type aliases for NumPy arrays."""
 
 from __future__ import annotations
 

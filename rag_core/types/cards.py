@@ -1,4 +1,4 @@
-"""What is known of a document at a glance: the card that is shown after an upload."""
+"""The card of a document: what is shown about it after an upload."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KeyFigure:
-    """A figure of a financial statement, as it is written.
+    """A figure of a financial statement.
 
     Attributes
     ----------
     label, value : str
+        Name of the row, and the figure, as they are written.
     column : str
-        Headers of its column.
+        Headers of the column.
     unit : str
-        What the table says about the unit of its figures; may be empty.
+        The words of the table that state the unit of its figures; may be empty.
     page_label : str
+        Printed number of the page.
     """
 
     label: str
@@ -28,20 +30,22 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCard:
-    """What a document is, what it contains, and questions that its text answers.
+    """A summary of what a document is and contains, with questions that it answers.
 
     Attributes
     ----------
     kind, title, organization, period, language : str
-        Empty if the document does not say it.
+        Empty if the document does not state them.
     pages : int
+        Number of pages.
     figures : tuple of KeyFigure
+        Key figures of the financial statements; empty for other documents.
     contents : tuple of (str, str)
-        Titles of the first outermost sections, with the labels of their pages; only without key figures.
+        Title and page label of the first top-level sections; empty if there are ``figures``.
     questions : tuple of str
-        Each was asked, and its answer cites the passage that it was made from.
+        Suggested questions. The answer to each cites the passage from which the question was made.
     is_complete : bool
-        Whether questions have been looked for.
+        Whether ``questions`` is final; it is false until suggestions have been made.
     """
 
     kind: str

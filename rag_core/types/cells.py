@@ -1,8 +1,10 @@
-"""Addresses of cells of sheets, as in "Sales!C14" and "Sales!A14:D14"."""
+"""Addresses of spreadsheet cells, such as "Sales!C14" and "Sales!A14:D14"."""
 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
+from string import ascii_uppercase
 from typing import NamedTuple
 
 _ADDRESS = re.compile(
@@ -12,9 +14,9 @@ _ADDRESS = re.compile(
 
 
 class CellRange(NamedTuple):
-    """The cells between two corners, whose columns count from 0 and whose rows count from 1.
+    """A rectangle of cells. Columns are counted from 0, rows from 1, and all bounds are inclusive.
 
-    ``sheet`` is empty for the only table of a file.
+    ``sheet`` is empty for files that contain a single table, such as CSV files.
     """
 
     sheet: str
@@ -25,7 +27,7 @@ class CellRange(NamedTuple):
 
     @classmethod
     def parse(cls, address: str) -> CellRange | None:
-        """Return the range that an address means; ``None`` for another text.
+        """Return the range of an address; ``None`` if the text is not an address.
 
         >>> str(CellRange.parse("Sales!$B$2:D7"))
         'Sales!B2:D7'
@@ -44,13 +46,13 @@ class CellRange(NamedTuple):
         return f"{self.sheet}!{cells}" if self.sheet else cells
 
     def overlaps(self, other: CellRange) -> bool:
-        """Return whether a range of the same sheet has cells in common with this one."""
+        """Return whether two ranges of the same sheet have cells in common."""
         across = self.left <= other.right and other.left <= self.right
         return across and self.top <= other.bottom and other.top <= self.bottom
 
 
 def column_letters(column: int) -> str:
-    """Return the letters of a column of a sheet.
+    """Return the letters of the column with an index.
 
     >>> column_letters(0), column_letters(27)
     ('A', 'AB')
@@ -59,19 +61,17 @@ def column_letters(column: int) -> str:
     column += 1
     while column:
         column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
+        letters = ascii_uppercase[rest] + letters
     return letters
 
 
 def read_column(address: str) -> int:
-    """Return the index of the column with whose letters an address begins.
+    """Return the index of the column whose letters stand at the beginning of an address.
 
     >>> read_column("AB7")
     27
     """
     column = 0
-    for char in address:
-        if not "A" <= char <= "Z":
-            break
-        column = column * 26 + ord(char) - 64
+    for letter in takewhile(ascii_uppercase.__contains__, address):
+        column = column * 26 + ascii_uppercase.index(letter) + 1
     return column - 1

@@ -20,26 +20,27 @@ VERDICT_WORDS: dict[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CheckedStatement:
-    """A statement and what documents say about it.
+    """A statement and the result of comparing it with documents.
 
     Attributes
     ----------
     statement : str
+        The text of the statement.
     verdict : str
-        ``contradicted`` if a source says otherwise, ``not_supported`` if nothing was found, and ``unsure`` if neither
-        this nor ``supported`` is certain.
+        ``supported``, ``contradicted`` if a source states a different value, ``not_supported`` if no source contains
+        the statement, or ``unsure`` if the check is inconclusive.
     reason : str
-        The mark in words, such as "differs from the source: 500"; empty without a mark.
+        The problem in words, such as "differs from the source: 500"; empty if no problem was found.
     citation : Citation or None
-        The sentence that was compared; ``None`` if none is close.
+        The sentence of a document with which the statement was compared; ``None`` if no sentence is similar.
     passage : Passage or None
-        The passage that contains the cited sentence.
+        The passage that contains this sentence.
     is_judged : bool
-        Whether the verdict is a model's judgement.
+        Whether the verdict is the judgement of a language model.
     usage : Usage
-        What a language model used that judged this statement and the following ones.
+        Usage of the call that judged the statements; only the first judged statement of a call has it.
     notices : tuple of str
-        Why statements were not judged.
+        Reasons why statements could not be judged.
     """
 
     statement: str
@@ -53,7 +54,7 @@ class CheckedStatement:
 
     @property
     def words(self) -> str:
-        """The verdict in words, with what the source says instead."""
-        known = VERDICT_WORDS[self.verdict]
-        is_telling = self.reason and (self.verdict == "contradicted" or self.is_judged)
-        return self.reason[:1].upper() + self.reason[1:] if is_telling else known
+        """The verdict in words; for a contradicted or judged statement, the reason."""
+        if self.reason and (self.verdict == "contradicted" or self.is_judged):
+            return self.reason[:1].upper() + self.reason[1:]
+        return VERDICT_WORDS[self.verdict]

@@ -9,30 +9,36 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray, Int8Array, IntArray
 
-# Separates the texts of the two pages in a chunk that spans two pages. The parser removes this character from the texts
-# of pages, so it occurs nowhere else.
+# Separates the texts of the pages in a chunk that spans two pages. The parser removes this character from page texts.
 PAGE_BREAK = "\f"
 
-# Separates the label of the document and the headings in the prefix of a chunk.
+# Separates the document's label and the headings in the prefix of a chunk, and the headings in a path of headings.
 HEADING_SEPARATOR = " › "
 
-# Separates the versions of the parsers in the fingerprint of an index. No version contains it.
+# Separates the versions in `Fingerprint.extractor`. No version contains this separator.
 PARSER_SEPARATOR = "; "
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """A chunk that is not stored yet, so it has no id.
+    """A chunk that is not stored yet and therefore has no id.
 
     Attributes
     ----------
+    ordinal : int
+        Position of the chunk in the document, from 0.
+    page_index, page_index_end : int
+        The first and the last page of the chunk; they differ if its last sentence continues on the next page.
+    start, end : int
+        Offset of the chunk's start in the text of the first page, and of its end in the text of the last page.
     text : str
-        The text of the page from ``start`` to ``end``. If the last sentence of the chunk continues on the next page,
-        the text is that of the first page from ``start``, a `PAGE_BREAK`, and the text of the page ``page_index_end``
-        up to ``end``. Blanks stand in place of struck words, as `remove_struck` returns them.
+        The text from ``start`` to ``end``, with a `PAGE_BREAK` between two pages. Struck words are replaced by blanks
+        of the same length.
     prefix : str
         A line with the document's label and the headings. If the chunk starts inside a table, the head of the table
         follows. The prefix is embedded and added to the word index, but it is not shown.
+    heading : str
+        The path of headings at the start of the chunk.
     tokens : int
         Number of tokens of prefix and text together, including special tokens, by the tokenizer of the embedder.
     sentences : tuple of int
@@ -53,7 +59,7 @@ class ChunkSpan:
 
 
 class ChunkRow(NamedTuple):
-    """A stored chunk, with the id and name of its document and the label and hidden text of its page.
+    """A stored chunk; see `ChunkSpan`. The last four fields belong to its document and its first page.
 
     ``sentences`` contains the indices of `ChunkSpan.sentences` as little-endian uint16. ``hidden`` is ``None`` if the
     page has no hidden text.
@@ -78,7 +84,7 @@ class ChunkRow(NamedTuple):
 
     @property
     def page_indices(self) -> range:
-        """The ``page_index`` of each page that the chunk is on, ascending."""
+        """The indices of the pages that the chunk is on, ascending."""
         return range(self.page_index, self.page_index_end + 1)
 
     @property
@@ -88,17 +94,17 @@ class ChunkRow(NamedTuple):
 
     @property
     def prefix_text(self) -> str:
-        """The part of `build_embedded_text` before the text of the chunk, including the line break."""
+        """The part of `embedded_text` before the text of the chunk, including the line break."""
         return build_embedded_text(self.prefix, "")
 
     @property
     def document_label(self) -> str:
-        """The first part of the prefix: name and title of the document."""
+        """Name and title of the document, which are the first part of the prefix."""
         return extract_document_label(self.prefix)
 
 
 def build_embedded_text(prefix: str, text: str) -> str:
-    """Return the input of the embedder for a chunk. Token offsets of chunks are offsets in exactly this text."""
+    """Return the text of a chunk that is embedded. The spans of its tokens are offsets in this text."""
     return f"{prefix}\n{text}"
 
 
@@ -113,7 +119,7 @@ class Embedding:
     tokens : Int8Array, shape (n, token_dimension)
         The quantized vectors of the tokens; empty if the embedder computes no token vectors.
     scales : FloatArray, shape (n,)
-        A factor for each row of ``tokens``. The row times its factor is a vector of about unit length.
+        A factor for each row of ``tokens``. A row times its factor is a vector of about unit length.
     """
 
     dense: FloatArray
@@ -163,10 +169,26 @@ class ChunkVectors:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The models and parameters of an index. Two indexes are compatible only if all fields are equal.
+    """The models and parameters with which an index is built.
 
-    ``sparse`` is the name of the learned sparse encoder, and ``sparse_weights`` the hash of its weights; both are empty
-    if the index has no learned sparse part. ``extractor`` contains the versions of the parsers of all file formats.
+    Attributes
+    ----------
+    embedder, weights : str
+        Name of the embedder, and the hash of its weights.
+    dimension, token_dimension : int
+        Dimensions of the dense vectors and of the token vectors.
+    projection : str
+        Identifies the projection of the token vectors.
+    chunk_tokens : int
+        Maximum number of tokens of a chunk.
+    chunk_overlap : float
+        Share of a chunk that the next chunk repeats.
+    extractor : str
+        The versions of the parsers of all file formats.
+    prefix : str
+        Version of the rule by which prefixes of chunks are built.
+    sparse, sparse_weights : str
+        Name of the learned sparse encoder, and the hash of its weights; empty if the index does not use one.
     """
 
     embedder: str
@@ -183,13 +205,14 @@ class Fingerprint:
 
     @property
     def parser_versions(self) -> tuple[str, ...]:
-        """The versions in ``extractor``, one for each file format."""
+        """The version of the parser of each file format."""
         return tuple(self.extractor.split(PARSER_SEPARATOR))
 
     def differences(self, other: Fingerprint) -> dict[str, tuple[Any, Any]]:
         """Return the fields that differ, as ``name: (value in self, value in other)``.
 
-        Versions of further parsers in ``other`` are no difference: they are for formats that this index lacks.
+        Additional parser versions in ``other`` are ignored. They belong to formats that were added after this index
+        was built, so that it contains no files of them.
         """
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in self.__slots__}
         if set(self.parser_versions) <= set(other.parser_versions):

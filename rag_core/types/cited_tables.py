@@ -1,4 +1,4 @@
-"""Tables that an answer cites."""
+"""The rows of tables that an answer cites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_core.types.tables import Span, Table, TableCell, TableRow
 
 @dataclass(frozen=True, slots=True)
 class CitedTable:
-    """The rows of a table that an answer cites, below the header rows.
+    """The header and the cited rows of a table.
 
     Attributes
     ----------
@@ -21,10 +21,9 @@ class CitedTable:
     version_id : str
     page_index : int
     table : Table
-        The table without the rows that are not cited.
+        The table with its header rows and, below them, only the cited rows.
     cells : tuple of int
-        The start of each cited cell in the text of the page. If none of a row's cells is among them, the whole row is
-        cited.
+        Offset of each cited cell in the text of the page. A row without a cited cell is cited as a whole.
     """
 
     marker: int
@@ -37,7 +36,10 @@ class CitedTable:
         return not cell.is_header and cell.start in self.cells
 
     def find_spans(self, start: int, end: int) -> list[Span]:
-        """Return the spans of cited rows in a span of the page's text: of the label and the cited cells, or of all."""
+        """Return the spans of labels and cited cells that overlap a span of the page's text, ascending.
+
+        Of a row that is cited as a whole, the spans of all cells are returned.
+        """
         spans: list[Span] = []
         for row in self.table.body:
             is_whole = not any(map(self.is_cited, row.cells))
@@ -46,7 +48,7 @@ class CitedTable:
         return sorted(span for span in spans if span[0] < end and span[1] > start)
 
     def to_text_table(self) -> TextTable:
-        """Return the rows with the labels of their sections; the cited cells are bold, and header levels are joined."""
+        """Return the table for display, with one header row, sections in the row labels, and cited cells in bold."""
         width = len(self.table.columns)
         header = tuple(_build_runs(self.table.column_header(column)) for column in range(width))
         rows = [header]

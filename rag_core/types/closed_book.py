@@ -1,4 +1,4 @@
-"""An answer without passages, beside the answer from passages."""
+"""An answer from the knowledge of a language model alone, for comparison with the answer from documents."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rag_core.types.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class ClosedBookAnswer:
-    """What a language model answers without passages.
+    """The answer of a language model that was given no passages.
 
-    ``text`` has no citations, and nothing supports it. ``grounded`` is the answer to the same question from passages.
-    ``usage`` is that of the answer without passages.
+    ``text`` has no citations. ``usage`` is the usage of the call that wrote it. ``grounded`` is the answer to the same
+    question from passages.
     """
 
     text: str

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from rag_core.types.answers import Answer
 
-# Maximum number of characters of the instructions for every conversation, and of those for one conversation.
+# Maximum length of the user's instructions for one conversation, and of those for all conversations.
 MAX_INSTRUCTION_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation. ``answer`` is ``None`` if the turn is a question of the user."""
+    """A question of the user, or an answer, in a conversation. ``answer`` is ``None`` for a question."""
 
     message_id: str
     role: str
@@ -27,7 +27,7 @@ class Message:
 class Scope:
     """The documents (names or ids) and the collections to search. If both are empty, all documents are searched.
 
-    ``as_of`` is the name of a snapshot or a date (YYYY-MM-DD), whose content is searched; empty for the present.
+    ``as_of`` is the name of a snapshot, or a date (YYYY-MM-DD), to search instead of the present documents.
     """
 
     documents: tuple[str, ...] = ()
@@ -47,9 +47,18 @@ class Scope:
 class Conversation:
     """A stored conversation, without its messages.
 
-    ``model`` names the language model of the next questions; ``None`` stands for the model in use, and an empty name
-    for quotes only. ``instructions`` are the user's instructions for the answers of a model. ``found`` is the part of
-    a message that contains what a search looked for; empty if the title contains it, or without a search.
+    Attributes
+    ----------
+    scope : Scope
+        The documents to search for the next question.
+    model : str or None
+        Name of the language model for the next question; ``None`` stands for the model of the settings, and an empty
+        name for excerpts without a model.
+    instructions : str
+        The user's instructions to the language model.
+    found : str
+        In the results of a search for conversations, the part of a message that contains the searched words; empty if
+        the title contains them.
     """
 
     conversation_id: str

@@ -1,4 +1,4 @@
-"""Dates that a text states."""
+"""Dates in questions and documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class CalendarDate(NamedTuple):
-    """A day, a day of any year, or a month; ``year`` and ``day`` are 0 if the text does not state them."""
+    """A day or a month. ``year`` is 0 if the text does not state the year, and ``day`` is 0 for a month."""
 
     year: int
     month: int
@@ -18,21 +18,23 @@ class CalendarDate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A date in a text.
+    """A date as it is written in a text.
 
     Attributes
     ----------
     start, end : int
+        Span of the date in the text.
     text : str
+        The text from ``start`` to ``end``.
     readings : tuple of CalendarDate
-        Two if day and month can be exchanged, the one with the day first before the other; one for each day of a range;
-        none for a day of an event, such as "the day after the meeting".
+        What the date can mean. An ambiguous date such as 3/4/2023 has two readings, the first with the day first. A
+        range has a reading for each day. A day relative to an event, such as "the day after the meeting", has none.
     order : str
-        `DAY_FIRST` or `MONTH_FIRST` if a date of numbers shows which it is; otherwise empty.
+        `DAY_FIRST` or `MONTH_FIRST` if the numbers show the order of day and month, as in 31/12/2023; otherwise empty.
     is_numeric : bool
-        Whether it consists of numbers in an order that differs between countries.
+        Whether day and month are numbers whose order differs between countries.
     is_computed : bool
-        Whether it counts from another day, as "next week" does.
+        Whether the date is relative to another day, such as "next week".
     """
 
     start: int
@@ -45,21 +47,22 @@ class WrittenDate:
 
     @property
     def names_day(self) -> bool:
-        """Whether it is a day rather than a month."""
+        """Whether the date is a day, and not a month."""
         return not self.readings or self.readings[0].day > 0
 
 
 @dataclass(frozen=True, slots=True)
 class DatesForDocument:
-    """The dates in a question, with what is needed to find them in a document.
+    """The dates in a question, with the properties of a document that are needed to find them there.
 
     Attributes
     ----------
     dates : tuple of WrittenDate
+        The dates in the question.
     order : str
-        `DAY_FIRST` or `MONTH_FIRST`; empty if the document does not show in which order it writes day and month.
+        `DAY_FIRST` or `MONTH_FIRST`, the order of numeric dates in the document; empty if it is unknown.
     written_on : date or None
-        The day on which the document was written, from which "yesterday" counts; ``None`` if it is not known.
+        The day on which the document was written, to which its relative dates refer; ``None`` if it is unknown.
     """
 
     dates: tuple[WrittenDate, ...] = ()
@@ -69,9 +72,9 @@ class DatesForDocument:
 
 @dataclass(frozen=True, slots=True)
 class AskedDates:
-    """The dates in a question, and the order of day and month and the date of the documents that were found.
+    """The dates in a question, with the properties of all documents that were found; see `DatesForDocument`.
 
-    Documents that are missing in ``orders`` or ``written_on``, by version id, do not show these.
+    ``orders`` and ``written_on`` map version ids to the known properties.
     """
 
     dates: tuple[WrittenDate, ...] = ()
@@ -79,15 +82,18 @@ class AskedDates:
     written_on: Mapping[str, date] = field(default_factory=dict)
 
     def of(self, version_id: str) -> DatesForDocument:
-        """Return the dates with the order and the date of a document."""
+        """Return the dates with the properties of a document."""
         return DatesForDocument(self.dates, self.orders.get(version_id, ""), self.written_on.get(version_id))
 
     def days_of(self, version_id: str) -> DatesForDocument:
-        """Return the same without months, because a month seldom distinguishes the parts of a document."""
+        """Return the days among the dates, with the properties of a document.
+
+        Months are left out, because a month seldom distinguishes the parts of a document.
+        """
         return replace(self.of(version_id), dates=tuple(one for one in self.dates if one.names_day))
 
 
-# The order of day and month in a date of numbers, such as 31/12/2023 and 12/31/2023.
+# Orders of day and month in numeric dates, as in 31/12/2023 and 12/31/2023.
 DAY_FIRST, MONTH_FIRST = "dmy", "mdy"
 
 NO_DATES, NO_DATES_FOR_DOCUMENT = AskedDates(), DatesForDocument()

@@ -15,17 +15,17 @@ from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.tables import Table
 
-# The id of a document and the index of one of its pages.
+# The id of a document or version, and the index of one of its pages.
 PageKey = tuple[str, int]
-# Struck words in the text of a page, between marks; the parser leaves no other tildes that look like a mark.
+# Struck-out words in the text of a page. The parser writes ``~~`` around them and removes other double tildes.
 STRUCK = re.compile(r"~~([^\n\f]+?)~~")
-# Sign before the text of a watermark, which follows all other text of a page.
+# Character before the text of a watermark, which is at the end of the text of a page.
 WATERMARK = "\v"
 
-# What happens to a document if a file with the same name but different content is added: the file becomes a new version
-# of the document, or the document is kept and the file becomes a second document.
+# What to do with a file that has the name of a document but other content. ``replace``: add it as a new version of the
+# document. ``keep``: add it as a second document.
 SameName = Literal["replace", "keep"]
-# The collection of documents that were added without the name of a collection.
+# The collection of documents that are added without the name of a collection.
 DEFAULT_COLLECTION = "default"
 
 
@@ -42,9 +42,10 @@ class PageState(str, Enum):
 class DocumentStatus(str, Enum):
     """The state of an added file.
 
-    ``partial`` means that some pages failed or have no text; the reason of the document says which pages. ``rejected``
-    means that the file cannot be used, for example because it is encrypted, empty, too large or of an unknown format.
-    ``failed`` means that an error of this program prevented indexing.
+    - ``partial``: some pages failed or have no text; the document's reason says which pages.
+    - ``rejected``: the file cannot be used, for example because it is encrypted, empty, too large or of an unknown
+      format.
+    - ``failed``: an error of this program prevented indexing.
     """
 
     QUEUED = "queued"
@@ -66,8 +67,8 @@ class WordBoxes:
     starts, ends : IntArray, shape (n,)
         Character offsets of each word in the text of the page, in ascending order. ``ends`` are exclusive.
     rects : FloatArray, shape (n, 4)
-        The rectangle ``x0, y0, x1, y1`` of each word, measured from the top-left corner of the displayed page. The
-        values are fractions of the page's width and height, so that they are valid at every size of the image.
+        The rectangle ``x0, y0, x1, y1`` of each word, from the top-left corner of the displayed page, in fractions of
+        the page's width and height.
     """
 
     starts: IntArray
@@ -86,8 +87,8 @@ class WordBoxes:
 class Heading(NamedTuple):
     """A heading of a page: its span in the text of the page, and its path.
 
-    The path consists of the titles of the enclosing headings and its own title. The span is empty for a bookmark of the
-    file whose title is not on its page.
+    The path joins the titles of the enclosing headings and of the heading itself with `HEADING_SEPARATOR`. The span is
+    empty if the heading is a PDF bookmark whose title is not on the page.
     """
 
     start: int
@@ -96,29 +97,49 @@ class Heading(NamedTuple):
 
     @property
     def level(self) -> int:
-        """0 for a heading that no other one contains."""
+        """Number of enclosing headings."""
         return self.path.count(HEADING_SEPARATOR)
 
     @property
     def title(self) -> str:
         return self.path.rpartition(HEADING_SEPARATOR)[2]
 
-    def shift(self, places: int) -> Heading:
-        return Heading(self.start + places, self.end + places, self.path)
+    def shift(self, distance: int) -> Heading:
+        """Return the heading with offsets that are increased by a distance."""
+        return Heading(self.start + distance, self.end + distance, self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One extracted page: its text, the extraction method, and the positions of its words.
+    """The extracted content of a page.
 
-    ``width`` and ``height`` are the size of the displayed page in points (1/72 inch). ``heading`` is the section in
-    which the page starts, or a heading line on the page; ``headings`` are all headings of the page in order, and `None`
-    if an earlier release read the page. ``confidence`` is the mean of the confidences from 0 to 1 that
-    OCR reports for its words; it is ``None`` if OCR did not run. ``skip`` contains the spans ``(start, end)`` of page
-    headers and footers, and of headings of the next page, in ``text``; they do not become part of chunks. ``hidden`` is
-    text that a reader cannot see, for example because it is white on white, outside the page or too small; it is not
-    part of ``text``. ``tables`` are in
-    the order of the text. ``boxes`` and ``tables`` are empty if a page is read from the database without them.
+    Attributes
+    ----------
+    page_index : int
+        Position of the page in the document, from 0.
+    page_label : str
+        Page number as printed, such as "iv".
+    text : str
+    state : PageState
+    width, height : float
+        Size of the displayed page in points (1/72 inch).
+    heading : str
+        Path of the section in which the page starts, or of a heading on the page; may be empty.
+    reason : str
+        Explains the state, for example why the page failed; may be empty.
+    confidence : float or None
+        Mean of the confidences from 0 to 1 that OCR reports for words; ``None`` if OCR did not run.
+    boxes : WordBoxes
+        Empty if the page was read from the database without them.
+    skip : tuple of (int, int)
+        Spans in ``text`` that do not become part of chunks: page headers and footers, and headings of the next page.
+    hidden : str
+        Text that a reader cannot see, for example because it is white on white, outside the page or too small. It is
+        not part of ``text``.
+    tables : tuple of Table
+        In the order of the text; empty if the page was read from the database without them.
+    headings : tuple of Heading or None
+        In the order of the text; ``None`` if an earlier release, which did not store them, read the page.
     """
 
     page_index: int
@@ -138,13 +159,16 @@ class Page:
 
 
 def insert_text(page: Page, at: int, text: str) -> Page:
-    """Insert a text that has no word boxes into a page at offset ``at``; no word, header or footer may end there."""
+    """Return a page with a text inserted at offset ``at``, where no word, header or footer may end.
 
-    def shift(place: int) -> int:
-        return place + len(text) * (place >= at)
+    The inserted text has no word boxes.
+    """
+
+    def shift(offset: int) -> int:
+        return offset + len(text) * (offset >= at)
 
     boxes = page.boxes
-    starts, ends = (places + len(text) * (places >= at).astype(np.int32) for places in (boxes.starts, boxes.ends))
+    starts, ends = (offsets + len(text) * (offsets >= at).astype(np.int32) for offsets in (boxes.starts, boxes.ends))
     return replace(
         page,
         text=f"{page.text[:at]}{text}{page.text[at:]}",
@@ -156,14 +180,14 @@ def insert_text(page: Page, at: int, text: str) -> Page:
 
 
 def blank_spans(text: str, spans: Iterable[Sequence[int]]) -> str:
-    """Return a text of the same length with blanks in the spans."""
+    """Return a text with each character of the spans replaced by a blank."""
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
 
 
 class PageHeading(NamedTuple):
-    """The index, the printed number, the heading and all headings of a page; see `Page`."""
+    """The index, the label and the headings of a page; see `Page`."""
 
     page_index: int
     page_label: str
@@ -175,8 +199,8 @@ class PageHeading(NamedTuple):
 class OutlineEntry:
     """A section in the outline of a document.
 
-    ``level`` is 0 for the outermost sections. The section begins on the page ``page_index`` and ends on the page
-    ``page_index_end``.
+    ``level`` is 0 for the outermost sections. The section begins on the page ``page_index``, whose label is
+    ``page_label``, and ends on the page ``page_index_end``.
     """
 
     level: int
@@ -188,7 +212,7 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class PageReference:
-    """A page of a document, with the document's name and the page's label."""
+    """A page of a document, with the name of the document and the label of the page for display."""
 
     document_id: str
     document: str
@@ -197,14 +221,14 @@ class PageReference:
 
     @property
     def key(self) -> PageKey:
-        """The document's id and the page's index, which identify the page even if the document is renamed."""
+        """The id of the document and the index of the page."""
         return self.document_id, self.page_index
 
 
 class DocumentAttributes(NamedTuple):
-    """What the first page and the name of a document say about it, as far as they are recognized.
+    """Attributes of a financial filing, recognized in its name and on its first page; empty for other documents.
 
-    ``company`` is the company that a filing is about, ``year`` the year that it covers, and ``kind`` its form, such as
+    ``company`` is the company that the filing is about, ``year`` the fiscal year, and ``kind`` the form, such as
     ``10-K``.
     """
 
@@ -217,9 +241,25 @@ class DocumentAttributes(NamedTuple):
 class DocumentInfo:
     """A document of the library.
 
-    ``size`` is in bytes. ``chunks`` is the number of chunks that searches can find; it is 0 until the document is
-    searchable. ``aliases`` contains further names: the same file was added from other paths. ``tags`` are the words
-    that users have given the document. `DocumentAttributes` describes ``company``, ``year`` and ``kind``.
+    Attributes
+    ----------
+    version_id : str
+        The active version of the document.
+    reason : str
+        Explains a status other than ``indexed``.
+    pages, pages_text, pages_ocr, pages_empty, pages_failed : int
+        Number of pages: all, with a text layer, read by OCR, without text, and failed.
+    chunks : int
+        Number of chunks that searches can find; 0 until the document is searchable.
+    size : int
+        Size of the file in bytes.
+    needs_password : bool
+    aliases : tuple of str
+        Other names under which the same file was added.
+    tags : tuple of str
+        Words with which users have tagged the document.
+    company, year, kind
+        See `DocumentAttributes`.
     """
 
     document_id: str
@@ -252,10 +292,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """The content of a document's file at one time.
+    """A version of a document: the file that was added at ``added_at``.
 
-    ``size`` is in bytes. ``is_replaced`` is true if a later file replaced the version. ``snapshots`` contains the
-    names of the snapshots that contain the version. The index contains a replaced version only if a snapshot does.
+    ``size`` is in bytes. ``is_replaced`` is true if a later version replaced this one. ``snapshots`` contains the names
+    of the snapshots that contain the version. A replaced version is searchable only through a snapshot.
     """
 
     version_id: str
@@ -267,11 +307,11 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class DeleteReceipt:
-    """The result of a deletion: the number of deleted chunks, and what is left of the document.
+    """The result of deleting a document.
 
-    ``remaining`` maps the name of each store to the number of entries that the store still contains; 0 is expected.
-    ``kept_as`` is empty, or the other name under which the document stays in the library, because only one of its
-    names was removed.
+    ``remaining`` maps the name of each store to the number of entries of the document that the store still contains; 0
+    is expected. If the document has several names, only one name is removed; ``kept_as`` is then its other name, and
+    otherwise empty.
     """
 
     document_id: str
@@ -287,7 +327,7 @@ class DeleteReceipt:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """A rendered page with highlights: PNG bytes, size in pixels, and the number of highlighted words."""
+    """A page as a PNG image, with its size in pixels and the number of highlighted words."""
 
     png: bytes
     width: int
@@ -295,8 +335,34 @@ class PageImage:
     highlighted: int
 
 
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """Pictures of a page for a reader.
+
+    Attributes
+    ----------
+    images : tuple of PageImage
+        The page; if LibreOffice drew it, the pages of its PDF that contain the highlighted words or the page.
+    drawn_by : {"", "footnote", "libreoffice"}
+        What laid the page out; "" if the file has pages of its own.
+    reason : str
+        Why LibreOffice did not draw the page; "" if it did, or if it is not used.
+    is_pending : bool
+        Whether LibreOffice is still converting the document.
+    """
+
+    images: tuple[PageImage, ...]
+    drawn_by: Literal["", "footnote", "libreoffice"] = ""
+    reason: str = ""
+    is_pending: bool = False
+
+    @property
+    def highlighted(self) -> int:
+        return sum(one.highlighted for one in self.images)
+
+
 class HeadingLine(NamedTuple):
-    """The span of a line that looks like a heading, its size in points, and whether it is bold."""
+    """A line that looks like a heading: its span in the text of the page, its font size in points, and its weight."""
 
     start: int
     end: int
@@ -306,12 +372,19 @@ class HeadingLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page that a parser process has read, before information from other pages completes it.
+    """A page as a parser process reads it, without the information that follows from other pages.
 
-    ``headings`` contains the lines of ``page.text`` that look like headings. ``divided`` contains ``(hyphen offset,
-    first half, second half)`` for each word that a line end divides at a hyphen, in ascending order. ``words`` contains
-    each word of the page that no line end divides, once. ``paper_clips`` contains ``(number, file name, size in
-    bytes)`` of each annotation that contains a file.
+    Attributes
+    ----------
+    page : Page
+    headings : tuple of HeadingLine
+        Lines of the page that look like headings.
+    divided : tuple of (int, str, str)
+        Hyphen offset, first half and second half of each word that is hyphenated at a line end, in ascending order.
+    words : tuple of str
+        The distinct words that are not hyphenated at a line end.
+    paper_clips : tuple of (int, str, int)
+        Number, file name and size in bytes of each file that is attached to the page as an annotation.
     """
 
     page: Page
@@ -322,17 +395,18 @@ class ParsedPage:
 
 
 class VersionRow(NamedTuple):
-    """A stored version of a document, with the document's name, collection, active version and source folder.
+    """A stored version of a document. The last four fields belong to the document.
 
-    ``generation_id`` is the index generation that contains the version; it is ``None`` while the version is in the
-    queue. ``state`` is one of:
+    ``generation_id`` is the index generation that contains the version; it is ``None`` while the version is queued.
+    ``folder`` is the folder or archive from which the file was added; it is empty for an upload in the browser, and
+    ``None`` if an earlier release added the file. ``state`` is one of:
 
     - ``building``: the version is queued or being indexed, and no search finds it.
     - ``words``: word search finds the version, but its embeddings are not complete.
-    - ``full``: indexing is complete. Searches find the version if it is active, or as of a snapshot that contains its
-      content.
+    - ``full``: indexing is complete. Searches find the version if it is the active one, or if they search a snapshot
+      that contains its content.
     - ``ended``: indexing ended before the version could become searchable.
-    - ``replaced``: a version with other content replaced it. Only its file is stored.
+    - ``replaced``: another version replaced it. Only its file is stored.
     - ``removing``: the document is being deleted.
     """
 

@@ -12,18 +12,19 @@ from rag_core.types.judgements import JudgeReport
 from rag_core.types.retrieval import RetrievalConfig
 from rag_core.types.strategies import StrategyDescription
 
-# Metrics that the table of retrieval methods shows.
+# Metrics in the table that compares retrieval methods.
 TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
-# A difference with a lower p-value is marked as significant.
+# A difference is significant if its p-value is lower.
 SIGNIFICANCE_LEVEL = 0.05
 
 
 class LabelKind(str, Enum):
-    """Whether the documents answer a labelled question, and if not, how the question relates to them.
+    """Whether the documents answer a labelled question.
 
-    The documents answer only ``answerable`` questions. An ``off-corpus`` question is about a subject that the documents
-    do not cover. An ``adversarial`` question is about a subject of the documents, but they do not contain the answer.
-    ``no answer`` does not say which of these two cases applies.
+    - ``answerable``: the documents contain the answer.
+    - ``off-corpus``: the documents do not cover the subject of the question.
+    - ``adversarial``: the documents cover the subject, but do not contain the answer.
+    - ``no answer``: either of the two previous kinds.
     """
 
     ANSWERABLE = "answerable"
@@ -32,16 +33,16 @@ class LabelKind(str, Enum):
     ADVERSARIAL = "adversarial"
 
 
-# Whether a labelled page states the answer that holds now, one that no longer holds, or one that may not be used.
+# Whether the answer on a labelled page is valid, was valid formerly, or must not be used.
 EvidenceState = Literal["current", "stale", "inadmissible"]
 EVIDENCE_STATES: tuple[EvidenceState, ...] = ("current", "stale", "inadmissible")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """A page about a question, identified by its index from 0, its printed number or words on the page.
+    """A page that belongs to a labelled question; only a page whose ``state`` is ``current`` answers it correctly.
 
-    It answers the question if its ``state`` is ``current``; otherwise its answer no longer holds, or must not be used.
+    A page is identified by ``page_index`` (from 0), by its printed number ``page``, or by a ``quote`` from its text.
     """
 
     document: str
@@ -53,10 +54,10 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A question with its expected evidence and answers. ``where`` names the file and line of the label in messages.
+    """A question with the pages and answers that are expected.
 
-    ``is_pseudo`` says whether the question was made from a sentence of the document; see
-    `rag_core.research.learning.inverse_cloze`.
+    ``where`` is the file and line of the label, for messages. ``is_pseudo`` is true if the question was generated from
+    a sentence of a document; see `rag_core.research.learning.inverse_cloze`.
     """
 
     label_id: str
@@ -70,9 +71,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A textbook ranking method that is compared with a `RetrievalConfig`. It ranks pages, but answers no questions.
+    """A classical method that ranks pages without answering questions.
 
-    ``k`` and ``b`` are the parameters of BM25; TF-IDF does not use them.
+    ``k`` and ``b`` are the parameters of BM25; TF-IDF ignores them.
     """
 
     name: Literal["tf-idf", "bm25"]
@@ -87,10 +88,19 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationChoice:
-    """A configuration that can be evaluated, by its name on the command line.
+    """A configuration that users can choose to evaluate.
 
-    ``stage`` is the score by which it orders passages, and ``strategy`` describes its search strategy, if that is what
-    it is about. ``label`` is its name for display if it is about neither.
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    configuration : RetrievalConfig or Baseline
+    label : str
+        Name for display; empty if ``stage`` or ``strategy`` is set, whose name is then displayed.
+    stage : str or None
+        The score that orders the passages, if the configuration evaluates a score.
+    strategy : StrategyDescription or None
+        The search strategy, if the configuration evaluates a strategy.
     """
 
     name: str
@@ -102,7 +112,7 @@ class ConfigurationChoice:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and its 95 % confidence interval, which reaches from ``low`` to ``high``."""
+    """A value with its 95 % confidence interval from ``low`` to ``high``."""
 
     value: float
     low: float
@@ -120,10 +130,9 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class ContextValue:
-    """What a capable language model would find in pages of at most ``budget`` tokens.
+    """How often the pages in the prompt contain the answer if they have at most ``budget`` tokens.
 
-    ``share`` is the share of questions whose pages contain the answer. ``median_tokens`` is the median of the tokens of
-    these pages.
+    ``share`` is the share of such questions. ``median_tokens`` is the median number of tokens of the pages.
     """
 
     budget: int
@@ -135,14 +144,29 @@ class ContextValue:
 class QuestionResult:
     """The result of one labelled question.
 
-    ``first_rank`` is the rank of the first page that answers the question. ``values`` maps the names of the metrics
-    that apply to the question to their values. ``gate_score`` is 1 if the question is answered at every threshold, and
-    ``None`` if it is refused at every threshold or if the evaluation only measures rankings. ``answered`` says whether
-    ``gate_score`` reaches the threshold of the evaluation. ``wrong`` says whether the answer is wrong; if the question
-    is not answered, it says whether the answer would be wrong at a lower threshold. ``problem`` says what is wrong with
-    the result; it is empty if nothing is wrong. ``search_ms`` is the time in milliseconds that the method needed to
-    rank passages; ``None`` in evaluations of earlier versions. ``is_pseudo`` says whether the question was made from a
-    sentence of the document.
+    Attributes
+    ----------
+    evidence : tuple of str
+        The labelled pages, in words.
+    first_rank : int or None
+        Rank of the first page that answers the question; ``None`` if no such page was found.
+    values : mapping of str to float
+        Values of the metrics that apply to the question, by name.
+    text : str
+        Text of the answer.
+    gate_score : float or None
+        Score that the gate compares with its threshold: 1 if the question is answered at every threshold; ``None`` if
+        it is refused at every threshold, or if the evaluation only measures rankings.
+    answered : bool
+        Whether ``gate_score`` reaches the threshold of the evaluation.
+    wrong : bool
+        Whether the answer is wrong, or would be wrong at a lower threshold if the question is refused.
+    problem : str
+        What is wrong with the result; empty if nothing is wrong.
+    search_ms : float or None
+        Milliseconds in which passages were ranked; ``None`` in evaluations of earlier versions.
+    is_pseudo : bool
+        Whether the question was generated from a sentence of a document.
     """
 
     label_id: str
@@ -162,9 +186,9 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class RiskPoint:
-    """The effect of a threshold: ``coverage`` is the share of all questions that are answered at this threshold.
+    """The effect of a threshold of the gate.
 
-    ``risk`` is the share of wrong answers among the answers to these questions.
+    ``coverage`` is the share of all questions that are answered, and ``risk`` the share of wrong answers among them.
     """
 
     threshold: float
@@ -174,13 +198,22 @@ class RiskPoint:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """The lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
+    """The lowest threshold of the gate at which few enough unanswerable questions are answered.
 
-    ``unanswerable_answered`` and ``answerable_answered`` are the shares of unanswerable and of answerable questions
-    that are answered at this threshold. ``unanswerable`` is the number of unanswerable questions.
-    ``unanswerable_possible`` is the one-sided 95 % upper confidence bound of ``unanswerable_answered``. To confirm that
-    the share is at most ``most``, at least ``unanswerable_needed`` unanswerable questions are needed, all of which must
-    be refused; ``None`` if no number of questions suffices.
+    Attributes
+    ----------
+    threshold : float
+    most : float
+        The largest acceptable share of unanswerable questions that are answered.
+    unanswerable_answered, answerable_answered : float
+        Shares of the unanswerable and of the answerable questions that are answered at the threshold.
+    unanswerable : int
+        Number of unanswerable questions.
+    unanswerable_possible : float
+        One-sided 95 % upper confidence bound of ``unanswerable_answered``.
+    unanswerable_needed : int or None
+        Number of unanswerable questions, all refused, that would confirm a share of at most ``most``; ``None`` if no
+        number suffices.
     """
 
     threshold: float
@@ -193,7 +226,7 @@ class ThresholdAdvice:
 
     @property
     def confidence_text(self) -> str:
-        """A text for the user that says how reliable the threshold is and whether more questions are needed."""
+        """How reliable the threshold is and whether more questions are needed, in words for the user."""
         questions = "question" if self.unanswerable == 1 else "questions"
         text = (
             f"Measured on {self.unanswerable:,} {questions} without an answer: of similar questions, up to "
@@ -206,13 +239,25 @@ class ThresholdAdvice:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The metrics of one configuration on a set of labelled questions.
+    """The results of one configuration on a set of labelled questions.
 
-    ``figures`` contains the metrics over all questions, ``outcomes`` the result of each question.
-    ``precision_recall`` contains the interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; it is empty
-    if no label names a page. ``threshold`` is the threshold of the gate during the evaluation. ``judge_report`` is
-    ``None`` if no language model judged the answers. ``index_bytes`` is the size of the indexes that the configuration
-    reads; ``None`` in evaluations of earlier versions.
+    Attributes
+    ----------
+    threshold : float
+        Threshold of the gate during the evaluation.
+    seconds : float
+        Duration of the evaluation.
+    figures : tuple of Metric
+        Metrics over all questions.
+    outcomes : tuple of QuestionResult
+        The result of each question.
+    precision_recall : tuple of float
+        Interpolated precision at the recalls 0.0, 0.1, 0.2 and so on to 1.0; empty if no label names a page.
+    risk_coverage : tuple of RiskPoint
+    judge_report : JudgeReport or None
+        ``None`` if no language model judged the answers.
+    index_bytes : int or None
+        Size of the indexes that the configuration reads; ``None`` in evaluations of earlier versions.
     """
 
     evaluation_id: str
@@ -231,7 +276,7 @@ class Evaluation:
 
     @property
     def pseudo_questions(self) -> int:
-        """Number of questions that were made from sentences of the documents."""
+        """Number of questions that were generated from sentences of documents."""
         return sum(one.is_pseudo for one in self.outcomes)
 
 
@@ -248,10 +293,10 @@ EvaluationEvent = EvaluationProgress | Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean difference of a metric between two evaluations: the second minus the first.
+    """The mean difference of a metric between two evaluations, the second minus the first.
 
-    The mean is taken over the ``n`` questions for which both evaluations have the metric. ``p_value`` is two-sided and
-    computed with the paired bootstrap.
+    The mean is over the ``n`` questions for which both evaluations have the metric. ``p_value`` is the two-sided
+    p-value of the paired bootstrap.
     """
 
     metric: str
@@ -271,13 +316,13 @@ class MethodRow:
     is_reference : bool
         Whether the other rows are compared with this row.
     questions : int
-        Number of questions that were asked.
+        Number of questions.
     metrics : mapping of str to Metric
         The metrics by name. Methods that only rank passages have no metrics of answers.
     differences : mapping of str to Comparison
         The method minus the reference, for the metrics in `TABLE_METRICS`; empty for the reference.
     median_ms, p95_ms : float or None
-        Median and 95th percentile of the milliseconds in which passages were ranked for a question.
+        Median and 95th percentile of the time to rank passages for a question, in milliseconds.
     index_bytes : int or None
         Size of the indexes that the method reads.
     """
@@ -299,10 +344,12 @@ class MethodRow:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCheck:
-    """Whether a change may be released, with the reason in words.
+    """Whether a change of the configuration may be released, with the reason in words.
 
-    ``refused`` means that faithfulness certainly falls, and ``uncertain`` that it falls, but perhaps by chance.
-    ``unmeasured`` means that no figure of faithfulness was measured.
+    - ``passed``: faithfulness does not fall.
+    - ``uncertain``: faithfulness falls, but perhaps by chance.
+    - ``refused``: faithfulness falls significantly.
+    - ``unmeasured``: no metric of faithfulness was measured.
     """
 
     verdict: Literal["passed", "uncertain", "refused", "unmeasured"]

@@ -12,14 +12,14 @@ from rag_core.types.retrieval import Gate, Hit, Passage
 
 @dataclass(frozen=True, slots=True)
 class StageRanking:
-    """The chunks that one stage of a search ranked, best first. ``name`` is the name of the score of this stage."""
+    """The chunks that one stage of a search ranked, best first. ``name`` is the name of the stage's score."""
 
     name: str
     hits: tuple[Hit, ...]
 
     @property
     def ranks(self) -> dict[int, int]:
-        """The rank of each chunk by chunk id, counted from 1."""
+        """The ranks of the chunks, from 1, by chunk id."""
         return {hit.chunk_id: rank for rank, hit in enumerate(self.hits, 1)}
 
 
@@ -27,9 +27,8 @@ class StageRanking:
 class Explanation:
     """The results of all stages of a search.
 
-    ``passages`` contains all chunks that at least one stage found, in the final order. ``stages`` contains the ranking
-    of each stage that ran. ``added_at`` maps the ids of the documents to the times at which their content was
-    added.
+    ``passages`` contains each chunk that any stage found, in the final order. ``stages`` contains the rankings of the
+    stages that ran. ``added_at`` maps document ids to the times at which the documents' present versions were added.
     """
 
     question: str
@@ -45,9 +44,16 @@ class Explanation:
 class TokenMatch:
     """A token of a question and the most similar token of a chunk.
 
-    ``start`` and ``end`` are offsets in the question, ``chunk_start`` and ``chunk_end`` are offsets in
-    `TokenMatches.text`. ``weight`` is the weight of the token of the question; all weights sum to 1. ``similarity``
-    also depends on the similarities of the tokens before and after the two tokens.
+    Attributes
+    ----------
+    start, end : int
+        Span of the question's token in the question.
+    weight : float
+        Weight of the question's token. The weights of all tokens of the question sum to 1.
+    similarity : float
+        Similarity of the two tokens, which takes their neighbouring tokens into account.
+    chunk_start, chunk_end : int
+        Span of the chunk's token in `TokenMatches.text`.
     """
 
     start: int
@@ -60,12 +66,18 @@ class TokenMatch:
 
 @dataclass(frozen=True, slots=True)
 class TokenMatches:
-    """How the score that the reranker gives a chunk is composed.
+    """How the reranker's score of a chunk is composed.
 
-    ``text`` is the input of the embedder: the prefix of the chunk, then its text. ``matches`` has an entry for each
-    token of the question that is compared with the chunk. ``whole`` is the sum of weight times similarity over all
-    matches. ``score`` is the score of the reranker, which combines ``whole`` with the score of the chunk's best
-    sentence.
+    Attributes
+    ----------
+    text : str
+        The embedded text: the prefix of the chunk, then its text.
+    matches : tuple of TokenMatch
+        One for each token of the question that the reranker compares with the chunk.
+    whole : float
+        Score of the whole chunk: the sum of weight times similarity over all matches.
+    score : float
+        The reranker's score, which combines ``whole`` with the score of the chunk's best sentence.
     """
 
     question: str
@@ -77,7 +89,7 @@ class TokenMatches:
 
 @dataclass(frozen=True, slots=True)
 class WeightingConfig:
-    """Parameters of the weights of passages, which are a softmax over the ``k`` highest adjusted scores.
+    """Parameters of the weights of passages: a softmax over the ``k`` highest adjusted scores.
 
     The adjusted score is the score, plus ``freshness_weight`` times the freshness of the document (from 0 to 1), plus
     Gaussian noise with the standard deviation ``noise``. ``seed`` initializes the random number generator, and
@@ -93,7 +105,7 @@ class WeightingConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that is to get a weight, with its score and the number of days since its document was added."""
+    """A passage to be weighted: its score, and the number of days since its document was added."""
 
     chunk_id: str
     score: float
@@ -102,7 +114,7 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class WeightedPassage:
-    """A passage with its weight from 0 to 1, and its rank by adjusted score, counted from 1; see `WeightingConfig`."""
+    """A passage with its weight from 0 to 1, and its rank by adjusted score, from 1; see `WeightingConfig`."""
 
     candidate: ScoredPassage
     freshness: float
@@ -115,10 +127,10 @@ class EvidenceCase(str, Enum):
     """How the right passage ranks among the weighted passages.
 
     - ``absent``: no stage of the search found the right passage.
-    - ``too low``: its rank is below the first ``k``, so that its weight is 0.
-    - ``ignored``: a passage has a higher rank, and none of the passages above is from an older document.
-    - ``stale``: a passage from an older document has a higher rank.
-    - ``leads``: the right passage has the highest rank.
+    - ``too low``: the right passage is not among the first ``k`` passages, so that its weight is 0.
+    - ``stale``: a passage of an older document ranks higher.
+    - ``ignored``: passages rank higher, all of them from documents of the same age or newer ones.
+    - ``leads``: the right passage ranks first.
     """
 
     ABSENT = "absent"
@@ -130,11 +142,19 @@ class EvidenceCase(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMass:
-    """Whether the right passage is among the ``k`` passages that have a weight, and how large its weight is.
+    """The rank and the weight of the right passage among the weighted passages.
 
-    ``covered`` is true if the right passage has a weight, which is ``mass``. ``rank`` is ``None`` if no stage of the
-    search found the right passage. ``rival`` is the chunk id of a passage that has a higher rank than the right
-    passage; ``None`` if there is no such passage.
+    Attributes
+    ----------
+    case : EvidenceCase
+    rank : int or None
+        Rank of the right passage; ``None`` if no stage of the search found it.
+    covered : bool
+        Whether the right passage is among the ``k`` passages with a weight.
+    mass : float
+        Weight of the right passage.
+    rival : str or None
+        Chunk id of a passage that ranks higher; ``None`` if there is none.
     """
 
     case: EvidenceCase

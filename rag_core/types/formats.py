@@ -1,28 +1,29 @@
-"""What users see of the file formats: their names, file endings and media types."""
+"""Names, file name extensions and media types of file formats."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class FormatDescription:
-    """The names of a file format.
+    """The description of a file format.
 
     Attributes
     ----------
     name : str
-        Identifies the format, and stands before the word "file", as in "a PDF file".
+        Unique name, which can be followed by "file", as in "a PDF file".
     noun : str
-        A file of the format, as in "Open PDF"; "a" can stand before it.
+        Word for a file of the format, as in "Open PDF" or "a PDF".
     suffixes : tuple of str
-        Endings of file names, in lower case and with the dot.
+        File name extensions, in lower case and with the dot.
     media_type : str
     opens_at_page : bool
-        Whether browsers show a file of the format and can open it at a page.
+        Whether browsers can open a file of the format at a page.
     is_laid_out : bool
-        Whether files of the format have no pages, so that Footnote draws their content on pages of its own.
+        Whether Footnote lays out the content on pages, because files of the format have none.
+    is_office : bool
+        Whether LibreOffice opens files of the format and can draw their pages.
     """
 
     name: str
@@ -31,11 +32,12 @@ class FormatDescription:
     media_type: str
     opens_at_page: bool = False
     is_laid_out: bool = False
+    is_office: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFormats:
-    """The formats of the files that users can add; the first one is the most usual."""
+    """The formats of files that users can add, the most common one first."""
 
     formats: tuple[FormatDescription, ...]
 
@@ -45,17 +47,14 @@ class AcceptedFormats:
 
     @property
     def names(self) -> str:
-        """The names, as in "PDF or text"."""
-        return _join([one.name for one in self.formats], "or")
+        """The names of the formats, as in "PDF, Word or text"."""
+        *others, last = (one.name for one in self.formats)
+        return " or ".join(filter(None, (", ".join(others), last)))
 
     def has_suffix(self, name: str) -> bool:
-        """Return whether the name of a file has the ending of a format; lock files of Office do not count."""
+        """Return whether a file name has the extension of an accepted format and is not that of an Office lock file."""
         return name.lower().endswith(self.suffixes) and not name.rpartition("/")[2].startswith("~$")
 
     def find_by_name(self, name: str) -> FormatDescription:
-        """Return the format whose ending the name of a document has; the first format if it has none of them."""
+        """Return the format with the extension of a document's name, or else the first format."""
         return next((one for one in self.formats if name.lower().endswith(one.suffixes)), self.formats[0])
-
-
-def _join(words: Sequence[str], last: str) -> str:
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,4 +1,4 @@
-"""Background jobs and runs, and watched folders."""
+"""Background jobs, and watched folders."""
 
 from __future__ import annotations
 
@@ -23,11 +23,30 @@ class JobState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A background job. ``done`` of ``total`` pages, chunks or documents of the current stage are finished.
+    """A background job.
 
-    ``kind`` is ``index``, ``reindex`` or ``themes``. ``seconds`` is the time since the job started; for a finished job,
-    it is the duration of the job. ``remaining_s`` is an estimate of the time until all stages are complete; it is
-    ``None`` if too little is finished to estimate it.
+    Attributes
+    ----------
+    kind : str
+        ``index``, ``reindex`` or ``themes``.
+    name : str
+        What the job processes, such as the name of a document.
+    document_id : str or None
+        The document that is indexed; ``None`` for other kinds of jobs.
+    stage : str
+        The current stage.
+    done, total : int
+        Number of pages, chunks or documents that the stage has finished, and that it processes.
+    result : DocumentStatus or None
+        Status of the document after the job.
+    reason : str
+        Explains the state or the result; may be empty.
+    seconds : float
+        Time since the start of the job; for a finished job, its duration.
+    remaining_s : float or None
+        Estimated seconds until all stages are complete; ``None`` if too little is finished for an estimate.
+    details : mapping
+        Further data of the job's kind.
     """
 
     job_id: str
@@ -47,9 +66,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """A folder or fsspec URL that is synchronized with the library.
+    """A folder or fsspec URL whose files are synchronized with the library.
 
-    ``problem`` describes what went wrong at the last check; it is empty if nothing went wrong.
+    ``files`` is the number of files found there. ``problem`` says what went wrong at the last check; empty if nothing
+    did.
     """
 
     watch_id: str
@@ -62,10 +82,10 @@ class WatchedFolder:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The result of one check of a watched folder: the changed files, and the jobs that index them.
+    """The result of checking a watched folder.
 
-    ``added``, ``changed`` and ``removed`` contain paths relative to the folder. ``problem`` is empty if nothing went
-    wrong.
+    ``added``, ``changed`` and ``removed`` contain the paths of files, relative to the folder. ``job_ids`` are the jobs
+    that index them. ``problem`` says what went wrong; empty if nothing did.
     """
 
     watch_id: str
@@ -78,19 +98,19 @@ class SyncResult:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The progress or the outcome of an evaluation or a training that runs in the background; no job is stored for it.
+    """The progress or the outcome of an evaluation or training in the background. Unlike a `Job`, it is not stored.
 
     Attributes
     ----------
     stage : str
-        What is being done.
+        The current stage in words.
     done, total : int
         Number of finished steps of the stage, and of all its steps.
     running : bool
     problem : str
-        Why the run ended early; empty otherwise.
+        Why the run ended early; empty if it did not.
     evaluation_ids : tuple of str
-        The ids of the evaluations that are complete; empty for a training.
+        Ids of the completed evaluations; empty for a training.
     """
 
     stage: str

@@ -1,4 +1,4 @@
-"""Verdicts of a language model that judges answers, and their agreement with other verdicts."""
+"""Verdicts of a language model that judges answers (the judge), and how far they agree with other verdicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rag_core.types.usage import Usage
 
-# The metrics of a judge; `rag_core.research.judge` defines them.
+# Names of the metrics of the judge; see `rag_core.research.judge`.
 FAITHFULNESS = "judge_faithfulness"
 VERIFIER_FAITHFULNESS = "verifier_faithfulness"
 ANSWER_RELEVANCE = "judge_answer_relevance"
@@ -18,14 +18,14 @@ JUDGE_METRICS = (FAITHFULNESS, VERIFIER_FAITHFULNESS, ANSWER_RELEVANCE, CONTEXT_
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """The language model that judges the answers of an evaluation; ``None`` stands for the model in use."""
+    """The language model that judges the answers of an evaluation; ``None`` stands for the configured model."""
 
     model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judge's verdict on a statement or passage, with its reason in the words of the judge."""
+    """The judge's verdict on a statement or passage, and the judge's reason."""
 
     positive: bool
     reason: str = ""
@@ -33,9 +33,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class StatementVerdict:
-    """A statement of an answer, and whether the judge and the verifier call it supported.
+    """A statement of an answer, and whether the judge and the verifier consider it supported.
 
-    ``judge`` is ``None`` if the statement was not judged.
+    ``judge`` is ``None`` if the judge gave no verdict. ``reason`` is the judge's reason.
     """
 
     question: str
@@ -54,16 +54,17 @@ class Judgement:
     judge : str
         Name of the judge, such as ``openai:MODEL``.
     values : mapping of str to float
-        The metrics that were judged, and ``verifier_faithfulness``; see `rag_core.research.judge`.
+        Values of the metrics by name; see `rag_core.research.judge`.
     not_judged : tuple of str
-        The metrics that apply to the answer, but for which a reply of the judge could not be read.
+        Metrics without a value, because a reply of the judge could not be read.
     statements : tuple of StatementVerdict
     passages : mapping of int to bool
-        The verdicts on the passages by rank: whether a passage is useful to arrive at the answer.
+        Whether a passage is useful for the answer, by the rank of the passage.
+    usage : Usage
     seconds : float
-        Time of the calls.
+        Duration of the calls.
     problems : tuple of str
-        Why replies are missing, if the endpoint failed.
+        Failures of the endpoint, in words.
     """
 
     judge: str
@@ -78,9 +79,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How often two raters give the same verdict: counts of the four pairs of verdicts.
+    """How often two raters give the same verdict: the number of each combination of their verdicts.
 
-    ``raters`` names the two raters and what they rate.
+    ``raters`` says in words who the raters are and what they rate.
     """
 
     raters: str
@@ -91,19 +92,19 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """Number of pairs."""
+        """Number of pairs of verdicts."""
         return self.both_positive + self.first_only + self.second_only + self.both_negative
 
     @property
     def share(self) -> float:
-        """Share of the pairs with equal verdicts; 0 if there are no pairs."""
+        """Share of pairs with equal verdicts; 0 without pairs."""
         return (self.both_positive + self.both_negative) / self.n if self.n else 0.0
 
     @property
     def kappa(self) -> float | None:
         """Agreement beyond chance, from -1 to 1 (Cohen, "A coefficient of agreement for nominal scales", 1960).
 
-        It is ``None`` if it is undefined: there are no pairs, or both raters always give the same one verdict.
+        It is undefined and ``None`` without pairs, or if both raters always give one and the same verdict.
         """
         if not self.n:
             return None
@@ -114,23 +115,24 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """What a judge found over all questions of an evaluation; the metrics are among those of the evaluation.
+    """The verdicts of the judge on the answers of an evaluation. The metrics of the judge are in `Evaluation.figures`.
 
     Attributes
     ----------
     judge, writer : str
         The model that judged, and the generator that wrote the answers, such as ``openai:MODEL``.
     answers : int
-        Number of answers that were judged, including refusals, of which only the passages are judged.
+        Number of judged answers. It includes refusals, for which only the passages are judged.
     not_judged : mapping of str to int
-        By metric, the number of answers for which a reply of the judge could not be read.
+        Number of answers for which a reply of the judge could not be read, by metric.
     agreements : tuple of Agreement
-        Between the judge and the verifier, and between the judge and the labels.
+        Agreement of the judge with the verifier and with the labels.
     statements : tuple of StatementVerdict
     usage : Usage
     seconds : float
+        Duration of all calls.
     problems : tuple of str
-        Distinct messages about failures of the endpoint.
+        Distinct failures of the endpoint, in words.
     """
 
     judge: str
@@ -145,7 +147,7 @@ class JudgeReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know about the figures, in sentences: cost, failures, what was not judged, and the warning."""
+        """Sentences about the cost, failures of the endpoint, missing verdicts, and the `warning`."""
         listed = ", ".join(f"{metric} {count}" for metric, count in self.not_judged.items())
         missing = f"Not judged, because a reply is missing or cannot be read (of {self.answers} answers): {listed}."
         notes = (
@@ -158,7 +160,7 @@ class JudgeReport:
 
     @property
     def warning(self) -> str:
-        """A warning if the judge is the model that wrote the answers; empty otherwise.
+        """A warning if the judge also wrote the answers; empty otherwise.
 
         Models favour their own texts: Panickssery et al., "LLM evaluators recognize and favor their own generations",
         NeurIPS 2024.

@@ -1,4 +1,4 @@
-"""Trainings of the query adapter, and their held-out figures."""
+"""Trainings of the query adapter, and their results on held-out questions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Literal
 
 from rag_core.types.evaluation import Interval
 
-# What an adapter is trained on. ``contrastive``: the labelled pages of questions, against pages that a search confuses
-# with them. ``marginal``: the expected answers of questions, without pages. ``inverse_cloze``: pseudo-questions from
-# the sentences of the documents.
+# What an adapter is trained on. ``contrastive``: the labelled pages of questions, with other pages that a search finds
+# as negatives. ``marginal``: the expected answers of questions, without labelled pages. ``inverse_cloze``:
+# pseudo-questions that are generated from sentences of the documents.
 Objective = Literal["contrastive", "marginal", "inverse_cloze"]
-
-
+# Number of pseudo-questions for ``inverse_cloze``.
 DEFAULT_PSEUDO_QUESTIONS = 500
 
 
@@ -27,10 +26,10 @@ class TrainingConfig:
 
 @dataclass(frozen=True, slots=True)
 class HeldOutFigure:
-    """A metric without and with the adapter, on questions about documents that were not used for its training.
+    """A metric without (``before``) and with (``after``) the adapter, on documents that were held out of the training.
 
-    ``stage`` is ``dense`` for dense retrieval alone, or ``pipeline`` for the ranking in use. ``difference`` is the mean
-    of the paired differences.
+    ``stage`` is ``dense`` for dense retrieval alone, or ``pipeline`` for the configured ranking. ``difference`` is the
+    mean of the differences of the ``n`` questions.
     """
 
     stage: Literal["dense", "pipeline"]
@@ -49,21 +48,24 @@ class Training:
     Attributes
     ----------
     labels : str
-        Name of the labels, such as the name of a file.
+        Name of the labelled questions, such as the name of their file.
     embedder : str
-        Name of the embedder to whose vectors the adapter belongs.
+        Name of the embedder whose vectors the adapter maps.
     trained_on : int
         Number of questions that the adapter was trained on.
     measured_on_pseudo : bool
-        Whether the figures were measured on pseudo-questions, because there were no labels.
+        Whether ``figures`` were measured on pseudo-questions, because there were no labelled questions.
     guided : int
-        Number of questions without a labelled page, for which passages that contain the answer count as relevant.
+        Number of questions without a labelled page. For them, passages that contain the answer count as relevant.
     unused : int
-        Number of questions that cannot be used, for example because no passage contains their answer.
+        Number of questions that could not be used, for example because no passage contains their answer.
     folds : int
-        Number of groups of documents of the cross-validation.
+        Number of groups of documents in the cross-validation.
+    seconds : float
+        Duration of the training.
+    figures : tuple of HeldOutFigure
     accepted : bool
-        Whether the held-out figures rose. If not, ``reason`` says why the adapter is not used.
+        Whether the held-out figures improved. If not, the adapter is not used, and ``reason`` says why.
     """
 
     training_id: str

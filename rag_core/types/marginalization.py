@@ -1,4 +1,4 @@
-"""Distributions over tokens, and answers that a causal model generates from several passages."""
+"""Answers that are marginalized over passages, and the token distributions from which they are generated."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 
 from rag_core.types.arrays import Float64Array, IntArray
 
-# How an answer is marginalized over passages: for the whole answer, or for each token.
+# Whether probabilities are marginalized over passages for the whole answer, or for each token.
 Marginalization = Literal["rag-sequence", "rag-token"]
 MARGINALIZATIONS: tuple[Marginalization, ...] = ("rag-sequence", "rag-token")
-# Whether RAG-Sequence scores a candidate under every passage, or only under those whose beams contain it.
+# Whether RAG-Sequence scores an answer given every passage, or only given those whose beam search found the answer.
 Decoding = Literal["thorough", "fast"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenDistribution:
-    """The distribution of the next token.
+    """The probability distribution of the next token.
 
     Attributes
     ----------
     tokens : IntArray, shape (n,)
-        The listed tokens, without repetitions.
+        Distinct ids of tokens.
     log_probabilities : Float64Array, shape (n,)
-        Their natural logarithms of probability.
+        Natural logarithm of the probability of each of ``tokens``.
     rest : float
-        The log-probability of each token that is not listed; minus infinity if all tokens are listed.
+        Log-probability of each token that is not in ``tokens``; minus infinity if there is no such token.
     """
 
     tokens: IntArray
@@ -40,15 +40,13 @@ class TokenDistribution:
         if not len(self.tokens):
             return np.full(len(tokens), self.rest)
         order = np.argsort(self.tokens)
-        places = np.searchsorted(self.tokens, tokens, sorter=order).clip(max=len(order) - 1)
-        found = order[places]
-        is_listed = self.tokens[found] == tokens
-        return np.where(is_listed, self.log_probabilities[found], self.rest)
+        found = order[np.searchsorted(self.tokens, tokens, sorter=order).clip(max=len(order) - 1)]
+        return np.where(self.tokens[found] == tokens, self.log_probabilities[found], self.rest)
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedToken:
-    """A token of an answer, with the share that each passage has in it; the shares sum to 1."""
+    """A token of an answer, with the share of each passage in its probability; the shares sum to 1."""
 
     text: str
     shares: tuple[float, ...]
@@ -63,19 +61,21 @@ class MarginalAnswer:
     method : Marginalization
     text : str
     probability : float
-        ``p(y|x)``.
+        ``p(y|x)``: the probability of the answer.
     chunk_ids : tuple of str
-        The passages, best first.
+        Chunk ids of the passages, best first.
     weights : tuple of float
         ``p(z|x)``: the weight of each passage; the weights sum to 1.
     tokens : tuple of GeneratedToken
+        The tokens of the answer.
     candidates : tuple of (str, float)
-        The texts of the best answers and their probabilities, best first; the first is the answer.
+        The most probable answers with their probabilities, best first. The first is the answer.
     predictions : int
         Number of tokens that the model predicted.
     prompt_tokens : int
         Number of tokens of all prompts.
     seconds : float
+        Duration of the generation.
     """
 
     method: Marginalization
@@ -91,12 +91,10 @@ class MarginalAnswer:
 
     @property
     def main_passage(self) -> int:
-        """Position of the passage with the largest share in the answer: the posterior for RAG-Sequence, else the mean.
+        """Position in ``chunk_ids`` of the passage with the largest share in the answer.
 
-        The shares of RAG-Sequence after the last token are the posterior ``p(z|x, y)``.
+        For RAG-Sequence, the shares in the last token are the posterior ``p(z|x, y)``. For RAG-Token, the shares are
+        averaged over all tokens.
         """
-        if self.method == "rag-sequence":
-            shares = np.array(self.tokens[-1].shares)
-        else:
-            shares = np.mean([token.shares for token in self.tokens], axis=0)
-        return int(shares.argmax())
+        shares = [token.shares for token in self.tokens]
+        return int(np.argmax(shares[-1] if self.method == "rag-sequence" else np.mean(shares, axis=0)))

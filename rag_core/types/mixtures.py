@@ -1,4 +1,4 @@
-"""The mixture of the answers that single passages give."""
+"""Mixtures of the answer distributions that a model predicts from single passages."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-# The probability of no answer in `AnswerProbabilities` is that of this text.
+# The "answer" in `AnswerProbabilities` that stands for no answer.
 UNKNOWN = "unknown"
-# ``p(y|x, d)``: maps chunk ids to the probabilities of the answers given that passage, which sum to 1.
+# ``p(y|x, d)``: for each chunk id, the probabilities of the answers given this passage, which sum to 1.
 AnswerProbabilities = Mapping[str, Mapping[str, float]]
 
 
 class MixtureVerdict(str, Enum):
-    """Whether the answer of a mixture is right, and why it is not.
+    """Whether the answer of a mixture is right, and whether a right passage has a weight.
 
     - ``right``: the answer is right, and a right passage has a weight.
     - ``right without evidence``: the answer is right, but no right passage has a weight.
     - ``not covered``: the answer is wrong, and no right passage has a weight.
     - ``covered but wrong``: the answer is wrong, although a right passage has a weight.
-    - ``stale``: as ``covered but wrong``, and the cited passage weighs more than the right ones and is stale: a label
-      marks it as stale or inadmissible, or its document is older than that of the right passage.
+    - ``stale``: as ``covered but wrong``, and the cited passage is stale and weighs more than the right ones. A passage
+      is stale if a label marks it as stale or inadmissible, or if its document is older than that of a right passage.
     """
 
     RIGHT = "right"
@@ -32,25 +32,25 @@ class MixtureVerdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMixture:
-    """The answers of a mixture, and four quantities that are reported separately.
+    """The answers of a mixture with their evaluation.
 
     Attributes
     ----------
     answers : tuple of (str, float)
-        ``p(y|x) = Σ_d p(d|x) p(y|x, d)``, most probable first.
+        The answers with their probabilities ``p(y|x) = Σ_d p(d|x) p(y|x, d)``, most probable first.
     cited : str
-        Chunk id of the passage with the largest part in the probability of the first answer.
+        Chunk id of the passage that contributes most to the probability of the first answer.
     covered : bool
         Coverage: whether a right passage has a weight.
     mass : float
         Evidence mass: the total weight of the right passages.
     correct_probability : float or None
-        Total probability of the expected answers; ``None`` if none is known.
+        Total probability of the expected answers; ``None`` if no answer is labelled.
     is_correct : bool or None
-        Correctness: whether the first answer is expected. If no expected answer is known, whether the cited passage is
-        right; ``None`` if no right passage is known either.
+        Correctness: whether the first answer is an expected one. Without labelled answers, whether the cited passage is
+        a right one; ``None`` if no passage is labelled either.
     is_supported : bool
-        Source support: whether the first answer is the most probable one given only the cited passage.
+        Source support: whether the first answer is also the most probable one given only the cited passage.
     verdict : MixtureVerdict or None
         ``None`` if ``is_correct`` is ``None``.
     """

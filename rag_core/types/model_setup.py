@@ -1,4 +1,4 @@
-"""Models that can be downloaded, and the steps from the download to the use of one."""
+"""Language models that can be downloaded, and the progress of setting one up."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from rag_core.types.status import Capability, ModelCheck
 
 @dataclass(frozen=True, slots=True)
 class ModelOffer:
-    """A model of the catalogue, and its state on this machine.
+    """A downloadable model of the catalogue, and its state on this machine.
 
     Attributes
     ----------
     name, licence : str
     size_bytes, memory_bytes : int
-        Size of the file, and memory that the application needs with the model.
+        Size of the model's file, and memory that the application needs while it uses the model.
     downloaded_bytes : int
-        Number of bytes that are in the data folder.
+        Number of bytes of the file that are in the data folder already.
     problem : str
-        Why the memory or the disk is too small; empty if the model fits.
+        Why the model does not fit the memory or the disk; empty if it does.
     in_use : bool
-        Whether the stored connection uses the model.
+        Whether the application is connected to the model.
     capability : Capability
+        See `rag_core.types.status.Capability`.
     is_recommended : bool
-        Whether it is the first model of the catalogue that fits this machine.
+        Whether this is the first model of the catalogue that fits this machine.
     """
 
     name: str
@@ -40,14 +41,14 @@ class ModelOffer:
 
     @property
     def benefit(self) -> str:
-        """What answers with the model are like."""
+        """A description of the model's answers for the user."""
         if self.capability == "capable":
             return "It reads whole pages and writes answers in sentences, each with its page."
         return "It reads a few passages and writes short answers, each with its page; it is fast, but less exact."
 
 
 class SetupStep(str, Enum):
-    """What is being done to use a model, or how that ended."""
+    """The current step of setting up a model, or its outcome."""
 
     DOWNLOADING = "downloading"
     INSTALLING = "installing"
@@ -58,26 +59,27 @@ class SetupStep(str, Enum):
 
     @property
     def is_active(self) -> bool:
-        """Whether work is in progress."""
+        """Whether the setup is in progress."""
         return self in (SetupStep.DOWNLOADING, SetupStep.INSTALLING, SetupStep.TESTING)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSetup:
-    """How far the setup of a model is.
+    """The progress of setting up a model.
 
     Attributes
     ----------
     name : str
+        Name of the model.
     step : SetupStep
     done, total : int
-        Downloaded bytes, and size of the file.
+        Number of downloaded bytes, and of all bytes of the file.
     is_stopping : bool
-        Whether the download stops as soon as the server sends more bytes or the time for it is over.
+        Whether the user has stopped the download. It ends when the server sends the next bytes, or at a timeout.
     problem : str
-        If the setup failed or the package is missing: what happened, and what to do.
+        If the setup failed or a package is missing: what happened, and what to do.
     checks : tuple of ModelCheck
-        Results of the test, if it failed.
+        Results of the test of the connection, if the test failed.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Places of documents that questions name, such as a page or a section."""
+"""Places in documents that questions name, such as a page or a section."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ PlaceKind = Literal["page", "section", "article", "chapter", "part", "annex", "i
 
 @dataclass(frozen=True, slots=True)
 class PlaceRequest:
-    """The words of a question that name a place.
+    """The words of a question that name one or more places of a kind.
 
     Attributes
     ----------
     kind : PlaceKind
     labels : tuple of str
-        The numbers of the places, as in ``("3", "4")`` for "pages 3 and 4"; empty if there is a ``position``.
+        The numbers of the places, such as ``("3", "4")`` for "pages 3 and 4"; empty if there is a ``position``.
     position : int or None
-        0 for the first page, 1 for the second, and -1 for the last.
+        For "the first page" 0, for "the second page" 1, for "the last page" -1; ``None`` if there are ``labels``.
     noun : str
-        The noun as written.
+        The noun as it is written, such as "pages".
     start, end : int
-        Character span in the question.
+        Character span of the words in the question.
     """
 
     kind: PlaceKind
@@ -43,12 +43,12 @@ class Place:
     Attributes
     ----------
     name : str
-        The page, as in "page 6", or the heading of the section.
+        The heading of a section, or the name of a page, such as "page 6".
     document, document_id, version_id : str
     spans : mapping of int to Span
-        Where the text of each page belongs to the place, by the index of the page, in order.
+        The part of each page's text that belongs to the place, by page index, ascending.
     page_labels : mapping of int to str
-        The printed numbers of the pages of the document.
+        The printed numbers of all pages of the document, by page index.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Place:
 
     @property
     def title(self) -> str:
-        """The name with the document and the pages."""
+        """The name of the place with its document and pages."""
         if len(self.page_labels) == 1:
             return f"{self.document}, {self.name}"
         labels = [self.page_labels[page] for page in self.spans]
@@ -68,14 +68,14 @@ class Place:
         return f"{self.document}, “{self.name}” ({pages})"
 
     def overlaps(self, version_id: str, page_index: int, start: int, end: int) -> bool:
-        """Return whether a span of a page has text in common with the place."""
+        """Return whether a span of a page's text overlaps the place."""
         first, last = self.spans.get(page_index, (0, 0)) if version_id == self.version_id else (0, 0)
         return start < last and first < end
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlaces:
-    """The places that a question names; ``is_whole`` is true if it asks only for their text."""
+    """The places that a question names; ``is_whole`` is true if the question asks for their whole text."""
 
     places: tuple[Place, ...]
     is_whole: bool

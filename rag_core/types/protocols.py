@@ -1,4 +1,4 @@
-"""The interfaces between the packages: encoders, stores, embedders and look-ups."""
+"""Interfaces of components that packages receive from others, such as encoders, stores and embedders."""
 
 from __future__ import annotations
 
@@ -12,45 +12,49 @@ from rag_core.types.retrieval import Passage, Question
 
 
 class TermEncoder(Protocol):
-    """A model that gives the terms of its vocabulary weights for a text."""
+    """A learned sparse encoder, which computes a weight for each term of its vocabulary."""
 
     def encode(self, texts: Sequence[str]) -> list[SparseVector]:
-        """Return the vector of each text."""
+        """Return the sparse vector of each text."""
         ...
 
     def encode_question(self, question: str) -> SparseVector:
-        """Return the vector of a question."""
+        """Return the sparse vector of a question."""
         ...
 
 
 class PairScores(Protocol):
-    """A model that reads a question and a text together, and computes one score for the pair."""
+    """A cross-encoder, which computes a score for a question and a text that it reads together."""
 
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """Return a score for each text, shape (len(texts),). A text that answers the question better scores higher."""
+        """Return the score of each text for the question, shape (len(texts),); higher is better."""
         ...
 
 
 class InverseDocumentFrequency(Protocol):
-    """A function that returns the inverse document frequency of each given word in the index."""
+    """A function that looks up the inverse document frequency of words in the index."""
 
-    def __call__(self, words: Sequence[str]) -> Mapping[str, float]: ...
+    def __call__(self, words: Sequence[str]) -> Mapping[str, float]:
+        """Return the inverse document frequency of each word."""
+        ...
 
 
 class TextEncoder(Protocol):
-    """A function that returns the token vectors of a text, and the character spans of the tokens in the text.
+    """A function that computes the token vectors of a text."""
 
-    The vectors have unit length and shape (n, dimension); the spans have shape (n, 2).
-    """
+    def __call__(self, text: str) -> tuple[FloatArray, IntArray]:
+        """Return the token vectors, shape (n, dimension), and the character spans of the tokens, shape (n, 2).
 
-    def __call__(self, text: str) -> tuple[FloatArray, IntArray]: ...
+        The vectors have unit length.
+        """
+        ...
 
 
 class ChunkStore(Protocol):
     """A store of the rows of chunks."""
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the rows of the chunks by chunk id, without chunks that searches must not find at present."""
+        """Return the rows of the chunks that searches may find at present, by chunk id."""
         ...
 
 
@@ -58,12 +62,12 @@ class TokenVectorStore(Protocol):
     """A store of the token vectors of chunks."""
 
     def read_tokens(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
-        """Return the token vectors of the chunks by chunk id, without chunks that have no stored vectors."""
+        """Return the token vectors of the chunks by chunk id. Chunks without stored vectors are left out."""
         ...
 
 
 class ModelIdentity(Protocol):
-    """The properties that identify an embedding model: its name, the hash of its weights, and its projection."""
+    """What identifies an embedder: its name, the hash of its weights, and the projection of its token vectors."""
 
     @property
     def name(self) -> str: ...
@@ -76,13 +80,13 @@ class ModelIdentity(Protocol):
 
 
 class QuestionEmbedder(Protocol):
-    """The methods of an embedder that searches use; see `rag_core.embedding.embedder.Embedder`."""
+    """An embedder as searches use it; see `rag_core.embedding.embedder.Embedder`."""
 
     @property
     def identity(self) -> ModelIdentity: ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return, for each text, the character spans of its tokens, shape (n, 2)."""
+        """Return the character spans of the tokens of each text, shape (n, 2)."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
@@ -95,10 +99,10 @@ class QuestionEmbedder(Protocol):
 
 
 class QuestionAdapter(Protocol):
-    """Maps the vectors of questions; see `rag_core.embedding.query_adapter.QueryAdapter`."""
+    """A trained mapping of the vectors of questions; see `rag_core.embedding.query_adapter.QueryAdapter`."""
 
     def find_problems(self, identity: ModelIdentity) -> list[str]:
-        """Return why the adapter cannot map vectors of this embedder; empty if it can."""
+        """Return the reasons why the adapter cannot map the vectors of an embedder; empty if it can."""
         ...
 
     def apply(self, question: Question) -> Question:
@@ -107,18 +111,18 @@ class QuestionAdapter(Protocol):
 
 
 class LookupPlan(Protocol):
-    """A look-up that runs in addition to the search for a question, for example for rows of a financial statement.
+    """An additional search for a question in certain sections, for example for rows of a financial statement.
 
     Attributes
     ----------
     text : str
-        The query of the look-up.
+        The query of the additional search.
     sections : tuple of str
-        The kinds of section to search, such as balance sheets. The chunks of each kind are ranked separately.
+        The kinds of sections to search, such as balance sheets. The chunks of each kind are ranked separately.
     max_chunks : int
         Maximum number of chunks for each kind of section.
     asks_for_rows : bool
-        Whether the question names rows of a table, and not only a kind of section.
+        Whether the question names rows of a table; otherwise, it names only a kind of section.
     """
 
     @property
@@ -134,20 +138,20 @@ class LookupPlan(Protocol):
     def asks_for_rows(self) -> bool: ...
 
     def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk belongs to a kind of section; ``head`` contains the first characters of the chunk."""
+        """Return whether a chunk that begins with ``head`` belongs to a kind of section."""
         ...
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
-        """Return whether a passage from one of the sections is about the subject and the period of the question.
+        """Return whether a passage of the sections is about the subject and the period of the question.
 
-        ``title`` is the prefix of the chunk. ``document`` is the label of the document; it is ``None`` if only one
+        ``title`` is the prefix of the chunk. ``document`` is the label of the document, or ``None`` if only one
         document is searched.
         """
         ...
 
 
 class CausalModel(Protocol):
-    """A model that predicts the next token of a sequence of tokens."""
+    """A causal language model, which predicts the next token of a sequence."""
 
     @property
     def end_tokens(self) -> frozenset[int]:
@@ -155,5 +159,5 @@ class CausalModel(Protocol):
         ...
 
     def predict(self, contexts: Sequence[Sequence[int]]) -> Sequence[TokenDistribution]:
-        """Return the distribution of the next token after each context; a context is a non-empty sequence of tokens."""
+        """Return the distribution of the next token after each context, which is a non-empty sequence of tokens."""
         ...

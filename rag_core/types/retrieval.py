@@ -1,4 +1,4 @@
-"""Retrieval configurations and results."""
+"""Questions, passages, and the configuration and results of retrieval."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rag_core.types.figures import FigureDescription
 from rag_core.types.formatting import count_decimals
 from rag_core.types.usage import Usage
 
+# Name of the score of chunks whose document the question names.
 NAMED_SCORE = "named"
 
 
@@ -29,6 +30,7 @@ class Question:
     ----------
     text : str
     dense : FloatArray, shape (dimension,)
+        The vector of the whole question, of unit length.
     tokens : FloatArray, shape (n, token_dimension)
         A vector of unit length for each token, without special tokens.
     offsets : IntArray, shape (n, 2)
@@ -45,13 +47,13 @@ class Question:
 
 
 def build_unembedded_question(text: str, sparse: SparseVector | None = None) -> Question:
-    """Return a question without dense vectors, which are not needed for word search and learned sparse retrieval."""
+    """Return a question without the vectors of the embedder, for retrievers that do not need them."""
     return Question(text, np.empty(0, np.float32), np.empty((0, 0), np.float32), np.empty((0, 2), np.int32), sparse)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of the answerability model for a question and a text, which it reads together.
+    """The prediction of the answerability model for a question and a text.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class Reading:
     start, end : int
         Character span of the most probable answer in the text.
     span_score : float
-        Log-odds of this span against "no answer".
+        Log-odds that this span is the answer, against "no answer".
     """
 
     probability: float
@@ -70,18 +72,19 @@ class Reading:
 
 
 def to_log_odds(probability: float, bound: float) -> float:
-    """Return the log-odds of a probability, which is first limited to at least ``bound`` and at most 1 - ``bound``."""
+    """Return the log-odds of a probability after clipping it to the range from ``bound`` to ``1 - bound``."""
     bounded = min(max(probability, bound), 1 - bound)
     return math.log(bounded / (1 - bounded))
 
 
-# Argument: pairs of a question and a text. Starts to read them and returns an iterator over their readings.
+# A function that starts the answerability model on pairs of a question and a text, and returns an iterator over the
+# readings in the order of the pairs.
 ReadTexts = Callable[[Sequence[tuple[str, str]]], Iterator[Reading]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk with the score that a retriever or reranker gave it."""
+    """A chunk with its score by a retriever or reranker."""
 
     chunk_id: int
     score: float
@@ -89,19 +92,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Excluding:
-    """All versions except the given ones. Use it if only a few versions must be excluded."""
+    """A filter for all versions except the given ones."""
 
     versions: Sequence[str]
 
 
 class CountedAlone(list[str]):
-    """Versions to search as if there were no others: their words are counted in them alone.
+    """A filter for versions within which word frequencies are counted, as if the library contained no others.
 
     Parameters
     ----------
     versions : iterable of str
     load_chunk_ids : callable
-        Returns the ids of all their chunks.
+        Function that returns the ids of all chunks of versions.
     """
 
     def __init__(self, versions: Iterable[str], load_chunk_ids: Callable[[Sequence[str]], Sequence[int]]) -> None:
@@ -109,7 +112,7 @@ class CountedAlone(list[str]):
         self.load_chunk_ids = load_chunk_ids
 
 
-# The versions of documents to search: either a list of versions, or all versions except a few.
+# The versions of documents to search: the versions of a list, or all versions except a few.
 VersionFilter = Sequence[str] | Excluding
 
 
@@ -119,19 +122,29 @@ class Passage:
 
     Attributes
     ----------
+    rank : int
+        Position of the passage in the result, from 1.
+    document : str
+        Name of the document.
+    page_index, page_index_end : int
+        The first and the last page of the passage.
+    page_label : str
+        Printed number of the first page.
     start, end : int
-        ``start`` is an offset in the text of the page ``page_index``, ``end`` in that of the page ``page_index_end``.
+        Offset of the passage's start in the text of its first page, and of its end in the text of its last page.
+    heading : str
+        The path of headings at the start of the passage.
     scores : mapping of str to float or None
         The scores by name, such as ``dense``, ``bm25``, ``sparse``, ``rrf``, ``rerank``, ``answerable`` and
-        ``cross_encoder``. The value is ``None``, or the name is missing, if the score was not computed.
+        ``cross_encoder``. A score that was not computed is ``None`` or missing.
     instructions : bool
         Whether the text of the passage, or the hidden text of its page, reads like instructions to a language model.
     unmet : tuple of str
         Assumptions of the question that the passage does not support, in words.
     lacks_name : bool
-        Whether the question names something that the document does not contain, or a year that it is not about.
+        Whether the document does not contain a name in the question, or is not about a year in the question.
     duplicates : tuple of PageReference
-        Pages of chunks that the result omits, because they are near duplicates of this passage.
+        Pages of near duplicates of this passage, which the result leaves out.
     hidden : str
         Text of the page that a reader cannot see; it is not part of ``text``.
     document_label : str
@@ -163,31 +176,31 @@ class Passage:
 
     @property
     def full_title(self) -> str:
-        """The file name of the document, its label, and the heading, which the label does not repeat."""
+        """The name of the document, its label, and the heading."""
         return f"{self.document} {self.document_label} {self.heading}".rstrip()
 
     @property
     def page_key(self) -> PageKey:
-        """The version and the index of the first page of the passage."""
+        """The version id and the index of the first page of the passage."""
         return self.version_id, self.page_index
 
     @property
     def page_indices(self) -> range:
-        """The ``page_index`` of each page that the passage is on, ascending."""
+        """The indices of the pages that the passage is on, ascending."""
         return range(self.page_index, self.page_index_end + 1)
 
     @property
     def first_page_text(self) -> str:
-        """The part of the text that is on the first page of the passage, ``page_index``."""
+        """The part of the text that is on the first page of the passage."""
         return self.text.partition(PAGE_BREAK)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate's decision whether to answer, with the score and the threshold that were compared.
+    """The gate's decision whether to answer, with the score and the threshold that it compared.
 
-    ``overruled`` means that the question is answered whatever the score, because the answer was found in another way
-    than by the passages with this score, such as a computed figure.
+    ``overruled`` is true if the question is answered regardless of the score, because the answer does not depend on the
+    scored passages. A computed figure is an example.
     """
 
     score_name: str
@@ -197,7 +210,7 @@ class Gate:
     overruled: bool = False
 
     def overrule(self) -> Gate:
-        """Return the decision to answer whatever the score."""
+        """Return the decision to answer regardless of the score."""
         return replace(self, answerable=True, overruled=True)
 
     @property
@@ -208,10 +221,17 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class SearchStage:
-    """A stage whose time is measured, with its labels.
+    """A timed stage of a search, with its labels in three places. A place does not show a stage whose label is empty.
 
-    ``running`` stands in the progress of a plain search, ``ended`` in the times of an answer, and ``short`` in the
-    times in the Lab. Where its label is empty, the stage is not listed.
+    Attributes
+    ----------
+    name : str
+    running : str
+        Label in the progress of a plain search.
+    ended : str
+        Label in the times of an answer.
+    short : str
+        Label in the times in the Lab.
     """
 
     name: str
@@ -222,7 +242,7 @@ class SearchStage:
 
 @dataclass(frozen=True, slots=True)
 class PassageScore:
-    """A score of a passage; ``label`` says what it compares. ``is_bounded`` says whether it is from 0 to 1."""
+    """A kind of passage score. ``label`` says what is compared, and ``is_bounded`` whether values are from 0 to 1."""
 
     name: str
     label: str = ""
@@ -233,14 +253,29 @@ class PassageScore:
 class RetrievalConfig:
     """Parameters of retrieval.
 
-    For ``candidates`` and ``rrf_k``, ``None`` stands for a constant; otherwise, for the value of the settings or of the
-    Settings page.
+    Attributes
+    ----------
+    rank_by : str or None
+        Name of the score that orders the passages, one of `rag_core.stages.RANKINGS`. Only retrievers that contribute
+        to this score run. The reranker always runs, because the gate and the extractive reader need its score.
+    candidates : int or None
+        Number of chunks that each retriever returns; by default a constant.
+    rrf_k : int or None
+        Parameter ``k`` of reciprocal rank fusion; by default a constant.
+    threshold : float or None
+        Threshold of the gate.
+    top_k : int or None
+        Number of passages in the result.
+    strategy : str
+        Name of the search strategy.
+    sparse : bool
+        Whether optional retrievers run, such as learned sparse retrieval.
+    adapter : bool or None
+        Whether the trained query adapter is applied.
+    counts_alone : bool
+        Whether word frequencies are counted only in the searched documents.
 
-    ``rank_by`` names the score that determines the order of the passages, one of `rag_core.stages.RANKINGS`. Retrievers
-    that do not contribute to this score do not run. The reranker always runs, because the gate and the extractive
-    reader need its score. ``strategy`` names the search strategy. If ``sparse`` is false, retrievers that are optional,
-    such as learned sparse retrieval, do not run. ``adapter`` says whether the trained query adapter is applied. If
-    ``counts_alone`` is true, how rare a word is depends only on the documents that are searched.
+    Where nothing else is said, ``None`` stands for the value of the settings or of the Settings page.
     """
 
     rank_by: str | None = None
@@ -255,24 +290,36 @@ class RetrievalConfig:
 
     @property
     def label(self) -> str:
-        """Name for display: ``rank_by`` and the other parameters that are set, such as ``rrf, candidates 50``."""
-        changed = [(name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k")]
-        strategy = [] if self.strategy == "plain" else [f"strategy {self.strategy}"]
-        without = [] if self.sparse else ["without sparse"]
+        """Name for display, made of ``rank_by`` and the changed parameters, such as ``rrf, candidates 50``."""
+        parts = [self.rank_by or "as set"]
+        if self.strategy != "plain":
+            parts.append(f"strategy {self.strategy}")
         if self.adapter is not None:
-            strategy.append("with adapter" if self.adapter else "without adapter")
-        values = [f"{name} {value:g}" for name, value in changed if value is not None]
-        return ", ".join([self.rank_by or "as set", *strategy, *without, *values])
+            parts.append("with adapter" if self.adapter else "without adapter")
+        if not self.sparse:
+            parts.append("without sparse")
+        numbers = ((name, getattr(self, name)) for name in ("candidates", "rrf_k", "threshold", "top_k"))
+        return ", ".join([*parts, *(f"{name} {value:g}" for name, value in numbers if value is not None)])
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages for a question, best first, with the gate's decision and the timings.
+    """Passages for a question, best first, with the gate's decision.
 
-    ``steps`` describes the steps of the search strategy in order. ``usage`` is the total usage of the language model by
-    the search strategy. ``as_of`` describes the snapshots that were searched; it is empty for the present. A
-    `SearchResult` is also an event of `Engine.ask`; there, it contains the passages from which the answer will be
-    written.
+    As an event of `Engine.ask`, it contains the passages from which the answer will be written.
+
+    Attributes
+    ----------
+    timings_ms : mapping of str to float
+        Duration of each stage in milliseconds.
+    notices : tuple of str
+        Messages to the user about problems.
+    steps : tuple of str
+        The steps of the search strategy, in words.
+    usage : Usage
+        Total usage of language models by the search strategy.
+    as_of : str
+        Description of the snapshots that were searched; empty if the present documents were searched.
     """
 
     question: str
@@ -287,9 +334,9 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The final order of the chunks, and the scores of all stages.
+    """Chunk ids in their final order, best first, and the scores of all stages.
 
-    ``order`` contains chunk ids, best first. ``scores`` maps the name of each score to a mapping of chunk id to value.
+    ``scores`` maps the name of each score to its values by chunk id.
     """
 
     order: tuple[int, ...]
@@ -298,14 +345,15 @@ class Ranking:
 
 @dataclass(slots=True)
 class Timer:
-    """Measures how many milliseconds each stage takes; ``ms`` maps the names of stages to their times."""
+    """A stopwatch for the stages of a search; ``ms`` maps the names of stages to their durations in milliseconds."""
 
     ms: dict[str, float] = field(default_factory=dict)
-    # Opens the span of a stage while the application is traced.
+    # Opens a span for a stage; tracing (OpenTelemetry) replaces this function.
     open_span: ClassVar[Callable[[str], AbstractContextManager[object]]] = nullcontext
 
     @contextmanager
     def measure(self, name: str) -> Iterator[None]:
+        """Add the duration of the ``with`` block to the time of a stage."""
         started = time.perf_counter()
         try:
             with Timer.open_span(name):

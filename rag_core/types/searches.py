@@ -1,4 +1,4 @@
-"""The input, the intermediate results and the outcome of a search."""
+"""The input, the intermediate results and the outcome of a search for passages."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from rag_core.types.protocols import LookupPlan, QuestionAdapter, QuestionEmbedd
 from rag_core.types.retrieval import Passage, Question, Ranking, RetrievalConfig, SearchResult
 from rag_core.types.snapshots import AsOf
 
-# The plain strategy, with every other parameter as in the settings or on the Settings page.
+# The plain strategy, with all other parameters from the settings or the Settings page.
 DEFAULT_CONFIGURATION = RetrievalConfig()
-# Of a longer text, the embedder reads only the beginning.
+# Maximum length of a question. The embedder reads only the beginning of a longer text.
 MAX_QUESTION_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes an answer, and how.
+    """The language model that writes an answer, and the user's instructions to it.
 
     Attributes
     ----------
     model : str, optional
-        Name of the language model; ``None`` stands for the model in use, and an empty name for quotes only.
+        Name of the language model; ``None`` stands for the configured model, and an empty name for excerpts without a
+        model.
     instructions : str
-        The user's instructions about language, length and tone.
+        Instructions about language, length and tone. Those for all conversations come first.
     """
 
     model: str | None = None
     instructions: str = ""
 
 
-# The model in use, without instructions.
+# The configured model, without instructions.
 DEFAULT_WRITER = Writer()
 
 
@@ -47,10 +48,10 @@ class PassageTokens:
     Attributes
     ----------
     vectors : ChunkVectors
-        Vectors of all tokens; the tokens of the prefix come first.
+        Vectors of all tokens, first those of the prefix.
     offsets : IntArray, shape (n, 2)
-        Character span of each token in the text of the passage. The offsets of tokens of the prefix are negative,
-        because the prefix precedes the text.
+        Character span of each token in the text of the passage. Tokens of the prefix, which precedes the text, have
+        negative offsets.
     """
 
     vectors: ChunkVectors
@@ -59,7 +60,7 @@ class PassageTokens:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedLookup:
-    """A `LookupPlan` with its query: the embedded query, and the weight of each of its tokens, shape (m,)."""
+    """A `LookupPlan` with its embedded query, and the weights of the query's tokens, shape (m,)."""
 
     plan: LookupPlan
     question: Question
@@ -75,8 +76,8 @@ class RankedChunks:
     question : Question
         The question with the vectors of the embedder, which the gate and the extractive reader use.
     mapped_question : Question
-        The question with the vectors that rankings use: those that the query adapter maps, or the same object as
-        ``question`` if none is applied.
+        The question with the vectors of the query adapter, which rankings use; the same object as ``question`` without
+        an adapter.
     token_weights : FloatArray, shape (m,)
         Weights of the question's tokens; they sum to 1.
     ranking : Ranking
@@ -88,18 +89,18 @@ class RankedChunks:
     embedder : QuestionEmbedder
         The embedder of the index that was searched.
     lookup : EmbeddedLookup or None
-        The domain look-up that ran in addition to the search for the question; ``None`` if none ran.
+        The additional search in certain sections; ``None`` if none ran.
     is_lookup_in_one_document : bool
-        Whether a look-up ran and only one document was searched.
+        Whether ``lookup`` ran and only one document was searched.
     problems : tuple of str
         For each retriever that failed: what was not searched, and why.
-    forms : mapping of str to sequence of str
-        The other forms of the abbreviations in the question, by the form in the question.
-    chosen_forms : mapping of int to (Question, FloatArray)
-        The question with the form that a chunk contains, and the weights of its tokens, by chunk id; only of chunks
-        that lack the form in the question.
     dates : AskedDates
         The dates in the question.
+    forms : mapping of str to sequence of str
+        For each abbreviation or full name in the question, the other forms of the same name in the documents.
+    chosen_forms : mapping of int to (Question, FloatArray)
+        For chunks that contain another form than the question: the question with this form, and its token weights, by
+        chunk id.
     """
 
     question: Question
@@ -117,7 +118,7 @@ class RankedChunks:
     chosen_forms: Mapping[int, tuple[Question, FloatArray]] = field(default_factory=dict)
 
     def get_question(self, chunk_id: int) -> tuple[Question, FloatArray]:
-        """Return the question with the form of its abbreviations that a chunk contains, and its token weights."""
+        """Return the question in the form for a chunk (see ``chosen_forms``), and its token weights."""
         return self.chosen_forms.get(chunk_id, (self.question, self.token_weights))
 
 
@@ -125,16 +126,33 @@ class RankedChunks:
 class Query:
     """A question with the scope and parameters of its search.
 
-    ``documents`` contains the ids of the documents to search; ``None`` means all documents. ``top_k`` is the number of
-    passages in the result. For ranking metrics, the outcome contains ``depth`` passages if ``depth`` is larger. If
-    ``strict`` is true, an error of the language model's endpoint is raised. Otherwise, such an error has the effect
-    that a plain search replaces the search strategy, or that quotes replace the answer. If ``gated`` is false, the
-    passages are ranked, but the scores that only the gate needs are not computed. ``writer`` contains all instructions,
-    those for every conversation first. If ``text`` is only a part of the question, ``asked`` is the whole question,
-    which may define the figure that it asks for. ``adapter`` maps the vectors of the question; without it, they are
-    those of the embedder. ``as_of`` names the snapshots to search instead of the present documents. ``notices`` has a
-    sentence about each word of the question that was replaced. ``places`` are the pages or sections that the question
-    names; nothing else is searched.
+    Attributes
+    ----------
+    text : str
+        The question, or a part of the question.
+    documents : tuple of str or None
+        Ids of the documents to search; ``None`` stands for all documents.
+    top_k : int
+        Number of passages in the result.
+    configuration : RetrievalConfig
+    strict : bool
+        Whether an error of the language model's endpoint is raised. Otherwise, after such an error, the plain search
+        replaces the search strategy, or excerpts replace the answer.
+    depth : int
+        Minimum number of passages in the outcome, for metrics of rankings.
+    gated : bool
+        Whether to compute the scores that only the gate needs.
+    writer : Writer
+    asked : str
+        If ``text`` is a part of the question, the whole question, which may define a figure that the part asks for.
+    adapter : QuestionAdapter or None
+        Maps the vectors of the question; ``None`` if no adapter is applied.
+    as_of : AsOf or None
+        The snapshots to search; ``None`` stands for the present documents.
+    notices : tuple of str
+        A sentence about each word of the question that was corrected.
+    places : NamedPlaces or None
+        The pages or sections that the question names. If there are any, only these are searched.
     """
 
     text: str
@@ -153,7 +171,7 @@ class Query:
 
     @property
     def as_of_label(self) -> str:
-        """The snapshots in words; empty for the present."""
+        """Description of the snapshots; empty for the present documents."""
         return self.as_of.label if self.as_of else ""
 
 
@@ -161,10 +179,18 @@ class Query:
 class SearchOutcome:
     """The result of a search, with further data for answers, explanations and evaluations.
 
-    ``passages`` contains the passages of the result, and after them passages with lower ranks. ``tokens`` maps chunk
-    ids to the tokens of the highest-ranked passages, which the gate and the extractive reader use. ``computed`` is the
-    text of the values that were computed for the question, in pieces, each with the citations of its operands.
-    ``places`` are those of the query.
+    Attributes
+    ----------
+    result : SearchResult
+    ranked : RankedChunks
+    passages : tuple of Passage
+        The passages of the result, and after them passages with lower ranks.
+    tokens : mapping of int to PassageTokens
+        Tokens of the highest-ranked passages, by chunk id, for the gate and the extractive reader.
+    computed : tuple of (str, tuple of Citation)
+        A text about the values that were computed for the question, in pieces with the citations of their operands.
+    places : NamedPlaces or None
+        The places of the query.
     """
 
     result: SearchResult

@@ -1,4 +1,4 @@
-"""Snapshots of the library: the content that documents had at a date."""
+"""Snapshots of the library, which keep the content that documents had on a date searchable."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ from rag_core.types.local_time import to_local_time
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A named, dated set of documents with the content that they had.
+    """The content of documents on a date.
 
-    ``collection`` is empty for a snapshot of the whole library. ``as_of`` is the date for which the snapshot stands,
-    and ``created_at`` the time at which it was created. ``searchable`` of its ``documents`` can be searched; the others
-    have no index data, for example because the snapshot was created for a past date and is still being indexed.
-    ``superseded`` of its documents have other content now, and are indexed only for snapshots.
+    Attributes
+    ----------
+    name : str
+    collection : str
+        The collection of the documents; empty for all documents of the library.
+    as_of : datetime
+        The time whose content the snapshot contains.
+    created_at : datetime
+        The time at which the snapshot was created.
+    documents : int
+        Number of documents in the snapshot.
+    searchable : int
+        Number of these documents that can be searched. The others are not indexed (yet).
+    superseded : int
+        Number of these documents that have other content now, and whose former content is indexed only for snapshots.
     """
 
     snapshot_id: str
@@ -31,16 +42,15 @@ class Snapshot:
 
     @property
     def label(self) -> str:
-        """Name and date for display."""
+        """Name and date of the snapshot for display."""
         return f"{self.name} ({to_local_time(self.as_of):%d %B %Y})"
 
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """The snapshots that a question is asked of, oldest first.
+    """The snapshots to search, oldest first. ``label`` describes them for display.
 
-    Each document has the content of the newest of these snapshots that contains it. ``label`` describes the snapshots
-    for display.
+    If several snapshots contain a document, its content in the newest of them is searched.
     """
 
     label: str
@@ -49,12 +59,20 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSide:
-    """The answer to a question as of one snapshot.
+    """The answer to a question from one of the two snapshots of a `SnapshotComparison`.
 
-    ``as_of`` is empty for the present. ``text`` is the text of the answer without formatting, in which ``own_words``
-    contains the spans of the words that the other text lacks. ``own_passages`` maps the chunk id of each passage that
-    the other side does not have to the spans that the most similar passage of the other side lacks; there are none if
-    no passage is similar.
+    Attributes
+    ----------
+    as_of : str
+        Description of the snapshot; empty for the present documents.
+    answer : Answer
+    text : str
+        Text of the answer without formatting.
+    own_words : tuple of (int, int)
+        Spans in ``text`` of the words that are not in the other answer.
+    own_passages : mapping of str to tuple of (int, int)
+        For each passage that the other side lacks, by chunk id, the spans of words that are not in the most similar
+        passage of the other side; no spans if no passage is similar.
     """
 
     as_of: str
@@ -66,7 +84,7 @@ class SnapshotSide:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotComparison:
-    """A question answered as of two snapshots."""
+    """The answers to a question from two snapshots."""
 
     question: str
     first: SnapshotSide
@@ -75,5 +93,5 @@ class SnapshotComparison:
     @property
     def is_same(self) -> bool:
         """Whether both sides have the same text and the same passages."""
-        sides = (self.first, self.second)
-        return self.first.text == self.second.text and not any(side.own_passages for side in sides)
+        has_same_passages = not self.first.own_passages and not self.second.own_passages
+        return self.first.text == self.second.text and has_same_passages

@@ -10,13 +10,13 @@ from rag_core.types.chunks import Fingerprint
 from rag_core.types.formatting import format_count
 from rag_core.types.usage import UsageTotal
 
-# What the way to a model's answer relies on. ``small``: a few short passages and simple rules. ``capable``: whole
-# pages, the format of the citations, and the language of the question.
+# What a language model is given. ``small``: a few short passages and simple rules. ``capable``: whole pages, with rules
+# about the format of citations and the language of the answer.
 Capability = Literal["small", "capable"]
 
 
 def describe_outdated(number: int) -> str:
-    """Return how many documents an older version of the parser has parsed, and why they should be re-indexed."""
+    """Return a message that documents, of which there are ``number``, were parsed by an older version of the parser."""
     return (
         f"{format_count(number, 'document was', 'documents were')} parsed by an older version of Footnote. This "
         "version reads their pages differently."
@@ -25,11 +25,11 @@ def describe_outdated(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """The result of one of the checks with which the connection to a language model is tested.
+    """The result of one check in the test of the connection to a language model.
 
-    ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result; if the check failed, it also
-    says what to do. ``capability`` is the result of the check of the model's capability, and ``sees_pictures`` that of
-    the check with a picture; other checks have none.
+    ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result, and what to do if the check
+    failed. ``capability`` is the result of the capability check, and ``sees_pictures`` that of the check with a
+    picture; both are ``None`` for other checks.
     """
 
     name: str
@@ -48,17 +48,17 @@ class ModelChoice:
     preset : str
         ``id`` of a preset of `rag_core.llm.presets`.
     base_url, model, api : str
-        Address of the endpoint, name of the model there, and ``chat`` or ``responses``.
+        Address of the endpoint, name of the model there, and the kind of API: ``chat`` or ``responses``.
     gguf : str
-        Path of a GGUF file that runs in this process instead.
+        Path of the GGUF file of a model that runs in this process; empty for a model of an endpoint.
     context_tokens : int, optional
-        Most tokens of prompt and answer together; by default the value of the settings.
+        Maximum number of tokens of prompt and answer together; by default the value of the settings.
     context_reported : bool
-        Whether ``context_tokens`` follows from what the endpoint reports, and was not entered.
+        Whether ``context_tokens`` was derived from a report of the endpoint, and not entered by the user.
     capability : str
-        The capability that the user chose; empty if it is to be found out.
+        The capability that the user chose; empty if the test of the connection determines it.
     tested_capability : Capability, optional
-        The result of the test of the connection, if it was tested.
+        The capability that the test of the connection determined.
     """
 
     preset: str
@@ -74,9 +74,10 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class ModelHost:
-    """The server that a model's address means.
+    """The server of a model's endpoint.
 
-    ``name`` is the host, with its port if the address has one. ``is_this_machine`` is true for loopback addresses.
+    ``name`` is the host, followed by the port if the address contains one. ``is_this_machine`` is true for loopback
+    addresses.
     """
 
     name: str
@@ -87,7 +88,7 @@ class ModelHost:
 class Readiness:
     """Whether the local models are ready for searches.
 
-    If they are not, ``label`` says what is being loaded. If loading failed, ``label`` says what could not be loaded and
+    While models are being loaded, ``label`` says which. If loading failed, ``label`` says what could not be loaded and
     ``error`` says why.
     """
 
@@ -98,13 +99,38 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the whole installation, for the Settings page and the ``status`` command.
+    """The state of the whole installation.
 
-    ``problems`` contains one text per problem. ``notices`` contains texts about what could be improved although
-    everything works. ``counts`` contains the numbers of documents, pages, chunks and conversations. ``stores`` contains
-    the number of entries in each store that answered, and ``reachable`` says which stores answered. ``built_with``
-    describes the active index, ``configured`` an index that would be built with the current settings. ``usage``
-    contains the total usage of language models since the data folder was created.
+    Attributes
+    ----------
+    healthy : bool
+        Whether there are no ``problems``.
+    problems : sequence of str
+        Descriptions of the problems.
+    counts : mapping of str to int
+        Numbers of documents, pages, chunks and conversations.
+    stores : mapping of str to int
+        Number of entries in each store that answered.
+    reachable : mapping of str to bool
+        Whether each store answered.
+    built_with : Fingerprint or None
+        Models and parameters of the active index; ``None`` if there is no index.
+    configured : Fingerprint or None
+        Models and parameters of an index that would be built with the current settings.
+    disk_bytes : mapping of str to int
+        Disk usage of each part of the data folder.
+    threshold : float
+        Threshold of the gate.
+    generator : str
+        Name of the generator that writes answers.
+    versions : mapping of str to str
+        Versions of the application and its libraries.
+    usage : sequence of UsageTotal
+        Total usage of language models since the data folder was created.
+    notices : sequence of str
+        Suggestions for improvements, which are no problems.
+    libreoffice : str
+        Path of LibreOffice, which draws pages of Office documents; empty if it is not installed.
     """
 
     healthy: bool
@@ -121,3 +147,4 @@ class Status:
     versions: Mapping[str, str]
     usage: Sequence[UsageTotal] = ()
     notices: Sequence[str] = ()
+    libreoffice: str = ""

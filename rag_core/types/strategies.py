@@ -1,4 +1,4 @@
-"""What the pages and the command line know about a search strategy."""
+"""Descriptions of search strategies for the pages and the command line."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StrategyDescription:
-    """A search strategy.
+    """The description of a search strategy.
 
     Attributes
     ----------
     name : str
-        The name by which a `RetrievalConfig` and the command line select it.
+        Name in a `RetrievalConfig` and on the command line.
     label : str
         Name for display.
     description : str
-        What it does, in one line.
+        What the strategy does, in one line.
     in_chat : bool
-        Whether the chat offers it; the others are in the Lab and on the command line.
+        Whether the chat offers the strategy. The Lab and the command line offer all strategies.
     uses_model : bool
-        Whether it calls a language model.
+        Whether the strategy calls a language model.
     ranks_passages : bool
-        Whether it ranks passages, which is what an evaluation measures.
+        Whether the strategy ranks passages, so that it can be evaluated.
     """
 
     name: str

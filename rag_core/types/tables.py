@@ -1,4 +1,4 @@
-"""Tables of a page: rows of cells, with the place of each cell in the text of the page."""
+"""Tables of pages: rows of cells, with the spans of each cell in the text of the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from rag_core.types.chunks import HEADING_SEPARATOR
 
-# The start and the end (exclusive) of characters in the text of a page.
+# Start and end (exclusive) of a range of characters, usually in the text of a page.
 Span = tuple[int, int]
 
 
@@ -20,11 +20,13 @@ class TableCell:
     Attributes
     ----------
     text : str
-        The words of the cell. A currency or percent sign and a bracket are joined to their figure.
+        The words of the cell. Currency signs, percent signs and brackets are joined to their figures.
     spans : tuple of Span
-        Where the text of the page contains the words of the cell, in the order of the words. A cell of several lines
-        has several spans if other cells are between the lines. It is empty for a header that only an earlier page
-        contains, and for a cell over several rows in each row but the one beside its text.
+        The spans of the cell's words in the text of the page, in the order of the words. A cell of several lines has
+        several spans if other cells are between the lines. Cells without spans are:
+
+        - headers that only an earlier page contains;
+        - a cell that extends over several rows, in all rows except the one that contains its text.
     column : int
         Index of the first column of the cell.
     column_span : int
@@ -41,31 +43,32 @@ class TableCell:
 
     @property
     def start(self) -> int:
-        """The offset of the first character in the text of the page; -1 for a cell without spans."""
+        """Offset of the cell's first character in the text of the page; -1 for a cell without spans."""
         return min((start for start, _ in self.spans), default=-1)
 
     @property
     def end(self) -> int:
-        """The offset after the last character in the text of the page; -1 for a cell without spans."""
+        """Offset after the cell's last character in the text of the page; -1 for a cell without spans."""
         return max((end for _, end in self.spans), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """The cells of a row that are not empty, from left to right.
+    """A row of a table.
 
     Attributes
     ----------
     cells : tuple of TableCell
+        The cells that are not empty, from left to right.
     section : tuple of str
-        Labels of the rows that head this row, outermost first: rows above it that contain only a label, and rows above
-        it that are less indented.
+        Labels of the sections that contain this row, outermost first. A section begins with a row that contains only a
+        label, or with a row that is less indented than the rows below it.
     indent : int
         Level of indentation of the label; 0 is not indented.
     is_section : bool
-        Whether the row contains only a label, which heads the rows below it.
+        Whether the row contains only a label and begins a section.
     number : int
-        Number of the row in its sheet; 0 for a row of a page.
+        Number of the row in its spreadsheet, from 1; 0 in other documents.
     """
 
     cells: tuple[TableCell, ...]
@@ -76,12 +79,12 @@ class TableRow:
 
     @property
     def label(self) -> str:
-        """The text of the first column; empty if this cell is empty."""
+        """The text of the cell in the first column; empty without such a cell."""
         first = self.cells[0]
         return "" if first.column else first.text
 
     def cell(self, column: int) -> TableCell | None:
-        """Return the cell that covers a column, or ``None`` if it is empty."""
+        """Return the cell that covers a column; ``None`` if the row is empty there."""
         return next((cell for cell in self.cells if cell.column <= column < cell.column + cell.column_span), None)
 
 
@@ -96,16 +99,16 @@ class Table:
     header_rows : int
         Number of header rows.
     columns : tuple of (float, float)
-        Left and right end of each column in points, along the direction of the text.
+        Left and right edge of each column in points, measured along the direction of the text.
     caption : tuple of str
-        The lines directly above the table, nearest last.
+        The lines directly above the table, from top to bottom.
     unit : str
-        The text that states the unit of the figures, such as "(in millions, except per share amounts)"; may be empty.
+        The words that state the unit of the figures, such as "(in millions, except per share amounts)"; may be empty.
     first_page : int or None
-        For a table that an earlier page begins, the index of that page; otherwise ``None``. If this page does not
-        repeat the headers, the header rows are those of that page, and their cells have no spans.
+        Index of the page on which the table begins, if it continues from an earlier page; otherwise ``None``. If only
+        the earlier page has headers, the header rows are copied from there, and their cells have no spans.
     first_column : int
-        Index of the first column in its sheet; 0 for a table of a page.
+        Index of the table's first column in its spreadsheet; 0 in other documents.
     """
 
     rows: tuple[TableRow, ...]
@@ -127,38 +130,41 @@ class Table:
 
     @property
     def start(self) -> int:
-        """The lowest offset of the cells in the text of the page."""
+        """Offset of the table's first character in the text of the page."""
         return min(cell.start for row in self.rows for cell in row.cells if cell.spans)
 
     @property
     def end(self) -> int:
-        """The highest offset of the cells in the text of the page."""
+        """Offset after the table's last character in the text of the page."""
         return max(cell.end for row in self.rows for cell in row.cells)
 
     @property
     def carried_columns(self) -> list[int]:
-        """The columns with cells over several rows."""
+        """Indices of the columns with cells that extend over several rows."""
         return sorted({cell.column for row in self.body for cell in row.cells if not cell.spans})
 
     @property
     def carries_upwards(self) -> bool:
-        """Whether the text of a cell over several rows is below the first of them."""
-        pairs = list(pairwise(self.body))
+        """Whether a cell that extends over several rows has its text below its first row."""
         return any(
             not cell.spans and (below := lower.cell(cell.column)) and below.spans and below.text == cell.text
-            for upper, lower in pairs
+            for upper, lower in pairwise(self.body)
             for cell in upper.cells
         )
 
     @property
     def label_columns(self) -> int:
-        """Number of columns that name a row: those of labels over several rows and the next one, or the first one."""
+        """Number of columns, from the left, whose cells label the rows.
+
+        They are the columns with cells that extend over several rows, and the column after them. In most tables, it is
+        the first column only.
+        """
         count = next(number for number in range(len(self.columns) + 1) if number not in self.carried_columns)
         return min(count + 1, len(self.columns) - 1) or 1
 
     @property
     def is_list(self) -> bool:
-        """Whether most labels are signs, such as bullets, so that the rows are items of a list."""
+        """Whether most row labels have no letter or digit, as bullets do, so that the rows are items of a list."""
         labels = [row.label for row in self.body if row.label and not row.is_section]
         return 2 * sum(not any(map(str.isalnum, label)) for label in labels) > len(labels)
 
@@ -169,13 +175,13 @@ class Table:
 
     @property
     def unit_line(self) -> str:
-        """The line of the caption with the unit to show above the table, or else this unit; it may be empty."""
+        """The line of the caption that contains `unit_above`, or else `unit_above` itself; may be empty."""
         return next((line for line in self.caption if self.unit_above and self.unit_above in line), self.unit_above)
 
     def column_header(self, column: int) -> str:
-        """Return the headers of a column, from all levels, such as "Year ended December 31 › 2023"; it may be empty.
+        """Return the headers of a column from all header rows, such as "Year ended December 31 › 2023"; may be empty.
 
-        A level that consists of a unit in brackets belongs to the level above it, as in "Mass (kg)".
+        A unit in brackets, such as "(kg)", is joined to the header above it, as in "Mass (kg)".
         """
         found = (row.cell(column) for row in self.headers)
         levels: list[str] = []
@@ -187,15 +193,15 @@ class Table:
         return HEADING_SEPARATOR.join(levels)
 
     def row_label(self, row: TableRow) -> str:
-        """Return the sections and the label of a row, such as "Current assets › Cash"; it may be empty."""
+        """Return the sections and the label of a row, such as "Current assets › Cash"; may be empty."""
         return HEADING_SEPARATOR.join(filter(None, (*row.section, row.label)))
 
     def list_labels(self, row: TableRow) -> list[str]:
-        """Return the texts of the columns that name a row."""
+        """Return the texts of a row in the columns that label rows; see `label_columns`."""
         return [cell.text for cell in row.cells if cell.column < self.label_columns]
 
     def to_grid(self) -> list[list[str]]:
-        """Return the text of each cell of each row; a cell over several columns is repeated in each of them."""
+        """Return the text of each row in each column. The text of a cell that spans columns is repeated in each."""
         grid = [[""] * len(self.columns) for _ in self.rows]
         for texts, row in zip(grid, self.rows, strict=True):
             for cell in row.cells:
@@ -203,14 +209,12 @@ class Table:
         return grid
 
     def to_markdown(self, rows: Sequence[TableRow] | None = None) -> str:
-        """Return the table in Markdown.
-
-        Markdown has one header row, so the levels of a header are joined.
+        """Return the table in Markdown, with the header rows joined into one.
 
         Parameters
         ----------
         rows : sequence of TableRow, optional
-            The rows below the header; by default all.
+            The rows below the header; by default all rows of the body.
         """
         header = [self.column_header(column) for column in range(len(self.columns))]
         lines = [header, ["---"] * len(header)]
@@ -222,7 +226,7 @@ class Table:
         return "\n".join(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in line)} |" for line in lines)
 
     def map_offsets(self, convert: Callable[[int], int]) -> Table:
-        """Return the table with other offsets of its cells, for a text in which characters were added or removed."""
+        """Return the table with converted offsets, for a text in which characters were added or removed."""
         rows = [
             replace(
                 row,
@@ -236,32 +240,32 @@ class Table:
         return replace(self, rows=tuple(rows))
 
     def to_json(self) -> list[Any]:
-        """Return the table as lists, which are smaller than objects with keys; `from_json` reads them."""
+        """Return the table as nested lists, which take less space than objects with keys; see `from_json`."""
         rows = [
             [
                 row.indent,
                 int(row.is_section),
                 list(row.section),
                 [
-                    [cell.text, cell.column, cell.column_span, *(place for span in cell.spans for place in span)]
+                    [cell.text, cell.column, cell.column_span, *(offset for span in cell.spans for offset in span)]
                     for cell in row.cells
                 ],
                 *([row.number] if row.number else []),
             ]
             for row in self.rows
         ]
-        columns = [place for column in self.columns for place in column]
+        columns = [edge for column in self.columns for edge in column]
         sheet = [self.first_column] if self.first_column else []
         return [self.header_rows, columns, list(self.caption), self.unit, self.first_page, rows, *sheet]
 
     @classmethod
     def from_json(cls, data: Sequence[Any]) -> Table:
-        """Return the table that `to_json` converted."""
-        header_rows, places, caption, unit, first_page, rows, *first_column = data
+        """Return the table from the result of `to_json`."""
+        header_rows, edges, caption, unit, first_page, rows, *first_column = data
         return cls(
             rows=tuple(_row_from_json(row, is_header=number < header_rows) for number, row in enumerate(rows)),
             header_rows=header_rows,
-            columns=_pairs(places),
+            columns=_pair_up(edges),
             caption=tuple(caption),
             unit=unit,
             first_page=first_page,
@@ -273,8 +277,8 @@ def _row_from_json(data: Sequence[Any], *, is_header: bool) -> TableRow:
     indent, is_section, section, cells, *number = data
     return TableRow(
         tuple(
-            TableCell(text, _pairs(places), column, column_span, is_header)
-            for text, column, column_span, *places in cells
+            TableCell(text, _pair_up(offsets), column, column_span, is_header)
+            for text, column, column_span, *offsets in cells
         ),
         tuple(section),
         indent,
@@ -283,5 +287,5 @@ def _row_from_json(data: Sequence[Any], *, is_header: bool) -> TableRow:
     )
 
 
-def _pairs(places: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
-    return tuple(zip(places[::2], places[1::2], strict=True))
+def _pair_up(numbers: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))

@@ -10,15 +10,17 @@ from rag_core.types.answers import Answer
 
 EntityKind = Literal["name", "term"]
 StatementKind = Literal["sentence", "definition", "row", "relation"]
-# What a language model does when themes are built: nothing, write the summaries, or also find the entities.
+# What a language model does when themes are built. ``none``: nothing. ``summaries``: write the summaries. ``entities``:
+# write the summaries and find the entities.
 ModelUse = Literal["none", "summaries", "entities"]
 NOT_BUILT = "No themes have been built. Build them on the Themes page, or with the command themes build."
 
 
 class Entity(NamedTuple):
-    """Something that a document mentions: a name, or a term of several words.
+    """A name, or a term of several words, that a document mentions.
 
-    Two mentions are the same entity if their ``key`` is the same. ``name`` is the most frequent form in the document.
+    Mentions with the same ``key`` belong to the same entity. ``name`` is its most frequent form in the document, and
+    ``mentions`` the number of mentions there.
     """
 
     key: str
@@ -28,9 +30,9 @@ class Entity(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A sentence or a row of a table that mentions entities: ``start`` and ``end`` are offsets in the chunk's text.
+    """A sentence or table row that mentions entities; ``start`` and ``end`` are offsets in the text of its chunk.
 
-    ``entities`` contains positions in `DocumentEntities.entities`, ascending and without repetitions.
+    ``entities`` contains the distinct positions of the entities in `DocumentEntities.entities`, ascending.
     """
 
     chunk_id: int
@@ -49,7 +51,7 @@ class DocumentEntities:
 
 
 class StatementSource(NamedTuple):
-    """The place of a statement in the library: a span of a chunk's text."""
+    """The position of a statement in the library: a span of a chunk's text."""
 
     version_id: str
     chunk_id: int
@@ -68,7 +70,10 @@ class ThemeEntity(NamedTuple):
 
 
 class SummarySentence(NamedTuple):
-    """A sentence that a language model wrote for a theme, with the positions of the statements that support it."""
+    """A sentence of a language model about a theme.
+
+    ``sources`` are the positions in `StoredTheme.statements` of the statements that support the sentence.
+    """
 
     text: str
     sources: tuple[int, ...]
@@ -81,14 +86,15 @@ class StoredTheme:
     Attributes
     ----------
     digest : str
-        Identifies the cited statements and who wrote the summary; a summary with the same digest need not be written
-        again.
-    summary : tuple of SummarySentence
-        The sentences of a language model; empty if the first ``cited`` statements are the summary.
+        Hash of the cited statements and of the generator. A rebuild keeps a summary whose digest is the same.
     generator : str
         ``extractive``, or the name of the model that wrote the summary.
+    summary : tuple of SummarySentence
+        The sentences of a language model; empty for an extractive summary, which consists of the cited statements.
     cited : int
-        Number of statements that the summary is made of; the first ones.
+        The summary is based on the first ``cited`` of ``statements``.
+    entities : tuple of ThemeEntity
+    statements : tuple of StatementSource
     """
 
     theme_id: str
@@ -102,7 +108,7 @@ class StoredTheme:
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntity:
-    """An entity with its name, and the numbers of its mentions and of the documents that mention it."""
+    """An entity with the number of its mentions, and of the documents that mention it."""
 
     key: str
     name: str
@@ -113,7 +119,7 @@ class LinkedEntity:
 
 @dataclass(frozen=True, slots=True)
 class EntityLink:
-    """Two entities that the same statements mention, with the number of these statements."""
+    """Two entities, and the number of statements that mention both."""
 
     source: str
     target: str
@@ -122,7 +128,7 @@ class EntityLink:
 
 @dataclass(frozen=True, slots=True)
 class PlacedEntity:
-    """An entity in a drawing of the graph; ``x`` and ``y`` are from -1 to 1."""
+    """An entity with its coordinates in a drawing of the graph; ``x`` and ``y`` are from -1 to 1."""
 
     entity: LinkedEntity
     x: float
@@ -131,7 +137,7 @@ class PlacedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ThemeDrawing:
-    """Entities of a theme with their places in a drawing, and the links between them."""
+    """A drawing of a theme: its entities with their coordinates, and the links between them."""
 
     entities: tuple[PlacedEntity, ...]
     links: tuple[EntityLink, ...]
@@ -139,14 +145,14 @@ class ThemeDrawing:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A community of entities that are mentioned together, with a cited summary.
+    """A group of entities that are mentioned together, with a cited summary.
 
     Attributes
     ----------
     title : str
-        The names of its first entities.
+        The names of the first entities.
     entities : tuple of LinkedEntity
-        The entities with the most mentions first.
+        The entities, most mentions first.
     documents : int
         Number of documents that mention at least one of the entities.
     summary : Answer
@@ -162,10 +168,21 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class ThemesState:
-    """When themes were built, from how many documents, and what has changed since then.
+    """The last build of the themes, and the changes of the library since then.
 
-    ``added`` is the number of searchable documents that the themes do not cover, and ``removed`` the number of covered
-    versions that searches no longer find. ``seconds`` is the duration of the last build.
+    Attributes
+    ----------
+    built_at : datetime or None
+        ``None`` if themes were never built.
+    documents : int
+        Number of documents of the last build.
+    seconds : float
+        Duration of the last build.
+    model_use : ModelUse
+    added : int
+        Number of searchable documents that the build did not contain.
+    removed : int
+        Number of document versions of the build that are no longer searchable.
     """
 
     built_at: datetime | None
@@ -177,4 +194,5 @@ class ThemesState:
 
     @property
     def is_current(self) -> bool:
+        """Whether themes were built and the library has not changed since."""
         return self.built_at is not None and not self.added and not self.removed

@@ -17,10 +17,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and cost of calls to a language model. ``Usage()`` means no calls; ``a + b`` is the sum of two usages.
+    """Tokens and cost of calls to language models. Usages can be added; ``Usage()`` stands for no calls.
 
-    ``estimated`` is true if the tokens of at least one call are estimated, because the endpoint does not report
-    the number of tokens. ``cost`` is in ``currency``; it is ``None`` if no price is set.
+    ``estimated`` is true if the endpoint did not report the tokens of at least one call, so that they are estimated.
+    ``cost`` is in ``currency``; it is ``None`` if no price is set.
     """
 
     calls: int = 0
@@ -46,15 +46,15 @@ class Usage:
         """The cost with its currency, such as ``0.0031 USD``; empty if no price is set."""
         if self.cost is None:
             return ""
-        # Show two decimals. A cost below 0.1 gets more decimals, so that two significant digits are visible.
+        # Two decimals; more for a cost below 0.1, so that two significant digits are visible.
         decimals = 2 if not self.cost or self.cost >= 0.1 else 1 - math.floor(math.log10(self.cost))
         return f"{self.cost:,.{decimals}f} {self.currency}"
 
     @property
     def label(self) -> str:
-        """Usage in words, such as ``1,204 tokens in, 88 out, 0.0031 USD (estimated)``.
+        """The usage in words, such as ``3 calls, 1,204 tokens in, 88 out, 0.0031 USD (some of it estimated)``.
 
-        If there were several calls, the text begins with their number.
+        The number of calls is left out for a single call.
         """
         several = self.calls > 1
         label = f"{self.calls:,} calls, " if several else ""

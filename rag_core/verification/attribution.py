@@ -21,7 +21,7 @@ from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
-from rag_core.verification.claims import ClaimSpan, split_claims
+from rag_core.verification.claims import ClaimSpan, Introduction, TableHeader, split_claims
 from rag_core.verification.marks import find_wrong_value
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
@@ -161,7 +161,7 @@ class SourceComparison:
             for one in split.passage.descriptions
         ]
         # What was compared while the text was written is not compared again.
-        self._compared: dict[tuple[str, str, tuple[int, ...], bool], _Attribution] = {}
+        self._compared: dict[tuple[str, Introduction | TableHeader | None, tuple[int, ...], bool], _Attribution] = {}
 
     def attribute(self, text: str) -> VerifiedAnswer:
         """Return a text with citations and marks; see `attribute_claims`."""
@@ -199,7 +199,7 @@ class SourceComparison:
         return languages_differ(text, "\n".join(one.text for one in compared))
 
     def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
-        key = text[claim.start : claim.end], claim.introduction, claim.ranks, foreign
+        key = text[claim.start : claim.end], claim.context, claim.ranks, foreign
         if key not in self._compared:
             found = _attribute_claim(text, claim, self._encoded_question, self._sources, self._encode, foreign)
             self._compared[key] = self._find_description(text, found, foreign) if self._described else found
@@ -305,11 +305,11 @@ def _attribute_claim(
     opening = INTERJECTION.match(written)
     written = written[opening.end() :] if opening and opening.end() < len(written) else written
     asked = question.reading
-    header = claim.introduction if "|" in claim.introduction else ""
-    if claim.introduction and not header:
+    header = claim.context if isinstance(claim.context, TableHeader) else None
+    if isinstance(claim.context, Introduction):
         # The values of the introduction are known, like those of the question.
-        written = f"{claim.introduction}: {written}"
-        asked = AnnotatedText(f"{asked.text}\n{claim.introduction}")
+        written = f"{claim.context.text}: {written}"
+        asked = AnnotatedText(f"{asked.text}\n{claim.context.text}")
     said = encode_text(written, encode)
     candidates = _select_sentences(said, claim, sources)
     if not candidates:

@@ -43,20 +43,33 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 
 
 @dataclass(frozen=True, slots=True)
+class Introduction:
+    """The text above an item of a list: a line that ends with a colon, the items that contain it, or a heading."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableHeader:
+    """The cells of the header row of a Markdown table."""
+
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
     ``markers`` contains the start, end and rank of each marker. A statement without markers has the ``ranks`` of the
-    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``introduction`` is
-    the text above an item of a list or a row of a table to which it belongs: a line that ends with a colon, the items
-    that contain it, a heading, or the header row; empty for other statements.
+    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``context`` is what
+    stands above an item of a list or a row of a table and belongs to it; ``None`` for other statements.
     """
 
     start: int
     end: int
     markers: tuple[tuple[int, int, int], ...]
     ranks: tuple[int, ...] = ()
-    introduction: str = ""
+    context: Introduction | TableHeader | None = None
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
@@ -73,21 +86,25 @@ def split_claims(text: str) -> list[ClaimSpan]:
     ]
     statements = [_remove_refusals(text, claim) for claim in claims]
     return [
-        replace(claim, introduction=_find_introduction(text, claim.start))
+        replace(claim, context=_find_context(text, claim.start))
         for claim in statements
         if claim and (claim.markers or not _is_structural(text, claim))
     ]
 
 
-def _find_introduction(text: str, start: int) -> str:
-    """Return the text above the item or row at an offset that introduces it."""
+def _find_context(text: str, start: int) -> Introduction | TableHeader | None:
+    """Return the introduction of the item, or the header of the row, at an offset; ``None`` if it has none."""
     *above, line = text[: text.find("\n", start) if "\n" in text[start:] else len(text)].split("\n")
     if _ROW.match(line):
         return _find_header(above)
     item = _ITEM.match(line)
+    return _find_introduction(above, len(item[1])) if item else None
+
+
+def _find_introduction(above: Sequence[str], indent: int) -> Introduction | None:
+    """Return what introduces an item of a list with an indentation below some lines."""
     found: list[str] = []
-    indent = len(item[1]) if item else 0
-    for one in reversed(above if item else []):
+    for one in reversed(above):
         other = _ITEM.match(one)
         if other and len(other[1]) < indent:
             indent = len(other[1])
@@ -101,13 +118,16 @@ def _find_introduction(text: str, start: int) -> str:
             elif _HEADING.fullmatch(one):
                 found.insert(0, plain)
             break
-    return ": ".join(filter(None, (MARKER.sub("", one).strip(_DECORATION) for one in found)))
+    text = ": ".join(filter(None, (MARKER.sub("", one).strip(_DECORATION) for one in found)))
+    return Introduction(text) if text else None
 
 
-def _find_header(above: Sequence[str]) -> str:
-    """Return the header row of the table whose rows end the given lines; empty if it has none."""
+def _find_header(above: Sequence[str]) -> TableHeader | None:
+    """Return the header row of the table whose rows end the given lines."""
     table = list(takewhile(_ROW.match, reversed(above)))
-    return table[-1].strip() if len(table) > 1 and _RULE.fullmatch(table[-2]) else ""
+    if len(table) < 2 or not _RULE.fullmatch(table[-2]):
+        return None
+    return TableHeader(tuple(one.strip() for one in table[-1].strip().strip("|").split("|")))
 
 
 def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:

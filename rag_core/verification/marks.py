@@ -12,17 +12,20 @@ values or counts things. A value is contradicted by one of these:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
-from rag_core.text.languages import detect_language
+from rag_core.text.languages import LANGUAGES, detect_language
 from rag_core.text.measures import Measure, find_measure, find_unit_after
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.values import Value, is_same_value
-from rag_core.text.words import Word
+from rag_core.text.words import LETTERS, Word
+from rag_core.verification.claims import TableHeader
 from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
@@ -31,7 +34,7 @@ from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
 # value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
-_MIN_SHARE = 0.5
+_MIN_SHARE = 0.75
 _MIN_SHARE_ELSEWHERE = 0.6
 _MARGIN = 0.4
 # A sentence is "close" to a claim if it has at least ``_MIN_CLOSE_SHARE`` of the claim's content words, values
@@ -40,18 +43,33 @@ _MARGIN = 0.4
 # value.
 _MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
 _MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
-_MIN_SHARE_OF_UNIT = 0.3
+_MIN_SHARE_OF_UNIT = 0.75
 # Digits of a number from which on a rounded form of it can be recognized without its unit.
 _ROUNDED_DIGITS = 3
 # The other values of a claim that a sentence must state to contradict one.
 _MIN_OTHERS = 2
-# Capitalized words in a row, and their first letters.
-_CAPITALIZED, _INITIAL = re.compile(r"\b[A-Z]\w*(?:(?: |-| of | and | & )[A-Z]\w*)+"), re.compile(r"\b[A-Z]")
+# A name of one or several words, first letters, and a word in lower case after a name.
+_NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w*(?:(?: |-| of | and | & |['’])[^\W\d_a-zß-ÿ]\w*)*")
+_INITIAL, _LOWER_CASE_WORD = (
+    re.compile(r"\b[A-Z]"),
+    re.compile(r"\s+(?!of\b|and\b|or\b|in\b|at\b|for\b|to\b|is\b|was\b|by\b|with\b|on\b|as\b|from\b)[a-z]{4,}"),
+)
+_SEASONS = frozenset("spring summer autumn fall winter".split())
 # A name in a source may have another ending of so many letters, after at least so many equal ones.
 _ENDING, _MIN_STEM = 2, 4
-_TIME = re.compile(r"([01]?\d|2[0-4])\.([0-5]\d)")
+_TIME = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?")
+_MAX_HOURS = 6
 # The sentences from whose values a calculation may be made.
-_CALCULATED_FROM = 6
+_CALCULATED_FROM, _MIN_SHARE_OF_BEST = 6, 0.5
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b")
+# Words before an amount that a stated one exceeds or falls short of, by this factor at most.
+_LIMIT = re.compile(
+    r"(?<!\w)(?:over|above|under|below|nearly|almost|(?:more|less|fewer) than|at (?:least|most)|über|unter|fast|knapp|"
+    r"gut|mehr als|weniger als|mindestens|höchstens|plus de|moins de|près de|au moins|más de|menos de|casi|al menos)"
+    r"\s+\Z",
+    re.IGNORECASE,
+)
+_NEARLY = Decimal("1.3")
 # Values of which one is larger by more than this factor are of different things.
 _MAX_FACTOR = 40
 # The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
@@ -65,7 +83,7 @@ def find_wrong_value(
     scored: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
     foreign: bool,
-    header: str = "",
+    header: TableHeader | None = None,
 ) -> tuple[ValueMark | None, str]:
     """Return the first value of a claim that the sources contradict, or else lack, and the calculation of another one.
 
@@ -82,92 +100,142 @@ def find_wrong_value(
         All passages in the prompt.
     foreign : bool
         Whether the claim is in another language than the sources; their words are then not compared.
-    header : str
-        The header row of the table of which the claim is a row.
+    header : TableHeader, optional
+        The header of the table of which the claim is a row.
     """
-    calculations: list[str] = []
-    found = _find_wrong_value(claim, question, scored, sources, foreign, calculations)
-    if found is None and header and not foreign:
-        ranked = sorted(scored, key=lambda one: -one.words)
-        cells = (
-            (value, cell) for cell, known in list_headed_cells(claim.text, header) for value in cell.values[known:]
-        )
-        found = next(filter(None, (find_other_cell(value, cell, ranked, sources) for value, cell in cells)), None)
-    return found, next(iter(calculations), "")
-
-
-def _find_wrong_value(
-    claim: AnnotatedText,
-    question: AnnotatedText,
-    scored: Sequence[ScoredSentence],
-    sources: Sequence[SplitPassage],
-    foreign: bool,
-    calculations: list[str],
-) -> ValueMark | None:
     ranked = sorted(scored, key=lambda one: -one.words)
-    best = ranked[0]
-    lacking: Value | None = None
-    is_row = is_table_row(claim)
-    if is_row and not foreign and (found := find_wrong_cell(claim, sources)):
-        return found
+    values = _sort_values(claim, question, ranked, sources)
+    if is_table_row(claim):
+        found = None if foreign else find_wrong_cell(claim, sources)
+        if found is None and header and not foreign:
+            cells = (
+                (value, cell) for cell, known in list_headed_cells(claim.text, header) for value in cell.values[known:]
+            )
+            found = _get_first(find_other_cell(value, cell, ranked, sources) for value, cell in cells)
+    else:
+        found = _find_difference(claim, values, ranked, sources, foreign)
+    lacking = values.lacking
+    if not (found or lacking or foreign or is_table_row(claim)):
+        lacking = [name for name in [_find_unknown_name(claim, question, sources)] if name]
+    if not found and lacking:
+        found = ValueMark(write_value(claim, lacking[0]), ranked[0].sentence)
+    return found, next(iter(values.calculations), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedValues:
+    """The values of a claim that the sources state, those that they lack, and the calculations of others."""
+
+    stated: Sequence[Value]
+    lacking: Sequence[Value]
+    calculations: Sequence[str]
+
+
+def _sort_values(
+    claim: AnnotatedText, question: AnnotatedText, ranked: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
+) -> _SortedValues:
+    near = [one.sentence for one in ranked[:_CALCULATED_FROM] if one.words >= ranked[0].words * _MIN_SHARE_OF_BEST]
+    stated, lacking, calculations = [], [], []
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
             continue
-        is_stated = (
-            any(source.states(value) for source in sources)
-            or (is_row and is_in_row(value, sources))
-            or _is_time_of_day(value, claim, sources)
-        )
-        if not is_row and (found := _find_other_measure(value, claim, ranked, sources)):
-            return found
-        near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
-        calculation = "" if is_stated or is_count(value) else find_calculation(value, claim, near, sources)
-        if calculation:
-            calculations.append(f"{calculation} = {write_value(claim, value)}")
-        if not is_stated and (is_count(value) or calculation):
-            if is_count(value) and not foreign and (found := _find_closer_sentence(value, claim, scored)):
-                return found
+        if _is_stated(value, claim, sources):
+            stated.append(value)
+        elif is_count(value):
             continue
-        if not is_stated and not any(_states_month_and_year(one, value) for one in near):
-            lacking = lacking or value
-        if is_row and value.kind != "identifier":
-            continue
-        if is_stated and (found := find_other_cell(value, claim, ranked, sources)):
-            return found
-        if foreign:
-            continue
-        found = _find_other_sentence(value, claim, ranked, is_stated) or _find_closer_sentence(value, claim, scored)
-        # A value that stands elsewhere may still be a calculated one.
-        if found and is_stated and not is_count(value):
-            calculation = find_calculation(value, claim, near, sources)
-        if found and not calculation:
-            return found
-        if found:
-            calculations.append(f"{calculation} = {write_value(claim, value)}")
-    if is_row:
-        return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
-    if not foreign and (found := _find_other_row(claim, question, sources)):
+        elif found := find_calculation(value, claim, near, sources):
+            calculations.append(f"{found} = {write_value(claim, value)}")
+        elif not _is_vague(value, claim, near):
+            lacking.append(value)
+    return _SortedValues(stated, lacking, calculations)
+
+
+def _find_difference(
+    claim: AnnotatedText,
+    values: _SortedValues,
+    ranked: Sequence[ScoredSentence],
+    sources: Sequence[SplitPassage],
+    foreign: bool,
+) -> ValueMark | None:
+    """Return the first value of a claim, which is no row of a table, that a sentence or a cell contradicts."""
+    compared = (*values.stated, *values.lacking)
+    if found := _get_first(_find_other_measure(one, claim, ranked, sources) for one in compared):
         return found
-    if lacking is None and not foreign:
-        lacking = _find_unknown_name(claim, question, sources)
-    return ValueMark(write_value(claim, lacking), best.sentence) if lacking else None
+    # What is said of a calculated value is not said of a cell or a sentence.
+    if values.calculations:
+        return None
+    if found := _get_first(find_other_cell(one, claim, ranked, sources) for one in values.stated):
+        return found
+    if foreign:
+        return None
+    near = [one.sentence for one in ranked[:_CALCULATED_FROM]]
+    for value in compared:
+        is_stated = value in values.stated
+        found = _find_other_sentence(value, claim, ranked, is_stated)
+        # A value that stands elsewhere may still be a calculated one.
+        if found and not (is_stated and not is_count(value) and find_calculation(value, claim, near, sources)):
+            return found
+    return None
+
+
+def _get_first(marks: Iterable[ValueMark | None]) -> ValueMark | None:
+    return next((one for one in marks if one), None)
+
+
+def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
+    return (
+        any(source.states(value) for source in sources)
+        or (is_table_row(claim) and is_in_row(value, sources))
+        or _is_time_of_day(value, claim, sources)
+        or (value.kind == "identifier" and _is_written(value.text, sources))
+    )
+
+
+def _is_written(text: str, sources: Sequence[SplitPassage]) -> bool:
+    """Return whether a source contains a text, also as a part of a longer identifier such as "A55/A483"."""
+    written = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+    return any(written.search(source.reading.text) for source in sources)
 
 
 def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a number with a point and without unit is a time that a source writes with a colon."""
+    """Return whether a number is a time that a source writes in another form, as in "11.30" and "17 heures"."""
     time = _TIME.fullmatch(value.text)
     # The word "in" after a time is read as a unit.
-    if time is None or find_unit_after(claim.text, value.end) not in ("", "length-inch"):
+    if time is None or find_unit_after(claim.text, value.end) not in ("", "length-inch", "duration-hour"):
         return False
-    written = re.compile(rf"(?<!\d)0?{int(time[1])}:{time[2]}(?!\d)")
+    hour, minutes = int(time[1]), time[2] or "00"
+    # An hour without minutes is often a count.
+    hours = r"|\s?h\b" if hour > _MAX_HOURS and not time[2] else ""
+    written = re.compile(rf"(?<![\d.,:])0?{hour}(?:[:.]{minutes}(?!\d){hours})")
     return any(written.search(source.reading.text) for source in sources)
+
+
+def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> bool:
+    """Return whether a value may be right in spite of the sources: a month, a decade, an ordinal, or a limit."""
+    number = value.number
+    if value.kind == "month" or any(_states_month_and_year(one, value) for one in near):
+        return True
+    if number is None:
+        return False
+    if number.kind == "decade" or _ORDINAL.match(value.text):
+        return True
+    limit = _LIMIT.search(claim.text, 0, value.start)
+    known = [one.number for sentence in near for one in sentence.reading.values if one.number]
+    largest, smallest = max(number.values), min(number.values)
+    return limit is not None and any(
+        one.kind == number.kind and smallest / _NEARLY <= amount <= largest * _NEARLY
+        for one in known
+        for amount in one.values
+    )
 
 
 def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
     """Return whether a sentence states the month of a date, and another part of its passage the year."""
     months = {one.key for one in sentence.reading.values if one.kind == "month"}
     text = f"{sentence.source.title.text} {sentence.source.reading.text}"
-    return any(not one.day and str(one.month) in months and str(one.year) in text for one in value.dates)
+    # The month may be part of a German compound.
+    is_named = normalize(value.text.split()[0]) in normalize(sentence.reading.text)
+    return any(not one.day and (is_named or str(one.month) in months) and str(one.year) in text for one in value.dates)
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
@@ -179,68 +247,45 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
         return None
     texts = [question.text, *(text for source in sources for text in (source.title.text, source.reading.text))]
     folded = [normalize(question.text), *(source.folded for source in sources)]
-    initials = {"".join(_INITIAL.findall(run)) for text in texts for run in _CAPITALIZED.findall(text)}
-    for word in claim.names:
-        stem = normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)]
-        if claim.begins_sentence(word) or not word.text.isalpha() or any(stem in one for one in folded):
+    for run in _NAME.finditer(claim.text):
+        words = [word for word in claim.names if run.start() <= word.start < run.end()]
+        if not words or claim.begins_sentence(words[0]) or not all(map(_is_plain_name, words)):
             continue
-        is_abbreviation = word.text.isupper() and any(word.text in one for one in initials)
-        runs = [run for run in _CAPITALIZED.findall(claim.text) if word.text in run]
-        is_spelled_out = any(
-            re.search(rf"\b{''.join(_INITIAL.findall(run))}\b", text) for run in runs for text in texts
+        # "May" in "Theresa May" may be known, and everybody knows what "Southwestern United States" and "Fall" are.
+        if any(run.start() <= one.start < run.end() for one in claim.values) or _is_known(run[0]):
+            continue
+        # A source may have one word of a longer name only, and an adjective such as "Irish" says where a thing is from.
+        is_known = any(
+            normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)] in one for word in words for one in folded
         )
-        if not is_abbreviation and not is_spelled_out:
-            return Value(word.start, word.end, word.text, "name")
+        is_adjective = len(words) == 1 and _LOWER_CASE_WORD.match(claim.text, run.end())
+        is_spelled_out = any(re.search(rf"\b{''.join(_INITIAL.findall(run[0]))}\b", text) for text in texts)
+        if not is_known and not is_adjective and not is_spelled_out:
+            return Value(run.start(), run.end(), run[0], "name")
     return None
 
 
-def _find_other_row(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
-    """Return the contradiction by the only sentence that states all other values and names of the claim."""
-    words = {word.stem: word for word in claim.names if not claim.begins_sentence(word)}
-    asked = {word.stem for word in question.names if not question.begins_sentence(word)}
-    words |= {word.stem: word for word in claim.words if word.stem in asked}
-    found: list[tuple[int, SourceSentence, Value]] = []
-    for source in sources:
-        for sentence in source.sentences:
-            stated = [one for one in claim.values if sentence.states(one)]
-            lacking = [
-                one
-                for one in claim.values
-                if one not in stated
-                and not source.title_states(one)
-                and (sentence.is_row or not source.states_near(sentence, one))
-            ]
-            unnamed = words.keys() - (sentence.reading.stems | source.title.stems)
-            if not stated or len(lacking) > 1:
-                continue
-            if not lacking and not unnamed:
-                return None
-            named = len(words) - len(unnamed)
-            if lacking and not unnamed and len(stated) + named >= _MIN_OTHERS:
-                found.append((len(stated), sentence, lacking[0]))
-            elif not lacking and len(stated) >= _MIN_OTHERS and _is_label_of_other_row(unnamed, sentence):
-                word = words[min(unnamed)]
-                found.append((len(stated), sentence, Value(word.start, word.end, word.text, "name")))
-    most = max((stated for stated, _, _ in found), default=0)
-    best = [one for one in found if one[0] == most]
-    if len(best) != 1:
-        return None
-    _, sentence, value = best[0]
-    if value.kind == "name":
-        label = sentence.reading.text[: sentence.reading.values[0].start].strip(" :|")
-        return ValueMark(value.text, sentence, label)
-    if any(is_same_value(value, one) for one in question.values):
-        return None
-    rival = _find_rival(value, claim, sentence)
-    return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, rival)) if rival else None
+def _is_known(name: str) -> bool:
+    """Return whether a name is that of a season, or one of several words with a country or continent."""
+    words = _split_name(name)
+    return bool(_SEASONS & {*words}) or (len(words) > 1 and bool(_list_territory_words() & {*words}))
 
 
-def _is_label_of_other_row(names: Set[str], row: SourceSentence) -> bool:
-    """Return whether a row of the same table, but not this one, begins with these names."""
-    return row.is_row and any(
-        one.is_row and one.start != row.start and names <= {word.stem for word in one.reading.words[: len(names) + 1]}
-        for one in row.source.sentences
-    )
+@cache
+def _list_territory_words() -> frozenset[str]:
+    from babel import Locale
+
+    names = (name for language in LANGUAGES for name in Locale(language).territories.values())
+    return frozenset(word for name in names for word in _split_name(name) if len(word) >= _MIN_STEM)
+
+
+def _split_name(name: str) -> list[str]:
+    return LETTERS.findall(normalize(name))
+
+
+def _is_plain_name(word: Word) -> bool:
+    """Return whether a word is a name and no abbreviation, which the sources may spell out."""
+    return word.text.isalpha() and not word.text.isupper() and len(word.text) >= _MIN_STEM
 
 
 def _find_other_measure(
@@ -320,8 +365,11 @@ def _find_other_sentence(
 ) -> ValueMark | None:
     """Return the contradiction of a value by the sentence that has most words of its claim."""
     best = ranked[0]
+    words = [word for word in claim.content if not any(_contains(one, word) for one in claim.values)]
     # A comparison of two years has words of sentences about each of them.
-    if is_year(value.text) and sum(is_year(one.text) for one in claim.values) > 1:
+    if (is_stated and len(words) < _MIN_WORDS) or (
+        is_year(value.text) and sum(is_year(one.text) for one in claim.values) > 1
+    ):
         return None
     if best.words < (_MIN_SHARE_ELSEWHERE if is_stated else _MIN_SHARE):
         return None
@@ -336,41 +384,6 @@ def _find_other_sentence(
     rival = _find_rival(value, claim, best.sentence)
     found = write_value(best.sentence.reading, rival) if rival else ""
     return ValueMark(write_value(claim, value), best.sentence, found) if rival else None
-
-
-def _find_closer_sentence(value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence]) -> ValueMark | None:
-    """Return the contradiction of a value by a sentence that has nearly everything else of its claim.
-
-    The sentences around it do not state the value, and every sentence that states it shares fewer words with the claim,
-    all of which this sentence has too.
-    """
-    words = {one.stem for one in claim.content if not any(_contains(value, one) for value in claim.values)}
-    others = [one for one in claim.values if one is not value]
-    if len(words) < _MIN_WORDS:
-        return None
-
-    def measure(sentence: SourceSentence) -> float:
-        stated = sum(sentence.states(one) for one in others)
-        return len(words & (sentence.reading.stems | sentence.source.title.stems)) / len(words) + _PER_VALUE * stated
-
-    shares = [(measure(one.sentence), one.sentence) for one in scored]
-    best, closest = max(shares, key=lambda one: one[0])
-    is_near = closest.states(value) if closest.is_line else closest.source.states_near(closest, value)
-    if best < _MIN_CLOSE_SHARE or is_near or find_calculation(value, claim, [closest], ()):
-        return None
-    for share, sentence in shares:
-        if sentence.states(value) and (
-            share > best - _CLOSE_MARGIN or not words & sentence.reading.stems <= closest.reading.stems
-        ):
-            return None
-    near, reading = _find_near(claim, value, _NEAR_WORDS), closest.reading
-    rivals = _list_rivals(value, claim, closest)
-    common = sorted(
-        ((len(near & _find_near(reading, one, _NEAR_WORDS)), one) for one in rivals), key=lambda one: -one[0]
-    )
-    if not common or common[0][0] < _MIN_NEAR or (len(common) > 1 and common[1][0] == common[0][0]):
-        return None
-    return ValueMark(write_value(claim, value), closest, write_value(reading, common[0][1]))
 
 
 def _contains(value: Value, word: Word) -> bool:

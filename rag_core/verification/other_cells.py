@@ -43,6 +43,12 @@ def find_other_cell(
     stating = next((one for one in ranked if one.sentence.states(value)), None)
     if stating is None or value.number is None or is_year(value.text):
         return None
+    # A number of few digits may be a rounded form of a cell by chance.
+    if len(re.sub(r"\D", "", value.text).strip("0")) < _DISTINCTIVE_DIGITS and not any(
+        one.number and numbers_equal(value.number, one.number, stating.sentence.source.scales)
+        for one in stating.sentence.reading.values
+    ):
+        return None
     row = stating.sentence
     cells = _list_cells(row, value)
     wanted = _find_nearest_years(claim, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from rag_core.text.aliases import NO_ALIASES, Aliases
 from rag_core.text.annotated import AnnotatedText
+from rag_core.text.measures import convert_unit, find_unit_after
 from rag_core.text.normalize import normalize
 from rag_core.text.numbers import Number, numbers_equal
 from rag_core.text.scales import find_table_scales
@@ -36,6 +38,7 @@ _UNRELATED_COSINE = 0.35
 _QUESTION_SHARE = 0.2
 
 
+_BRACKETS = re.compile(r"[(\[]([^()\[\]\s]{1,12})[)\]]")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\)?\s*\Z")
 # The sentences before and after one that belong to its context.
@@ -154,6 +157,11 @@ class SplitPassage:
         return normalize(f"{self.title.text}\n{self.reading.text}")
 
     @cached_property
+    def header_units(self) -> list[tuple[str, Decimal] | None]:
+        """The units in brackets, as in headers of columns, each as in `convert_unit`."""
+        return [convert_unit(find_unit_after(f"1 {one}", 1)) for one in _BRACKETS.findall(self.reading.text)]
+
+    @cached_property
     def _values(self) -> list[Value]:
         """The values of the title and the text; a blank may separate thousands or columns."""
         return [*self.title.values, *self.reading.values, *self.reading.separate_values]
@@ -172,7 +180,11 @@ class SplitPassage:
         if any(is_same_value(value, one, scales) for one in self._values):
             return True
         # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
-        if value.kind == "time" and "".join(value.text.split()) in "".join(self.reading.text.split()):
+        if (
+            value.kind == "time"
+            and not value.text.isdigit()
+            and "".join(value.text.split()) in "".join(self.reading.text.split())
+        ):
             return True
         return any(one.states(value) for one in self.sentences)
 

@@ -10,6 +10,7 @@ from functools import cache
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
 from rag_core.text.values import Value, find_values, is_same_value
+from rag_core.verification.claims import TableHeader
 from rag_core.verification.support import SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, write_value
 
@@ -60,11 +61,10 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
     return ValueMark(write_value(claim, value), row, write_value(row.reading, rival))
 
 
-def list_headed_cells(row: str, header: str) -> Iterator[tuple[AnnotatedText, int]]:
+def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[AnnotatedText, int]]:
     """Yield each cell of a row after its label and the head of its column, and how many values these two have."""
     label, *cells = (one.strip() for one in row.strip(" |").split("|"))
-    heads = [one.strip() for one in header.strip(" ").strip("|").split("|")][1:]
-    for head, cell in zip(heads, cells, strict=False):
+    for head, cell in zip(header.cells[1:], cells, strict=False):
         # A head of more words may only mention a year.
         if len(_HEAD_WORD.findall(head)) > _MAX_HEAD_WORDS:
             continue

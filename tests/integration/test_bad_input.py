@@ -164,7 +164,7 @@ def test_password_opens_a_file_and_is_not_stored(tmp_path: Path, caplog: pytest.
         assert not engine.documents.get(document_id).needs_password
         assert_found(engine, budget=["locked.pdf"])
         shown = " ".join(map(repr, [*engine.jobs.list(), *engine.documents.list(), engine.status()]))
-        assert engine._indexer._passwords == {}
+        assert engine._indexer._pipeline.passwords == {}
         assert_in_agreement(engine)
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
     for secret in (PASSWORD, wrong):

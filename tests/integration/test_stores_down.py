@@ -231,7 +231,7 @@ def test_file_refused_by_full_database_can_be_added_again(engine: Engine, statem
     ):
         engine.documents.submit("a.pdf", make_pdf(BUDGET), password="secret")
     assert engine.documents.list() == []
-    assert engine._indexer._passwords == {}
+    assert engine._indexer._pipeline.passwords == {}
     indexed(engine, "a.pdf", BUDGET)
     assert_found(engine, budget=["a.pdf"])
     assert_in_agreement(engine)

@@ -52,7 +52,7 @@ from tests.support.pdfs import make_pdf
 
 def wait_for_embedding(engine: Engine) -> None:
     """Wait until a document is queued for embedding; its job reports that stage slightly earlier."""
-    while not engine._indexer._embedding._tasks._tasks:
+    while not engine._indexer._pipeline.chunked._tasks:
         time.sleep(0.01)
 
 
@@ -240,7 +240,7 @@ def test_last_of_several_replacements_wins(engine: Engine, barrier: EmbeddingBar
 
 def test_next_version_keeps_the_name_of_its_document(engine: Engine) -> None:
     document_id = indexed(engine, "a.pdf", BUDGET)
-    job = engine._indexer.submit("b.pdf", make_pdf(PENGUINS), "default", "keep", None, document_id=document_id)
+    job = engine._indexer.submission.submit("b.pdf", make_pdf(PENGUINS), "default", "keep", document_id=document_id)
     assert engine.jobs.wait([job.job_id])[0].result is DocumentStatus.INDEXED
     assert engine.documents.get(document_id).name == "a.pdf"
     assert {chunk.prefix for chunk in engine.documents.chunks(document_id)} == {"a"}

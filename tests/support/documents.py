@@ -23,21 +23,34 @@ def make_zip(parts: Mapping[str, str | bytes], first: str = "") -> bytes:
     return buffer.getvalue()
 
 
+def _read_parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one: archive.read(one) for one in archive.namelist()}
+
+
+def _build(parts: dict[str, bytes]) -> bytes:
+    return make_zip(
+        {name: part for name, part in parts.items() if name != "mimetype"}, parts.get("mimetype", b"").decode()
+    )
+
+
 def change_part(data: bytes, name: str, before: str, after: str) -> bytes:
     """Return a zip archive in which a text of a part is replaced."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist()}
+    parts = _read_parts(data)
     assert before.encode() in parts[name]
-    kind = parts.pop("mimetype", b"").decode()
-    return make_zip({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)}, kind)
+    return _build({**parts, name: parts[name].replace(before.encode(), after.encode(), 1)})
 
 
 def with_part(data: bytes, name: str, part: bytes) -> bytes:
     """Return a zip archive with another part."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist()}
-    kind = parts.pop("mimetype", b"").decode()
-    return make_zip({**parts, name: part}, kind)
+    return _build({**_read_parts(data), name: part})
+
+
+def remove_part(data: bytes, name: str) -> bytes:
+    """Return a zip archive without a part."""
+    parts = _read_parts(data)
+    del parts[name]
+    return _build(parts)
 
 
 def make_docx(text: str, rows: Sequence[Sequence[str]] = ROWS) -> bytes:
@@ -125,7 +138,8 @@ def make_opendocument(kind: str, text: str) -> bytes:
     """Return a file of a kind: "text", "spreadsheet" or "presentation"."""
     cells = ["".join(f"<table:table-cell><text:p>{value}</text:p></table:table-cell>" for value in row) for row in ROWS]
     rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
-    table = f'<table:table table:name="{HEADING}">{{above}}{rows}</table:table>'
+    columns = '<table:table-column table:number-columns-repeated="3"/>'
+    table = f'<table:table table:name="{HEADING}">{columns}{{above}}{rows}</table:table>'
     sentence = f"<text:p>{text}</text:p>"
     above = f"<table:table-row><table:table-cell>{sentence}</table:table-cell></table:table-row><table:table-row/>"
     title = (
@@ -141,7 +155,13 @@ def make_opendocument(kind: str, text: str) -> bytes:
     names += f' xmlns:draw="{_ODF}:drawing:1.0"'
     body = f"<office:body><office:{kind}>{bodies[kind]}</office:{kind}></office:body>"
     content = f"{_XML}<office:document-content{names}>{body}</office:document-content>"
-    return make_zip({"content.xml": content}, f"application/vnd.oasis.opendocument.{kind}")
+    media_type = f"application/vnd.oasis.opendocument.{kind}"
+    entries = "".join(
+        f'<manifest:file-entry manifest:full-path="{path}" manifest:media-type="{one}"/>'
+        for path, one in (("/", media_type), ("content.xml", "text/xml"))
+    )
+    manifest = f'{_XML}<manifest:manifest xmlns:manifest="{_ODF}:manifest:1.0">{entries}</manifest:manifest>'
+    return make_zip({"content.xml": content, "META-INF/manifest.xml": manifest}, media_type)
 
 
 def make_epub(text: str) -> bytes:

@@ -33,8 +33,8 @@ NAMES = {
     "status warm_up",
     Services: "close",
     Documents: "add_guide chunks content delete delete_named describe_figures find_descriptions find_ids find_text get "
-    "has_name_clash list neighbours outline page pages remove_version rename render_figure render_page restore_version "
-    "retry set_tags submit tables title versions",
+    "has_name_clash list neighbours outline page pages remove_version rename render_figure render_page render_view "
+    "restore_version retry set_tags submit tables title versions",
     DocumentCards: "find is_requested paused request_questions start stop",
     Jobs: "as_completed cancel get list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",

@@ -1,4 +1,4 @@
-"""Write the cards of the newest documents in the background, with questions that were asked before they are shown."""
+"""Write the cards of the newest documents in the background, with questions that the documents answer."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ from rag_core.types.documents import Page
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 
 log = logging.getLogger(__name__)
-# Cards are written for so many of the newest documents; an older document gets one when it is indexed again.
+# Number of newest documents for which cards are written; an older document gets one when it is indexed again.
 NEWEST = 20
-# Most questions of a card, of one kind of statement in it, and most questions that are tried for it.
-MAX_QUESTIONS, MAX_OF_KIND, MAX_TRIED = 3, 2, 12
-# Kinds of statements that hold for one period only, so that a document with statements for several is ambiguous.
+# Most questions on a card, and most of them from one kind of statement.
+MAX_QUESTIONS, MAX_OF_KIND = 3, 2
+# Most questions that are tried for one card.
+MAX_TRIED = 12
+# Kinds of statements that hold for one period. Questions from them are ambiguous in a document with several periods.
 _OF_A_PERIOD = frozenset(("quantity",))
+# Seconds between two looks for documents without a card.
 _POLL_S = 1.0
 
 
 class DocumentCards:
-    """The cards of documents; a thread writes those that are missing.
+    """The cards of documents; a thread writes the missing ones.
 
-    A question of a card is kept if it is answered with the passage that it was made from. It is asked as without a
-    language model, and only while no question of a reader is being answered.
+    Each question of a card is asked before it is stored. It is kept if the answer quotes the passage that the question
+    was made from. The thread asks without a language model, and only while no question of a reader is being answered.
 
     Parameters
     ----------
@@ -61,22 +64,23 @@ class DocumentCards:
         # Documents about which a language model is to write questions.
         self._requested: deque[str] = deque()
         self._stopping = threading.Event()
+        # Notified when the number of questions of readers that are being answered changes.
         self._idle = threading.Condition()
         self._questions = 0
         self._thread: threading.Thread | None = None
 
     def find(self, document_ids: Collection[str]) -> Mapping[str, DocumentCard]:
-        """Return the cards of documents by document id; those that are not written yet are left out."""
+        """Return the cards of documents by document id, without cards that are not written yet."""
         return self._stores.cards.load(document_ids)
 
     def request_questions(self, document_id: str) -> None:
-        """Let the language model write questions about the first pages of a document, in place of the present ones."""
+        """Let the language model write other questions for a card, about the first pages of the document."""
         self.problems.pop(document_id, None)
         if document_id not in self._requested:
             self._requested.append(document_id)
 
     def is_requested(self, document_id: str) -> bool:
-        """Return whether the language model is to write, or is writing, questions about a document."""
+        """Return whether questions about a document were requested and are not written yet."""
         return document_id in self._requested
 
     def start(self) -> None:
@@ -86,7 +90,7 @@ class DocumentCards:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current step; the next start writes the cards that are missing."""
+        """Stop the thread after the current step; missing cards are written after the next start of the process."""
         self._stopping.set()
         with self._idle:
             self._idle.notify_all()
@@ -95,7 +99,7 @@ class DocumentCards:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Ask no question of a card meanwhile."""
+        """Return a context in which the thread asks no questions of cards, because a reader's question is answered."""
         with self._idle:
             self._questions += 1
         try:
@@ -117,18 +121,20 @@ class DocumentCards:
             self._stopping.wait(_POLL_S)
 
     def _write_missing(self) -> None:
-        missing = (one for one in self._stores.cards.find_missing(NEWEST) if one.version_id not in self._failed)
-        version = next(missing, None)
-        while version is not None and not self._stopping.is_set():
+        for version in self._stores.cards.find_missing(NEWEST):
+            if self._stopping.is_set():
+                return
+            if version.version_id in self._failed:
+                continue
             try:
                 self._write(version)
             except Exception:
                 # A card is only a help, and the next version may have one.
                 log.exception("the card of %s could not be written", version.name)
                 self._failed.add(version.version_id)
-            version = next(missing, None)
 
     def _write(self, version: CardlessVersion) -> None:
+        """Store the card of a version, first without questions, and then with the questions that are answered."""
         pages = self._stores.documents.pages(version.version_id)
         if not pages:
             self._failed.add(version.version_id)
@@ -147,7 +153,7 @@ class DocumentCards:
             self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
 
     def _write_requested(self, document_id: str) -> None:
-        """Replace the questions of a card by those that a language model writes; keep them if none is answered."""
+        """Replace the questions of a card by questions of a language model, if at least one of these is answered."""
         try:
             document = self._stores.documents.document(document_id)
             version = CardlessVersion(document.version_id, document_id, document.name)
@@ -170,6 +176,7 @@ class DocumentCards:
     def _find_figures(
         self, version_id: str, pages: Sequence[Page], texts: Mapping[int, str]
     ) -> list[tuple[KeyFigure, WrittenQuestion]]:
+        """Return the key figures of a document with financial statements, each with a question that it answers."""
         places = [(version_id, page) for page in choose_statement_pages(pages, texts)]
         contents = self._stores.documents.page_contents(places)
         stated = {page: (remove_struck(text), tables) for (_, page), (text, tables) in contents.items()}
@@ -179,7 +186,7 @@ class DocumentCards:
     def _verify(
         self, version: CardlessVersion, candidates: Sequence[WrittenQuestion], most_of_kind: int = MAX_OF_KIND
     ) -> tuple[str, ...]:
-        """Return the first questions that are answered with the passage that they were made from."""
+        """Ask the candidates; return the first ones that are answered with the passage that they were made from."""
         kept: list[WrittenQuestion] = []
         tried: Counter[str] = Counter()
         for one in candidates:
@@ -200,7 +207,7 @@ class DocumentCards:
             for event in events:
                 if isinstance(event, Answer):
                     return event
-                # A reader's question must not wait for one that nobody asked.
+                # A reader's question must not wait for a question of a card.
                 with self._idle:
                     self._idle.wait_for(lambda: not self._questions or self._stopping.is_set())
                 if self._stopping.is_set():
@@ -209,7 +216,7 @@ class DocumentCards:
 
 
 def is_answered(question: WrittenQuestion, answer: Answer, version_id: str) -> bool:
-    """Return whether the first excerpt of an answer is the statement, or a table with the figure, of a question."""
+    """Return whether the first excerpt of an answer is from the place of a question, and contains its answer."""
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return False
     first = [one for one in answer.citations if one.marker == answer.citations[0].marker]

@@ -1,4 +1,4 @@
-"""Read what a document says about itself: kind, title, organization, period, language, key figures and contents."""
+"""Read the card of a document from its pages: kind, title, organization, period, language, figures and contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import Page, PageHeading, PageState
 from rag_core.types.tables import Table
 
-# Words of titles that say what a document is.
+# Kinds of documents, and the words of titles that name them.
 _KINDS: Mapping[str, re.Pattern[str]] = {
     kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for kind, words in {
@@ -34,14 +34,21 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
 _ABSTRACT, _REFERENCES = (
     re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references")
 )
-# A landscape page is wider than high by this factor; slides have fewer characters than pages of text.
-_LANDSCAPE, _CHARS_OF_SLIDE, _LEAST_SLIDES = 1.2, 900, 3
+# Slides are pages whose width is more than this multiple of their height, with fewer characters than this on average.
+_LANDSCAPE, _CHARS_OF_SLIDE = 1.2, 900
+# A document with fewer pages does not count as slides.
+_LEAST_SLIDES = 3
 _YEAR_ENDED = re.compile(r"\byears?\b|twelve months|5[23] weeks", re.IGNORECASE)
 _PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
 # Forms of the SEC that report on a year.
 _ANNUAL_FORMS = ("10-K", "20-F", "40-F")
-# Pages whose text shows the language, characters at the top that have the title, and most titles of sections.
-_PAGES_OF_LANGUAGE, _TOP, _MOST_CONTENTS = 5, 400, 6
+# First pages from whose text the language is detected.
+_PAGES_OF_LANGUAGE = 5
+# Characters of the first page in which a title is looked for.
+_TOP = 400
+# Most titles of sections on a card.
+_MOST_CONTENTS = 6
+# Most characters of a title, and most words of a line that can be a title.
 _LONGEST_TITLE, _MOST_WORDS_OF_TITLE = 120, 10
 
 
@@ -52,7 +59,7 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
     ----------
     name : str
     pages : sequence of Page
-        All pages, without layout.
+        All pages of the document.
     """
     first = pages[0]
     cover = read_filing_cover(first.text)
@@ -92,7 +99,10 @@ def _is_title(text: str) -> bool:
 
 
 def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
-    """Return what a document is by its title, the parts of papers or the form of slides; otherwise "Document"."""
+    """Return the kind of a document, such as "Report"; "Document" if it is not recognized.
+
+    The title names the kind. Papers are also recognized by their parts, and slides by the shape of their pages.
+    """
     texts = [one.text for one in pages]
     is_scan = all(one.state is not PageState.TEXT for one in pages)
     head = "\n".join([title, name_in_words(name), *texts[0].strip().splitlines()[:1]])
@@ -122,13 +132,13 @@ def find_key_figures(
 ) -> list[tuple[KeyFigure, WrittenQuestion]]:
     """Return the newest figures of the key lines of financial statements, each with a question that it answers.
 
-    A line is left out if two of its figures are of the newest year, such as those of a quarter and a half-year. Amounts
-    of a period are left out if neither the document nor the header says that the period is a year.
+    A line is left out if it has two figures of the newest year, such as those of a quarter and of a half-year. A figure
+    of a period is left out unless the document or the header of the column says that the period is a year.
 
     Parameters
     ----------
-    pages : mapping of int
-        The texts and tables of the pages with statements, by the index of the page.
+    pages : mapping of int to (str, sequence of Table)
+        The texts and tables of the pages with financial statements, by the index of the page.
     labels : mapping of int to str
         The labels of the pages.
     is_annual : bool
@@ -147,6 +157,7 @@ def find_key_figures(
 
 
 def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
+    """Yield the cell of the newest year in each row whose label matches a line, if there is only one such cell."""
     for page, table in tables:
         for row in table.body:
             label = " ".join(row.label.split()).rstrip(" .:")
@@ -163,6 +174,7 @@ def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> 
 def _describe_figure(
     cell: FoundCell, labels: Mapping[int, str], *, is_balance: bool
 ) -> tuple[KeyFigure, WrittenQuestion]:
+    """Return a cell of a financial statement as a key figure, and a question that the cell answers."""
     label = " ".join(cell.row.label.split()).rstrip(" .:")
     unit = cell.table.unit.strip("()[] ") if cell.is_scaled else ""
     header = ", ".join(" ".join(level.split()).strip(" ,") for level in cell.header.split(HEADING_SEPARATOR))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rag_core.answering.named_documents import FILE_NAME
 from rag_core.runtime.stores import Stores
 from rag_core.text.place_requests import asks_only_for_content
 from rag_core.text.sections import remove_spans
 from rag_core.types.cells import CellRange
-from rag_core.types.documents import DocumentInfo
+from rag_core.types.documents import DocumentInfo, PageState
 from rag_core.types.places import Place
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
 _NOUN = r"(?:cells?|zellen?|cellules?|celdas?|c[ée]lulas?|cell[ae]|cel(?:len)?)"
 _CORNER = r"\$?[A-Z]{1,3}\$?[1-9]\d{0,6}"
 _CELLS = re.compile(rf"(?:\b{_NOUN}\s+|(?<=\S)(?P<mark>!))(?P<cells>{_CORNER}(?::{_CORNER})?)(?!\w)", re.IGNORECASE)
-# A name of a sheet in quotation marks, as in "'Old sales'!C4".
-_QUOTED = re.compile(r"'[^']+'!")
+# Quotation marks around the name of a sheet are compared as "'".
+_QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟«»"', "'"))
 # Words for what a cell contains and where it is, in questions that ask only for its content.
 _CONTENT = re.compile(
     rf"\b(?:{_NOUN}|values?|numbers?|amounts?|(?:work)?sheets?|tabs?|workbook|spreadsheet|werte?|zahl|betrag|blatts?|"
@@ -36,38 +37,63 @@ _ASKS_VALUE = re.compile(
 _MOST_PAGES, _MOST_SHEETS = 5, 5
 
 
+class NamedCells(NamedTuple):
+    """Cells that a question names.
+
+    Attributes
+    ----------
+    cells : CellRange
+        Without their sheet.
+    before : str
+        The words between the cells and the ones named before them; without a mark, they end before the word "cell".
+    is_marked : bool
+        Whether "!" precedes the cells.
+    """
+
+    cells: CellRange
+    before: str
+    is_marked: bool
+
+
 @dataclass(frozen=True)
 class CellRequest:
     """The cells that a question names.
 
     Attributes
     ----------
-    cells : tuple of CellRange
-        Without their sheet.
-    is_marked : bool
-        Whether the name of a sheet and "!" precede one of them.
+    question : str
+    named : tuple of NamedCells
     rest : str
         The question without the cells.
+    after : str
+        The words after the last cells.
     """
 
     question: str
-    cells: tuple[CellRange, ...]
-    is_marked: bool
+    named: tuple[NamedCells, ...]
     rest: str
+    after: str
+
+    @property
+    def is_marked(self) -> bool:
+        return any(one.is_marked for one in self.named)
+
+    def __str__(self) -> str:
+        return ", ".join(str(one.cells) for one in self.named)
 
 
 def parse_cells(question: str) -> CellRequest | None:
     """Return the cells that a question names; ``None`` if it names none.
 
-    >>> [str(one) for one in parse_cells("What is in Sales!C14 and in cell d2?").cells]
-    ['C14', 'D2']
+    >>> str(parse_cells("What is in Sales!C14 and in cell d2?"))
+    'C14, D2'
     """
-    found = list(_CELLS.finditer(question))
-    cells = [CellRange.parse(one["cells"].upper()) for one in found]
-    if not found:
-        return None
-    is_marked = any(one["mark"] for one in found)
-    return CellRequest(question, tuple(filter(None, cells)), is_marked, _CELLS.sub(" ", question))
+    named, start = [], 0
+    for found in _CELLS.finditer(question):
+        if cells := CellRange.parse(found["cells"].upper()):
+            named.append(NamedCells(cells, question[start : found.start()], bool(found["mark"])))
+            start = found.end()
+    return CellRequest(question, tuple(named), _CELLS.sub(" ", question), question[start:]) if named else None
 
 
 @dataclass(frozen=True)
@@ -93,24 +119,54 @@ def list_sheets(documents: Sequence[DocumentInfo], stores: Stores) -> list[Sheet
     return list(sheets.values())
 
 
-def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[Sheet]:
-    """Return the sheets that a question names; none if it names none, or one that is missing."""
-    if request.is_marked:
-        quoted = _QUOTED.search(request.question)
-        named = (f"'{one.name}'!" if quoted else f"{one.name}!" for one in sheets)
-        return _keep_named(sheets, named, request.question)
-    return _keep_named(sheets, (one.name for one in sheets), FILE_NAME.sub(" ", request.rest))
+def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[tuple[CellRange, list[Sheet]]]:
+    """Return the cells that a question names, each with the sheets that are meant.
+
+    There are none if the question names a sheet that is missing, and all of them if it names none. The name of a sheet
+    without a mark may stand before or after its cells.
+    """
+    texts = (*(one.before for one in request.named), request.after)
+    beside = [find_named_sheets(sheets, text) for text in texts]
+    # "In Sales, cell C4", or else "cell C4 of Sales".
+    names_follow = not beside[0]
+    chosen: list[list[Sheet]] = []
+    for place, one in enumerate(request.named):
+        if one.is_marked:
+            chosen.append(_find_marked(sheets, one.before))
+        elif names_follow and (following := next(filter(None, beside[place + 1 :]), [])):
+            chosen.append(following)
+        else:
+            chosen.append(beside[place] or (chosen[-1] if chosen else list(sheets)))
+    return [(one.cells, found) for one, found in zip(request.named, chosen, strict=True)]
 
 
-def _keep_named(sheets: Sequence[Sheet], names: Iterable[str], text: str) -> list[Sheet]:
-    """Return the sheets whose names a text contains, without those whose name is the end of another one of these."""
-    found = [
-        one
-        for one, name in zip(sheets, names, strict=True)
-        if one.name and re.search(rf"(?<!\w){re.escape(name)}(?:(?<=!)|(?!\w))", text, re.IGNORECASE)
-    ]
+def _find_marked(sheets: Sequence[Sheet], before: str) -> list[Sheet]:
+    """Return the sheets with whose name, possibly in quotation marks, a text ends."""
+    text = before.translate(_QUOTES)
+
+    def ends_with(name: str) -> bool:
+        name = name.translate(_QUOTES)
+        quoted = "|".join(map(re.escape, (name, name.replace("'", "''"))))
+        # A workbook may precede the name, as in "'[fleet.xlsx]Old boats'!C4".
+        pattern = rf"'(?:\[[^\]]*\])?(?:{quoted})'" if text.endswith("'") else rf"(?<!\w){re.escape(name)}"
+        return re.search(rf"{pattern}\Z", text, re.IGNORECASE) is not None
+
+    return _keep_longest([one for one in sheets if one.name and ends_with(one.name)])
+
+
+def find_named_sheets(sheets: Sequence[Sheet], text: str) -> list[Sheet]:
+    """Return the sheets whose names a text contains outside names of files."""
+    text = FILE_NAME.sub(" ", text)
+    return _keep_longest(
+        [one for one in sheets if one.name and re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text, re.IGNORECASE)]
+    )
+
+
+def _keep_longest(found: list[Sheet]) -> list[Sheet]:
+    """Return sheets without those whose name is the end of another one of these."""
+    names = {one.name.casefold() for one in found}
     return [
-        one for one in found if not any(other.name != one.name and other.name.endswith(one.name) for other in found)
+        one for one in found if not any(name.endswith(one.name.casefold()) for name in names - {one.name.casefold()})
     ]
 
 
@@ -127,40 +183,78 @@ def asks_for_value(request: CellRequest, sheets: Sequence[Sheet], *, is_named: b
     """
     if is_named and _ASKS_VALUE.match(request.question):
         return True
-    rest = FILE_NAME.sub(" ", request.rest)
-    for one in sheets:
-        rest = re.sub(re.escape(one.name), " ", rest, flags=re.IGNORECASE) if one.name else rest
+    rest = FILE_NAME.sub(" ", request.rest).translate(_QUOTES)
+    # The name of a sheet may contain that of another one.
+    for name in sorted((one.name.translate(_QUOTES) for one in sheets if one.name), key=len, reverse=True):
+        for written in (name.replace("'", "''"), name):
+            rest = re.sub(re.escape(written), " ", rest, flags=re.IGNORECASE)
     return asks_only_for_content(_CONTENT.sub(" ", rest))
 
 
-def find_cells(request: CellRequest, sheets: Sequence[Sheet], stores: Stores) -> list[Place]:
-    """Return the places of the cells in sheets, apart from empty ones.
+def find_cells(chosen: Sequence[tuple[CellRange, Sequence[Sheet]]], stores: Stores) -> list[Place]:
+    """Return the places of cells in sheets; those of empty cells have no spans. There are none if all are empty.
 
     For a cell beside the tables of a sheet, such as a title, it is the text of its page beside these tables.
     """
     found = []
-    for sheet in sheets:
-        info, labels = sheet.document, {page: str(shown) for page, shown in sheet.pages.items()}
-        ids = (info.name, info.document_id, info.version_id)
-        for wanted in request.cells:
-            if spans := dict(_find_spans(sheet, wanted, stores)):
-                name = str(wanted._replace(sheet=sheet.name))
-                found.append(Place(name, *ids, spans, {page: labels[page] for page in spans}))
-            elif beside := _find_beside_tables(sheet, wanted, stores):
-                page, span = beside
-                found.append(Place(labels[page], *ids, {page: span}, {page: labels[page]}))
-    return found
+    for wanted, sheets in chosen:
+        places = [place for sheet in sheets if (place := _find_place(wanted, sheet, stores))]
+        if not places and len(sheets) == 1:
+            info = sheets[0].document
+            name = str(wanted._replace(sheet=sheets[0].name))
+            places = [Place(name, info.name, info.document_id, info.version_id, {}, {0: name})]
+        found += places
+    return found if any(one.spans for one in found) else []
+
+
+def _find_place(wanted: CellRange, sheet: Sheet, stores: Stores) -> Place | None:
+    info, labels = sheet.document, {page: str(shown) for page, shown in sheet.pages.items()}
+    ids = (info.name, info.document_id, info.version_id)
+    name = str(wanted._replace(sheet=sheet.name))
+    if spans := dict(_find_spans(sheet, wanted, stores)):
+        return Place(name, *ids, spans, {page: labels[page] for page in spans})
+    if merged := _find_merged(sheet, wanted, stores):
+        page, cells, span = merged
+        return Place(f"{name}, part of the merged cell {cells}", *ids, {page: span}, {page: labels[page]})
+    if beside := _find_beside_tables(sheet, wanted, stores):
+        page, span = beside
+        return Place(labels[page], *ids, {page: span}, {page: labels[page]})
+    return None
+
+
+def _find_merged(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, CellRange, Span] | None:
+    """Return the page, the address and the text of the merged cell that contains a cell below its first row."""
+    for page, table, row, cell in _iter_cells(sheet, wanted, stores):
+        if cell.spans or row.number != wanted.top or not wanted.overlaps(_locate(table, row, cell)):
+            continue
+        # Each row below that of the text has a cell without spans.
+        above = [one for one in table.rows if 0 < one.number < row.number]
+        for upper in reversed(above):
+            first = next((one for one in upper.cells if (one.column, one.text) == (cell.column, cell.text)), None)
+            if first is None:
+                break
+            if first.spans:
+                return (
+                    page,
+                    _locate(table, upper, first)._replace(right=table.first_column + first.column),
+                    (
+                        first.start,
+                        first.end,
+                    ),
+                )
+    return None
 
 
 def _find_beside_tables(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, Span] | None:
     """Return the page and the text beside its tables that may contain a cell; ``None`` if there is none."""
-    # Such texts begin in the first column of their page.
-    page = next(
-        (page for page, shown in sheet.pages.items() if shown.overlaps(wanted) and shown.left == wanted.left), None
-    )
-    if page is None:
+    # Such texts begin in the first column of their page; the pages of pictures have other texts.
+    pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted) and shown.left == wanted.left]
+    version = sheet.document.version_id
+    stored = stores.documents.pages_at([(version, page) for page in pages])
+    pages = [page for page in pages if stored[version, page].state is not PageState.OCR]
+    if not pages:
         return None
-    key = (sheet.document.version_id, page)
+    page, key = pages[0], (version, pages[0])
     text, tables = stores.documents.page_contents([key])[key]
     if any(row.number == wanted.top for table in tables for row in table.rows):
         return None
@@ -168,10 +262,10 @@ def _find_beside_tables(sheet: Sheet, wanted: CellRange, stores: Stores) -> tupl
     return next(((page, span) for span in left if text[slice(*span)].strip() not in ("", sheet.name)), None)
 
 
-def describe_missing_cells(request: CellRequest, chosen: Sequence[Sheet], sheets: Sequence[Sheet]) -> str:
+def describe_missing_cells(request: CellRequest, chosen: Sequence[Sequence[Sheet]], sheets: Sequence[Sheet]) -> str:
     """Return a message that says why the cells were not found."""
-    cells = ", ".join(map(str, request.cells))
-    if not chosen:
+    cells = str(request)
+    if not all(chosen):
         names = ", ".join(one.name for one in sheets[:_MOST_SHEETS] if one.name)
         more = " and others" if len(sheets) > _MOST_SHEETS else ""
         return (
@@ -179,26 +273,32 @@ def describe_missing_cells(request: CellRequest, chosen: Sequence[Sheet], sheets
             if names
             else (f"{sheets[0].document.name} has one sheet, which has no name. Ask for the cell {cells}.")
         )
-    names = ", ".join(dict.fromkeys(f"{one.document.name} {one.name}".strip() for one in chosen[:_MOST_SHEETS]))
+    named = dict.fromkeys(f"{one.document.name} {one.name}".strip() for found in chosen for one in found)
+    names = ", ".join(list(named)[:_MOST_SHEETS])
     return f"No text was found in {cells} of {names}. The cell is empty, hidden or part of another cell."
 
 
 def _find_spans(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Span]]:
     """Yield the pages with the cells, and where their text is."""
+    found: dict[int, list[Span]] = {}
+    for page, table, row, cell in _iter_cells(sheet, wanted, stores):
+        if wanted.overlaps(_locate(table, row, cell)):
+            found.setdefault(page, []).extend(cell.spans)
+    for page, spans in found.items():
+        if spans:
+            yield page, (min(start for start, _ in spans), max(end for _, end in spans))
+
+
+def _iter_cells(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Table, TableRow, TableCell]]:
+    """Yield the cells of the rows of a sheet on the pages that show some cells."""
     pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted)][:_MOST_PAGES]
     key = sheet.document.version_id
     tables = stores.documents.tables([(key, page) for page in pages])
     for page in pages:
-        spans = [
-            span
-            for table in tables.get((key, page), ())
-            for row in table.rows
-            for cell in row.cells
-            for span in cell.spans
-            if row.number and wanted.overlaps(_locate(table, row, cell))
-        ]
-        if spans:
-            yield page, (min(start for start, _ in spans), max(end for _, end in spans))
+        for table in tables.get((key, page), ()):
+            for row in table.rows:
+                for cell in row.cells if row.number else ():
+                    yield page, table, row, cell
 
 
 def _locate(table: Table, row: TableRow, cell: TableCell) -> CellRange:

@@ -14,6 +14,7 @@ from rag_core.answering.places.cells import (
     asks_for_value,
     describe_missing_cells,
     find_cells,
+    find_named_sheets,
     list_sheets,
     parse_cells,
     select_sheets,
@@ -130,19 +131,21 @@ class PlaceFinder:
         files = known.find_file_names(query.text)
         documents = files or known.documents
         if len(documents) > MAX_TITLES:
-            return (query, _ask_for_document(str(request.cells[0]), documents)) if request.is_marked else None
+            if not asks_for_value(request, (), is_named=request.is_marked):
+                return None
+            example = next((one for one in documents if list_sheets([one], self._stores)), None)
+            return (query, _ask_for_document(f"cell {request.named[0].cells}", documents, example)) if example else None
         sheets = list_sheets(documents, self._stores)
-        named = select_sheets(request, sheets)
-        is_named = bool(files or named) or request.is_marked
+        chosen = select_sheets(request, sheets)
+        is_named = bool(files or request.is_marked or find_named_sheets(sheets, request.rest))
         if not sheets or not asks_for_value(request, sheets, is_named=is_named):
             return None
-        chosen = named if named or request.is_marked else sheets
-        if places := find_cells(request, chosen, self._stores):
+        if all(found for _, found in chosen) and (places := find_cells(chosen, self._stores)):
             ids = tuple(dict.fromkeys(one.document_id for one in places))
             # The text of a page does not contain the numbers of rows, so a model cannot find a cell in it.
             writer = replace(query.writer, model="")
             return replace(query, documents=ids, places=NamedPlaces(tuple(places), is_whole=True), writer=writer), ""
-        return query, describe_missing_cells(request, chosen, sheets)
+        return query, describe_missing_cells(request, [found for _, found in chosen], sheets)
 
     def _resolve_section(self, query: Query) -> Query:
         """Return the query with the sections that it names by words of their titles, or by an ordinal; or as it is."""
@@ -316,10 +319,10 @@ def _find_pages(contents: _Contents, request: PlaceRequest) -> list[Place]:
     ]
 
 
-def _ask_for_document(place: str, documents: Sequence[DocumentInfo]) -> str:
+def _ask_for_document(place: str, documents: Sequence[DocumentInfo], example: DocumentInfo | None = None) -> str:
     return (
         f"{len(documents):,} documents are in scope. Choose the document beside the input, or name it, as in "
-        f"“What does {place} of {documents[0].name} say?”."
+        f"“What does {place} of {(example or documents[0]).name} say?”."
     )
 
 

@@ -21,15 +21,15 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span, Table, TableRow
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# Some sentences, or the whole of a table: the page, the span and the table.
+# A part of a page: the index of the page, the span, and the table if the part is a table; otherwise it is sentences.
 _Part = tuple[int, Span, Table | None]
 
 
 def quote_places(named: NamedPlaces, stores: Stores) -> tuple[VerifiedAnswer, tuple[Passage, ...]]:
-    """Return the beginning of the text of places, each below its name, and the passages that contain it.
+    """Return the beginnings of places, each below the name of the place, and the passages that contain them.
 
-    If there are several places, each has one part; if there are more than are shown, the first line names their
-    documents.
+    Of a single place, `SHOWN` parts are quoted; of several places, one part of each. If there are more than `SHOWN`
+    places, only the first are quoted, and the first line names the documents of all.
     """
     answer = CitedText()
     places = named.places
@@ -46,6 +46,7 @@ def quote_places(named: NamedPlaces, stores: Stores) -> tuple[VerifiedAnswer, tu
 
 
 def _quote_place(answer: CitedText, place: Place, most: int, stores: Stores) -> None:
+    """Add the first ``most`` parts of a place to an answer."""
     rows = list_rows(place, stores)
     keys = [(place.version_id, page) for page in place.spans]
     contents, margins = stores.documents.page_contents(keys), stores.documents.page_texts(keys)
@@ -87,7 +88,7 @@ def _list_body(table: Table) -> Sequence[TableRow]:
 
 
 def _split(page: int, span: Span, text: str, tables: Sequence[Table]) -> Iterator[_Part]:
-    """Yield parts of a span of a page that have the usual size of excerpts, and tables."""
+    """Yield the tables of a span of a page, and its sentences in parts of at most `MAX_WORDS` words."""
     position, last = span[0], min(span[1], len(text))
     for table in sorted(tables, key=lambda one: one.start):
         if position <= table.start < table.end <= last:

@@ -13,14 +13,14 @@ from rag_core.types.searches import RankedChunks
 
 
 def list_rows(place: Place, stores: Stores) -> list[ChunkRow]:
-    """Return the chunks that have text of a place, in order."""
+    """Return the chunks that contain text of a place, in reading order."""
     return [row for row in stores.documents.chunk_rows(place.version_id) if has_text_of(row, place)]
 
 
 def keep_places(ranked: RankedChunks, named: NamedPlaces, stores: Stores) -> RankedChunks:
-    """Return a ranking of the chunks of places only; of those that no retriever found too.
+    """Return a ranking of all chunks of some places, including chunks that no retriever found, and of no others.
 
-    They are in the order of their late-interaction scores, or in reading order if the question asks for their text.
+    The chunks are ordered by their late-interaction scores; in reading order if the question asks for the text itself.
     """
     rows = {row.id: row for place in named.places for row in list_rows(place, stores)}
     missing = [one for one in rows if one not in ranked.vectors]
@@ -36,7 +36,7 @@ def keep_places(ranked: RankedChunks, named: NamedPlaces, stores: Stores) -> Ran
 
 
 def has_text_of(row: ChunkRow, place: Place) -> bool:
-    """Return whether a chunk has text in common with a place."""
+    """Return whether a chunk contains text of a place."""
     first_page, _, rest = row.text.partition(PAGE_BREAK)
     return place.overlaps(row.version_id, row.page_index, row.start, row.start + len(first_page)) or (
         bool(rest) and place.overlaps(row.version_id, row.page_index_end, 0, row.end)

@@ -1,4 +1,4 @@
-"""Kinds of answer without a language model; a further one is one module and one line here."""
+"""The kinds of answers without a language model. To add one, write a module and add a line here."""
 
 from __future__ import annotations
 

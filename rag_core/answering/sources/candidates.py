@@ -1,4 +1,4 @@
-"""What sources of answers propose."""
+"""The candidates for an answer without a language model, and the protocol of the sources that propose them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_core.types.tables import Span, Table, TableRow
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A span of a page; ``marks`` are the spans in it that answer, also as offsets into the text of the page."""
+    """A span of a page; ``marks`` are the spans inside it that answer. All are offsets in the text of the page."""
 
     start: int
     end: int
@@ -23,24 +23,25 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may answer a question.
+    """A text on a page that may answer a question: some sentences, or rows of a table.
 
     Attributes
     ----------
     passage : Passage
-        The best passage that contains it, or else the best one of its page.
+        The best passage that contains the text, or else the best passage of its page.
     quotes : tuple of Quote
-        Where the page contains it: one for each row of a table, in the order of the page, after that of its unit; or
-        the sentences, and the header of their mail.
+        The places of the text on the page. Of sentences: the sentences, and then the header of their mail, if any. Of
+        rows: the line that states their unit, if it is on the page, and then each row.
     probability : float
-        Probability, by the reading model, that it answers the question.
+        Probability that the text answers the question, by the reading model.
     score : float
-        How well it answers in comparison to other candidates.
+        The candidate with the highest score answers best.
     table : Table or None
-        The table, if the candidate consists of rows.
+        The table of the rows.
     rows : tuple of TableRow
+        The rows; empty for sentences.
     unit : str
-        The line that states the unit of the figures of the rows, if their header does not.
+        The line that states the unit of the figures in the rows; empty if their header states it.
     """
 
     passage: Passage
@@ -53,11 +54,12 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """Where its sentences or rows begin on the page."""
+        """Offset on the page at which the sentences or the rows begin."""
         return self.quotes[-len(self.rows)].start
 
     @property
     def page(self) -> PageKey:
+        """The page that contains the text."""
         return self.passage.page_key
 
     def overlaps(self, other: Candidate) -> bool:

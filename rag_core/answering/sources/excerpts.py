@@ -1,4 +1,4 @@
-"""Excerpts of pages: some sentences, or rows of a table, around what the reading model marks."""
+"""Propose excerpts of pages: sentences, or rows of a table, around the words that the reading model marks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from rag_core.text.mails import find_header
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 
-# Maximum number of words of an excerpt, words kept before the answer where longer sentences are cut, and maximum number
-# of rows of a table.
-MAX_WORDS, WORDS_BEFORE, MAX_ROWS = 60, 20, 6
-# Minimum probability of an answer whose words or cell are marked; marks below it are mostly wrong.
+# Maximum number of words of an excerpt. Of a longer one, words around the answer are kept, 20 of them before it.
+MAX_WORDS, WORDS_BEFORE = 60, 20
+# Maximum number of rows of an excerpt of a table.
+MAX_ROWS = 6
+# Minimum probability of an answer for its words or cell to be marked; less probable marks are mostly wrong.
 MIN_MARKED = 0.2
 _WORD = re.compile(r"\S+")
 
@@ -36,9 +37,9 @@ class Excerpts:
 
 
 def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
-    """Return the sentences of an excerpt, and the header of the mail that contains them.
+    """Return the sentences of an excerpt as a candidate, with the header of the mail that contains them, if any.
 
-    Of sentences that are too long, the words around the answer are returned.
+    If the sentences are too long, the candidate contains only the words around the answer.
     """
     start, end, place = found.excerpt.start, found.excerpt.end, found.place
     start = _skip_heading(found.passage.heading, page_text, start, place.start)
@@ -55,9 +56,9 @@ def _quote_sentences(found: FoundAnswer, page_text: str) -> Candidate:
 
 
 def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:
-    """Return the start of an excerpt's text.
+    """Return the offset at which an excerpt begins, after the heading of its section.
 
-    If it begins with the heading of its section and the answer is not in the heading, the heading is skipped.
+    The heading is not skipped if the answer, which begins at the offset ``answer``, is in it.
     """
     written = r"\s+".join(map(re.escape, heading.split(HEADING_SEPARATOR)[-1].split()))
     match = re.compile(rf"{written}[ \t]*\n\s*").match(page_text, start) if written else None
@@ -65,16 +66,16 @@ def _skip_heading(heading: str, page_text: str, start: int, answer: int) -> int:
 
 
 def find_line(text: str, line: str, end: int) -> Quote | None:
-    """Return the last place before ``end`` where a text contains a line; ``None`` if there is none."""
+    """Return the last place of a line in a text before the offset ``end``; ``None`` if the line is not there."""
     pattern = re.compile(r"\s+".join(map(re.escape, line.split())))
     found = [match.span() for match in pattern.finditer(text, 0, end)]
     return Quote(*found[-1]) if found and line else None
 
 
 def _quote_rows(rows: Sequence[FoundAnswer], page_text: str) -> Candidate:
-    """Return the rows of a table that answer best, in their order, with the cells that the model marks in the best.
+    """Return the rows of a table that answer best as a candidate, in the order of the table.
 
-    The line that states the unit of the table is before the rows.
+    ``rows`` are found answers, best first. In the best row, the cell that the model found is marked.
     """
     best = rows[0]
     kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)

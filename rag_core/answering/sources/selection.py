@@ -1,4 +1,4 @@
-"""Select what an answer without a language model shows, or refuse."""
+"""Select the candidates that an answer without a language model shows, and decide whether to answer."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rag_core.gate.calibration import weigh_reading
 from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Gate
 
-# Number of excerpts that are shown at first, and in all.
+# Number of excerpts that are shown at first, and number of all excerpts, with those that the reader can unfold.
 SHOWN, MAX_EXCERPTS = 3, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The excerpts of an answer, best first, and the decision of the gate whether to answer with them."""
+    """The excerpts of an answer, best first, and the decision of the gate whether to show them."""
 
     excerpts: tuple[Candidate, ...]
     gate: Gate
 
 
 def select(candidates: Iterable[Candidate], gate: Gate, page_texts: Mapping[PageKey, str]) -> Selection:
-    """Return the best candidates from different places, and the gate's decision after they were read.
+    """Return the best candidates, and the decision of the gate, given how probably they answer.
 
-    Candidates that overlap a better one or repeat its text are left out.
+    A candidate that overlaps a better candidate, or has the same text, is left out.
 
     Parameters
     ----------

@@ -26,23 +26,24 @@ from rag_core.types.answers import Citation, Stage
 from rag_core.types.retrieval import Hit, Passage, Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 
-# Most calls in one reply that are run; a model can repeat the others.
+# Most calls of one reply that are run; the model can make the other calls again.
 _MAX_CALLS = 4
 _TOO_MANY = f"Not run: at most {_MAX_CALLS} tools can be called at once."
 _FOUND_BEFORE = "The answer uses the passages found before."
 _ENDED = "The model found nothing more to look up."
 _REPEATED = "The model repeated the same call, so the search ended."
-# A small model may repeat a call until a limit is reached. Some repetitions help, because old results are left out.
+# The search ends when the same call was made more often, because small models may repeat a call without end. Some
+# repetitions are useful, because the results of old calls are left out of long conversations.
 _MAX_REPETITIONS = 3
 
 
 class Agent(ModelStrategy):
-    """Runs the loop of a language model and its tools.
+    """Lets a language model call tools in a loop; the strategy ``iterative``.
 
-    The model chooses what to look up; it does not write the answer here. The outcome contains the passages that the
-    tools returned, so that the answer is gated, written, cited and checked as after any search. The method is that of
-    Yao et al., "ReAct: Synergizing reasoning and acting in language models", ICLR 2023, with the calls of tools that
-    endpoints define.
+    The model chooses what to look up, and does not write the answer. The outcome contains the passages that the tools
+    returned, so the answer is gated, written, cited and checked as after any other search. The method is ReAct (Yao et
+    al., "ReAct: Synergizing reasoning and acting in language models", ICLR 2023), with the tool calls of the endpoint's
+    API.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class Agent(ModelStrategy):
         self._reader = reader
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for the question, then run the tools that the model calls, until it calls none or a limit is reached.
+        """Search for the question, then run the tools that the model calls, until it calls none or reaches a limit.
 
         Raises
         ------
@@ -110,12 +111,15 @@ class Agent(ModelStrategy):
         return self._merge(query, toolbox, first)
 
     def _merge(self, query: Query, toolbox: Toolbox, first: SearchOutcome) -> SearchOutcome:
-        """Return one outcome for the question with the passages of all tools.
+        """Return one outcome for the question with the passages of all tools, in this order:
 
-        The passages with the values of computations come first, then those that the model named, then the others by
-        reciprocal rank fusion. If a search passes the gate, those that do not are ignored. The gate is that of the best
-        search, or that of the question with all passages. It does not decide about computed values, because it judges
-        passages.
+        1. passages with operands of computed values;
+        2. passages that the model named;
+        3. the other passages by reciprocal rank fusion.
+
+        If at least one search passes the gate, searches that do not pass it are ignored. Of the gates of the searches
+        and the gate of all passages, the one with the highest score decides. If there are computed values, the question
+        is answered in any case, because the gate judges only passages.
         """
         evidence = toolbox.evidence
         cells = {cell.name: cell for value in evidence.computed for cell in value.cells.values()}
@@ -126,7 +130,8 @@ class Agent(ModelStrategy):
         answering = [one for one in toolbox.searches if one.result.gate.answerable] or toolbox.searches
         found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
         k = self._searcher.select_rrf_k(query)
-        fused = reciprocal_rank_fusion(_to_hits([*found, list(evidence.rows)]), k)
+        hits = [[Hit(chunk_id, 0.0) for chunk_id in ranking] for ranking in (*found, evidence.rows)]
+        fused = reciprocal_rank_fusion(hits, k)
         ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
         order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])
         ranked = replace(ranked, ranking=replace(ranked.ranking, order=tuple(order)))
@@ -138,7 +143,7 @@ class Agent(ModelStrategy):
         return replace(outcome, result=replace(outcome.result, gate=gate), computed=computed)
 
     def _rank_read(self, toolbox: Toolbox, first: SearchOutcome) -> RankedChunks:
-        """Return the chunks of the pages that were read, in the order of reading."""
+        """Return a ranking of the chunks of the pages that the model read, in the order of reading."""
         rows = toolbox.evidence.rows
         vectors = self._stores.embeddings.read_tokens(list(rows))
         return replace(first.ranked, ranking=Ranking(tuple(rows), {}), rows=rows, vectors=dict(vectors))
@@ -157,9 +162,9 @@ def _run_tool(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator
 def _cite_cells(
     computed: Sequence[ComputedValue], cells: Mapping[str, NamedCell], passages: Sequence[Passage]
 ) -> tuple[tuple[str, tuple[Citation, ...]], ...]:
-    """Return the texts of computed values in pieces with the citations of their cells.
+    """Return the texts of computed values in pieces, each with the citation of the cell at its end.
 
-    A value is left out if no passage contains one of its cells.
+    A value is left out if one of its cells is in no passage.
     """
     citations: dict[str, Citation] = {}
     for name, cell in cells.items():
@@ -171,7 +176,3 @@ def _cite_cells(
         if value.cells.keys() <= citations.keys()
         for text, cell in (*value.pieces(), (". ", None))
     )
-
-
-def _to_hits(rankings: Sequence[Sequence[int]]) -> list[list[Hit]]:
-    return [[Hit(chunk_id, 0.0) for chunk_id in ranking] for ranking in rankings]

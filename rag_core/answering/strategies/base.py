@@ -1,4 +1,4 @@
-"""What a search strategy is, and the plain search, which is the simplest one."""
+"""The base classes of search strategies: the plain search, and strategies that call a language model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Steps = Generator[Stage, None, SearchOutcome]
 
 
 class SearchStrategy:
-    """The plain search; other strategies override what they do in another way.
+    """The plain search, which is also the base class of all other strategies.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class SearchStrategy:
     name, label, description, in_chat, uses_model, ranks_passages
         As in `StrategyDescription`.
     reads_pages : bool
-        Whether a capable model reads whole pages; if not, the strategy needs another text in the prompt.
+        Whether a capable model reads whole pages. If false, the strategy chooses the text in the prompt.
     reads_present_only : bool
-        Whether its tools or graphs contain only the present versions of documents.
+        Whether the strategy reads only the present versions of documents, so that it cannot ask a snapshot.
     summarizes_without_model : bool
-        Whether a request for a summary gets one if there is no language model.
+        Whether a request for a summary is answered with key sentences if there is no language model.
     """
 
     name = "plain"
@@ -57,20 +57,20 @@ class SearchStrategy:
         self._searcher = searcher
 
     def describe(self) -> StrategyDescription:
-        """Return what the pages and the command line know about the strategy."""
+        """Return the description of the strategy for the pages and the command line."""
         return StrategyDescription(
             *(self.name, self.label, self.description, self.in_chat, self.uses_model, self.ranks_passages)
         )
 
     def check(self) -> None:
-        """Raise `SettingsError` if a plain search would replace the strategy, because something was not built."""
+        """Raise `SettingsError` if something that the strategy needs was not built; by default, do nothing."""
 
     def is_usable(self, model: str) -> bool:
         """Return whether the strategy can be used with a language model; an empty name means none."""
         return bool(model) or not self.uses_model
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
-        """Yield the events of an answer without a search; return whether there is one."""
+        """Answer without a search, if the strategy can: yield the events, and return whether there is an answer."""
         yield from ()
         return False
 
@@ -91,12 +91,12 @@ class SearchStrategy:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[str, str]]:
-        """Yield the text of an answer from passages while it is written; return it, and why it is incomplete."""
+        """Yield the text of an answer from passages while it is written; return the text, and why it is incomplete."""
         return (yield from stream_text(writer, query, evidence, history, trace))
 
 
 class ModelStrategy(SearchStrategy, ABC):
-    """A strategy that calls a language model for its search, with a plain search instead if the calls fail.
+    """A strategy that searches with the help of a language model; if a call fails, a plain search is used instead.
 
     Parameters
     ----------

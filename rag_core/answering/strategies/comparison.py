@@ -1,4 +1,4 @@
-"""Search for each part of a comparison separately."""
+"""The strategy ``compare``: search for each part of a comparison separately."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rag_core.runtime.stores import Stores
 from rag_core.types.retrieval import Hit, Passage
 from rag_core.types.searches import Query, SearchOutcome
 
-# Maximum number of parts of a question that are taken from the reply of the model.
+# Maximum number of parts into which the model may split a question.
 MAX_PARTS = 4
-# Maximum number of documents that a prompt lists. If the search covers more documents, the prompt lists only those in
-# the result of a plain search.
+# Maximum number of documents in the prompt. If the scope has more, the prompt lists only those that the search for the
+# whole question finds.
 MAX_LISTED = 20
 
 
@@ -70,7 +70,7 @@ class Comparison(ModelStrategy):
         return merge_outcomes(whole, searches, query.top_k, self._searcher.select_rrf_k(query))
 
     def _list_documents(self, query: Query, outcome: SearchOutcome) -> dict[str, str]:
-        """Return a mapping of id to name for the documents that the prompt lists; see `MAX_LISTED`."""
+        """Return the names of the documents that the prompt lists, by id; see `MAX_LISTED`."""
         scope = query.documents
         names = {
             one.document_id: one.name
@@ -85,10 +85,12 @@ class Comparison(ModelStrategy):
 def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_k: int, rrf_k: int) -> SearchOutcome:
     """Merge the outcomes of several searches into one outcome for the ``whole`` question.
 
-    If at least one search passes the gate, searches that do not pass are ignored. The merged outcome has the gate of
-    the search with the highest gate score. A passage that several searches found keeps the scores of the search that
-    gave it the highest gate score. Passages in the result of any search come first, followed by passages that the
-    searches ranked lower; reciprocal rank fusion orders each of these two groups.
+    If at least one search passes the gate, searches that do not pass it are ignored. The merged outcome has the gate
+    with the highest score. A passage that several searches found keeps the scores of the search that gave it the
+    highest gate score.
+
+    The passages in the results of the searches come first, and then those that the searches ranked lower. Reciprocal
+    rank fusion with the constant ``rrf_k`` orders each of the two groups. The result has at most ``top_k`` passages.
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name
@@ -105,7 +107,7 @@ def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_
 
 
 def _fuse_passages(searches: Sequence[Sequence[Passage]], score_name: str, rrf_k: int) -> dict[int, Passage]:
-    """Return a mapping of chunk id to passage, ordered by reciprocal rank fusion."""
+    """Return the passages of several searches by chunk id, ordered by reciprocal rank fusion."""
     best: dict[int, Passage] = {}
     for passage in (one for passages in searches for one in passages):
         known = best.get(int(passage.chunk_id))

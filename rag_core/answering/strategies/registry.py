@@ -34,16 +34,16 @@ class Strategies:
         return [one.describe() for one in usable if not (as_of and one.reads_present_only)]
 
     def find_label(self, name: str) -> str:
-        """Return the label of a strategy; for one that this version does not have, its name."""
+        """Return the label of a strategy; the name itself if no strategy has this name, as in old answers."""
         return self._strategies[name].label if name in self._strategies else name
 
     def reads_pages(self, name: str, writer: LanguageModel) -> bool:
-        """Return whether a model reads whole pages: it is capable, and the strategy needs no other text."""
+        """Return whether a model reads whole pages with a strategy: it is capable, and the strategy allows it."""
         strategy = self._strategies.get(name)
         return writer.capability == "capable" and (strategy is None or strategy.reads_pages)
 
     def check(self, configuration: RetrievalConfig) -> None:
-        """Raise `SettingsError` if the strategy does not exist, or if a plain search would replace it."""
+        """Raise `SettingsError` if the strategy does not exist, or lacks something that was not built."""
         self._find(configuration.strategy).check()
 
     def select(self, query: Query) -> SearchStrategy:
@@ -65,15 +65,15 @@ class Strategies:
         return strategy
 
     def search(self, query: Query, timer: Timer) -> Steps:
-        """Search with the query's strategy; the result contains the steps of the strategy and the usage of the model.
+        """Search with the strategy of a query; the result contains the steps and the usage of the model.
 
-        If the endpoint fails or the limit of calls is reached, run a plain search instead and add a notice. For a
-        strict query, raise the error.
+        If the model's endpoint fails or the limit of calls is reached, run a plain search instead and add a notice. For
+        a strict query, raise the error.
 
         Raises
         ------
         SettingsError
-            There is no such strategy, or it needs a model, and none is set.
+            The strategy does not exist, or it needs a model and none is set.
         QuestionError
             The strategy ranks no passages, or cannot search as of a snapshot.
         """

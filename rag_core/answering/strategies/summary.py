@@ -14,7 +14,7 @@ from rag_core.types.searches import Query
 
 
 class SummaryStrategy(SearchStrategy):
-    """Lets a language model summarize documents; if that fails, answers from a plain search.
+    """Lets a language model summarize documents; if that fails, the question is answered from a plain search.
 
     Parameters
     ----------

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
+from rag_core.parsing.formats.base import WRONG_CONTENT, UnpackedSizeError, UnreadableError
 
 # Maximum compression ratio of a part (real documents stay below 100); parts below this size are exempt; maximum number
 # of parts.
@@ -20,9 +22,15 @@ class Archive:
 
     It is refused if it unpacks to too much, has too many parts, or contains a part with an implausible compression
     ratio.
+
+    Attributes
+    ----------
+    problems : list of str
+        What could not be read and was left out.
     """
 
     def __init__(self, path: Path | BinaryIO, max_unpacked: int | None, *, max_parts: int = _MAX_PARTS) -> None:
+        self.problems: list[str] = []
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError) as error:
@@ -72,9 +80,54 @@ class Archive:
             raise UnpackedSizeError("has a part that is larger than the file says")
         return data
 
+    def read_optional(self, name: str) -> bytes:
+        """Return a part without which the other text can be read; empty if it is left out or has no name."""
+        with self.leave_out(name):
+            return self.read(name) if name else b""
+        return b""
+
     def parse(self, name: str) -> Any:
         """Return the root element of a part in XML."""
         return parse_xml(self.read(name), name)
+
+    def parse_optional(self, name: str, root: str = "") -> Any:
+        """Return the root element of a part that a file may lack; without children if it is missing or left out.
+
+        ``root`` is the name that the element must have, if there is only one.
+        """
+        from lxml import etree
+
+        with self.leave_out(name):
+            if name in self:
+                found = self.parse(name)
+                if root not in ("", local_name(found)):
+                    raise UnreadableError(f"its part {name} is damaged: it has no element {root}")
+                return found
+        return etree.Element("nothing")
+
+    @contextmanager
+    def leave_out(self, name: str, *errors: type[Exception]) -> Iterator[None]:
+        """If a part in which something is read proves to be damaged, add it to the problems, and continue below.
+
+        ``errors`` are further errors that a library raises then.
+        """
+        wrong: tuple[type[Exception], ...] = (*WRONG_CONTENT, *errors)
+        try:
+            yield
+        except UnreadableError as error:
+            self.add_problem(str(error))
+        except wrong as error:
+            self.add_problem(f"its part {name} is not as the format prescribes: {type(error).__name__}")
+
+    def require(self, name: str) -> None:
+        """Add a part to the problems if it is missing."""
+        if name not in self:
+            self.add_problem(f"its part {name} is missing")
+
+    def add_problem(self, problem: str) -> None:
+        """Add a message that says what was left out."""
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
 def parse_xml(data: bytes, name: str) -> Any:
@@ -95,6 +148,18 @@ def parse_xml(data: bytes, name: str) -> Any:
     if (dtd := root.getroottree().docinfo.internalDTD) is not None and any(dtd.iterentities()):
         raise UnreadableError(f"its part {name} defines entities, which documents do not need")
     return root
+
+
+def read_integer(value: str | None, default: int = 0, least: int = 0, most: int = 1_048_576) -> int:
+    """Return a whole number that a file states, within limits; ``default`` if it states none.
+
+    >>> read_integer("12"), read_integer("NaN", 1), read_integer("-3"), read_integer("9" * 30, most=63)
+    (12, 1, 0, 63)
+    """
+    try:
+        return min(max(int(value or default), least), most)
+    except ValueError:
+        return default
 
 
 def local_name(element: Any) -> str:

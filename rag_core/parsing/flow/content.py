@@ -11,6 +11,8 @@ from rag_core.text.struck import MARK, escape_marks
 
 # Readers put this sign before and after struck words; `clean_words` writes marks in its place.
 STRUCK_SIGN = "\x01"
+# Most columns that a cell may cover.
+_MOST_SPAN = 500
 PORTRAIT, LANDSCAPE = (595.0, 842.0), (842.0, 595.0)
 
 
@@ -27,11 +29,14 @@ class PageStart:
         Least width and height in points.
     is_sheet : bool
         Whether the page shows the letters of columns and the numbers of rows.
+    problem : str
+        Why the page cannot be read; empty if it can.
     """
 
     label: str = ""
     size: tuple[float, float] = PORTRAIT
     is_sheet: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +126,11 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file contains."""
+    """What a file contains, and what of it could not be read and was left out."""
 
     blocks: Sequence[Block]
     attachments: Sequence[AttachedFile] = field(default=())
+    problems: Sequence[str] = field(default=())
 
 
 def clean_text(text: str) -> str:
@@ -144,6 +150,7 @@ def clean_words(text: str) -> str:
 def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, is_figure: bool | None = None) -> Cell:
     """Return a cell with a clean text; `looks_like_figure` says whether it is a figure unless the file says so."""
     text = clean_words(text)
+    column_span, row_span = min(max(column_span, 1), _MOST_SPAN), max(row_span, 1)
     return Cell(text, column, column_span, row_span, looks_like_figure(text) if is_figure is None else is_figure)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rag_core.parsing.flow.page_building import DrawnWord, PageBuilder
@@ -23,14 +24,15 @@ def draw_page(builder: PageBuilder, width: float, height: float, scale: float) -
     scale = min(scale, (_MOST_PIXELS / (width * height)) ** 0.5)
     image = Image.new("RGB", (max(round(width * scale), 1), max(round(height * scale), 1)), "white")
     draw = ImageDraw.Draw(image)
-    for picture, *corners in builder.drawing.pictures:
-        left, top, right, bottom = (round(place * scale) for place in corners)
+    # A picture that is shown several times on the page is read once.
+    load = cache(lambda data, size: load_picture(data).resize(size))
+    for picture, left, top, right, bottom in builder.drawing.pictures:
+        size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
+        corner = round(left * scale), round(top * scale)
         try:
-            shown = load_picture(picture).resize((max(right - left, 1), max(bottom - top, 1)))
+            image.paste(load(picture.data, size), corner)
         except (OSError, ValueError):  # the rest of the page can still be shown
-            draw.rectangle((left, top, right, bottom), outline=_BORDER)
-            continue
-        image.paste(shown, (left, top))
+            draw.rectangle((*corner, corner[0] + size[0], corner[1] + size[1]), outline=_BORDER)
     for box in builder.drawing.borders:
         draw.rectangle([place * scale for place in box], outline=_BORDER, width=max(round(scale / 2), 1))
     for word in builder.drawing.words:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from rag_core.parsing.flow.content import Content, TextBlock
+from rag_core.parsing.flow.content import Content, PictureBlock, TextBlock
 from rag_core.parsing.flow.drawing import draw_page
 from rag_core.parsing.flow.page_building import PageBuilder
-from rag_core.parsing.flow.pagination import LaidOutPage, PlacedTable, PlacedText, paginate
-from rag_core.parsing.formats.base import Metadata, OpenFile
+from rag_core.parsing.flow.pagination import LaidOutPage, PlacedPicture, PlacedTable, PlacedText, paginate
+from rag_core.parsing.flow.pictures import PictureText, recognize_picture
+from rag_core.parsing.formats.base import Metadata, OpenFile, UnreadableError
 from rag_core.types.cells import CellRange
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import ParsedPage
@@ -24,12 +25,31 @@ class FlowFile(OpenFile):
     """A file whose content is laid out; see `OpenFile`."""
 
     def __init__(self, content: Content) -> None:
-        self._content = content
+        self.content = content
         self._pages = paginate(content.blocks)
         self.page_count = len(self._pages)
-        self._build = lru_cache(_KEPT_PAGES)(lambda index, reads: PageBuilder(self._pages[index], reads_pictures=reads))
+        filled = [page for page in self._pages if page.items]
+        if content.problems and not filled:
+            raise UnreadableError(content.problems[0])
+        texts = [page for page in filled if not all(isinstance(item, PlacedPicture) for item in page.items)]
+        # The page whose reason says what was left out of the file.
+        self._noted_page = (texts or filled or self._pages)[0].index
+        self._build = lru_cache(_KEPT_PAGES)(self._build_page)
+        # Each picture is recognized once, at the largest size at which it is shown.
+        shown = [one for one in content.blocks if isinstance(one, PictureBlock)]
+        self._largest = {one.data: one for one in sorted(shown, key=lambda one: one.size)}
+        self._recognize = cache(recognize_picture)
+
+    def _build_page(self, page_index: int, reads_pictures: bool) -> PageBuilder:
+        problems = self.content.problems if page_index == self._noted_page else ()
+        return PageBuilder(self._pages[page_index], self._read_picture if reads_pictures else None, problems)
+
+    def _read_picture(self, block: PictureBlock) -> PictureText:
+        return self._recognize(self._largest[block.data])
 
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
+        if problem := self._pages[page_index].start.problem:
+            raise UnreadableError(problem)
         return self._build(page_index, ocr != "off").parsed
 
     def draw_page(self, page_index: int, scale: float) -> Image:
@@ -38,11 +58,11 @@ class FlowFile(OpenFile):
 
     def read_metadata(self) -> Metadata:
         labels = tuple(_label(page) for page in self._pages)
-        attachments = tuple((one.name, len(one.data)) for one in self._content.attachments)
+        attachments = tuple((one.name, len(one.data)) for one in self.content.attachments)
         return Metadata(labels, _list_headings(self._pages), attachments)
 
     def read_attachment(self, number: int, page_index: int | None) -> bytes:
-        return self._content.attachments[number].data
+        return self.content.attachments[number].data
 
 
 def _label(page: LaidOutPage) -> str:

@@ -15,7 +15,7 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
-from rag_core.parsing.flow.pictures import decode_address, read_picture
+from rag_core.parsing.flow.pictures import Pictures, decode_address
 from rag_core.parsing.formats.base import UnreadableError
 
 _HEADINGS = {f"h{level}": level - 1 for level in range(1, 7)}
@@ -102,7 +102,7 @@ def _is_utf8(data: bytes) -> bool:
 
 class _Reader:
     def __init__(self, load: Callable[[str], bytes]) -> None:
-        self._load = load
+        self._pictures = Pictures(load)
         self.blocks: list[Block] = []
         self._parts: list[str] = []
         self._indent = 0
@@ -145,7 +145,7 @@ class _Reader:
         self._is_preformatted = before
 
     def _add_picture(self, image: Any) -> None:
-        if pictures := read_picture(self._load(image.get("src") or "")):
+        if pictures := self._pictures.read(image.get("src") or ""):
             self.flush()
             self.blocks += pictures
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from rag_core.parsing.flow.archive import Archive
+from rag_core.parsing.flow.archive import Archive, read_integer
 from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 
@@ -14,12 +14,16 @@ from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 _ENTITY = ["<!ENTITY".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")]
 # Bytes of a part that show whether it is XML; it may begin with byte order marks, white space and empty bytes.
 _START = 4096
-# Points in an English Metric Unit, in which lengths are stated.
-POINTS = 1 / 12700
+# English Metric Units, in which lengths are stated, in a point, and the most of them.
+_UNITS, _MOST_UNITS = 12_700, 1 << 40
+# What relations call the parts that are read if a file has them.
+_OPTIONAL_KINDS = frozenset(
+    "header footer footnotes endnotes comments drawing styles numbering notesSlide image chart".split()
+)
 _BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 
 
-def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BinaryIO:
+def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BytesIO:
     """Return an open zip archive that is not encrypted, whose parts are not too large.
 
     Raises
@@ -34,20 +38,17 @@ def open_package(path: Path, main_part: str, password: str | None, max_unpacked:
         raise UnreadableError(f"its part {main_part} is missing")
     # A library may parse any part as XML, whatever its name, so all that begin like XML are searched.
     for name in archive.names:
-        if _is_markup(archive, name) and any(one in archive.read(name) for one in _ENTITY):
+        if _is_markup(archive, name) and any(one in archive.read_optional(name) for one in _ENTITY):
             raise UnreadableError(f"its part {name} defines entities, which documents do not need")
     data.seek(0)
     return data
 
 
 def _is_markup(archive: Archive, name: str) -> bool:
-    """Return whether a part begins like XML, or with white space only."""
+    """Return whether a part begins like XML, or with white space only; false for a part that cannot be unpacked."""
     try:
         return archive.read(name, _START).lstrip(_BEFORE_MARKUP)[:1] in (b"<", b"")
     except UnreadableError:
-        # A damaged picture does not matter, because the text can still be read.
-        if name.endswith((".xml", ".rels")):
-            raise
         return False
 
 
@@ -73,14 +74,20 @@ def _decrypt(path: Path, password: str | None) -> bytes:
 def read_relations(archive: Archive, part: str) -> dict[str, str]:
     """Return the parts that a part refers to, by their ids; what is outside the file is left out."""
     folder, _, name = part.rpartition("/")
-    relations = f"{folder}/_rels/{name}.rels"
-    if relations not in archive:
-        return {}
     targets = {}
-    for one in archive.parse(relations):
-        if one.get("TargetMode") != "External" and (target := one.get("Target")):
-            targets[one.get("Id")] = _resolve(folder, target)
+    for one in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationships"):
+        target = one.get("Target", "")
+        # Programs of Office write this name for a picture that was removed.
+        if one.get("TargetMode") != "External" and target.rpartition("/")[2] not in ("", "NULL"):
+            targets[one.get("Id")] = place = _resolve(folder, target)
+            if one.get("Type", "").rpartition("/")[2] in _OPTIONAL_KINDS:
+                archive.require(place)
     return targets
+
+
+def read_points(value: str | None) -> float:
+    """Return a length in points; 0 if none is stated."""
+    return read_integer(value, most=_MOST_UNITS) / _UNITS
 
 
 def _resolve(folder: str, target: str) -> str:
@@ -89,4 +96,4 @@ def _resolve(folder: str, target: str) -> str:
     parts = folder.split("/")
     for part in target.split("/"):
         parts = parts[:-1] if part == ".." else parts if part == "." else [*parts, part]
-    return "/".join(parts)
+    return "/".join(filter(None, parts))

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.characters import SUPERSCRIPTS
-from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
-from rag_core.parsing.flow.content import LANDSCAPE, STRUCK_SIGN, Block, PageStart, TableBlock, TextBlock, clean_text
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name, read_integer
+from rag_core.parsing.flow.content import (
+    LANDSCAPE,
+    STRUCK_SIGN,
+    Block,
+    Content,
+    PageStart,
+    TableBlock,
+    TextBlock,
+    clean_text,
+)
 from rag_core.parsing.flow.html import SpannedText, place_cells
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
-from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 
 # Elements without visible text: tracked deletions, comments, forms, declarations, scripts and settings.
 _LEFT_OUT = frozenset(
@@ -22,32 +32,37 @@ _LEFT_OUT = frozenset(
 )
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
-_MOST_COLUMNS = 16_384
+_MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
+# Most times that a cell of a table in a text is repeated, and a row with text.
+_MOST_REPEATED, _MOST_REPEATED_ROWS = 500, 100_000
 _POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
 _KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
-def read_opendocument(path: Path, max_unpacked: int | None) -> list[Block]:
+def read_opendocument(path: Path, max_unpacked: int | None) -> Content:
     """Return the content of a file; see `FlowFormat.read`."""
     archive = Archive(path, max_unpacked)
-    if "META-INF/manifest.xml" in archive and b"encryption-data" in archive.read("META-INF/manifest.xml"):
+    manifest = "META-INF/manifest.xml"
+    if manifest in archive and b"encryption-data" in archive.read_optional(manifest):
         raise UnreadableError("it is encrypted; save it without a password, or export it as a PDF with one")
     root = archive.parse("content.xml")
     body = root.find("{*}body")
     kinds = {local_name(one): one for one in (body if body is not None else ())}
-    reader = _Reader(archive, [root, archive.parse("styles.xml")] if "styles.xml" in archive else [root])
+    reader = _Reader(archive, [root, archive.parse_optional("styles.xml", "document-styles")])
     if "spreadsheet" in kinds:
-        return list(reader.read_sheets(kinds["spreadsheet"]))
-    if "presentation" in kinds:
-        return list(reader.read_slides(kinds["presentation"]))
-    if "text" not in kinds:
+        blocks = list(reader.read_sheets(kinds["spreadsheet"]))
+    elif "presentation" in kinds:
+        blocks = list(reader.read_slides(kinds["presentation"]))
+    elif "text" in kinds:
+        blocks = [*reader.read(kinds["text"]), *reader.notes]
+    else:
         raise UnreadableError("it has no text")
-    return [*reader.read(kinds["text"]), *reader.notes]
+    return Content(blocks, problems=archive.problems)
 
 
 class _Reader:
     def __init__(self, archive: Archive, roots: Sequence[Any]) -> None:
-        self._archive = archive
+        self._pictures = Pictures(cache(archive.read_optional))
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""
@@ -122,7 +137,7 @@ class _Reader:
             marker, self._marker = self._marker, ""
             if level is not None:
                 text = f"{marker.strip('•')} {' '.join(text.split())}".strip()
-                yield TextBlock(text, max(int(level) - 1, 0) if level.isdecimal() else 0)
+                yield TextBlock(text, max(read_integer(level) - 1, 0))
             else:
                 yield TextBlock(f"{marker} {text}".strip(), None, max(depth - 1, 0), is_compact=bool(marker))
         for box in element.iter("{*}text-box", "{*}image"):
@@ -136,7 +151,7 @@ class _Reader:
         part = local_attributes(image).get("href", "").removeprefix("./")
         size = local_attributes(image.getparent())
         width, height = (parse_length(size.get(name, "")) for name in ("width", "height"))
-        yield from read_stored_picture(self._archive, part, width, height)
+        yield from self._pictures.read(part, width, height)
 
     def _read_text(self, element: Any) -> str:
         attributes = local_attributes(element)
@@ -174,21 +189,25 @@ class _Reader:
     # Tables and sheets
 
     def _read_table(self, table: Any) -> Iterator[Block]:
-        rows = [(row, is_header) for _, row, is_header in _iter_rows(table)]
-        texts = []
-        for row, _ in rows:
-            line = []
+        rows = [(row, is_header, count) for _, count, row, is_header in _iter_rows(table)]
+        texts: list[list[SpannedText]] = []
+        total = 0
+        for row, _, repeated in rows:
+            line: list[SpannedText] = []
             for cell, count in _iter_cells(row):
                 if local_name(cell) == "table-cell":
                     attributes = local_attributes(cell)
                     across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
-                    line += [SpannedText(self._read_all(cell), across, down)] * count
-            texts.append(line)
+                    line += [SpannedText(self._read_all(cell), across, down)] * min(count, _MOST_REPEATED)
+            total += len(line) * repeated
+            if total > MAX_CELLS:
+                raise UnpackedSizeError(f"has a table of more than {MAX_CELLS:,} cells, which are not read")
+            texts += [line] * repeated
         if max(map(len, texts), default=0) < 2:
-            for row, _ in rows:
+            for row, _, _ in rows:
                 yield from self.read(row)
             return
-        yield TableBlock(place_cells(texts), sum(is_header for _, is_header in rows) or None)
+        yield TableBlock(place_cells(texts), sum(is_header * count for _, is_header, count in rows) or None)
 
     def read_sheets(self, spreadsheet: Any) -> Iterator[Block]:
         """Yield the visible sheets of a workbook."""
@@ -197,9 +216,11 @@ class _Reader:
             attributes = local_attributes(table)
             if attributes.get("style-name") in self._hidden:
                 continue
-            rows = [(number, list(self._read_row(row))) for number, row, _ in _iter_rows(table)]
-            rows = [(number, cells) for number, cells in rows if cells]
-            total = add_cells(total, rows)
+            rows: list[tuple[int, list[SheetCell]]] = []
+            for number, count, row, _ in _iter_rows(table):
+                if cells := list(self._read_row(row)):
+                    total = add_cells(total, len(cells) * count)
+                    rows += [(number + place, cells) for place in range(count)]
             if rows:
                 yield from lay_out_sheet(attributes.get("name", ""), rows)
             for image in table.iter("{*}image"):
@@ -236,8 +257,8 @@ class _Reader:
                     yield TextBlock(f"Notes: {text}")
 
 
-def _iter_rows(table: Any) -> Iterator[tuple[int, Any, bool]]:
-    """Yield the number of each row, the row, and whether it is a header; of equal rows, only those with text."""
+def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
+    """Yield the number of each row with text, how often it is repeated, the row, and whether it is a header."""
     number = 1
     for row in table.iter("{*}table-row"):
         if next(row.iterancestors("{*}table")) is not table:
@@ -247,8 +268,9 @@ def _iter_rows(table: Any) -> Iterator[tuple[int, Any, bool]]:
         is_filled = any((text or "").strip() for text in row.itertext())
         is_header = any(local_name(one) == "table-header-rows" for one in row.iterancestors())
         if attributes.get("visibility") in (None, "visible") and is_filled:
-            for place in range(min(count, MAX_CELLS)):
-                yield number + place, row, is_header
+            if count > _MOST_REPEATED_ROWS:
+                raise UnpackedSizeError(f"repeats a row with text more than {_MOST_REPEATED_ROWS:,} times")
+            yield number, count, row, is_header
         number += count
 
 
@@ -256,12 +278,11 @@ def _iter_cells(row: Any) -> Iterator[tuple[Any, int]]:
     """Yield the cells of a row, each with the number of times that it is repeated."""
     for cell in row:
         if local_name(cell) in ("table-cell", "covered-table-cell"):
-            yield cell, min(_read_count(local_attributes(cell), "number-columns-repeated"), _MOST_COLUMNS)
+            yield cell, _read_count(local_attributes(cell), "number-columns-repeated", _MOST_COLUMNS)
 
 
-def _read_count(attributes: dict[str, str], name: str) -> int:
-    value = attributes.get(name, "1")
-    return int(value) if value.isdecimal() and value != "0" else 1
+def _read_count(attributes: dict[str, str], name: str, most: int = _MOST_ROWS) -> int:
+    return read_integer(attributes.get(name), 1, 1, most)
 
 
 def parse_length(length: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ from rag_core.parsing.flow.pagination import (
     text_indent,
     text_size,
 )
-from rag_core.parsing.flow.pictures import move_picture_text, recognize_picture
+from rag_core.parsing.flow.pictures import PictureText, move_picture_text
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
@@ -44,6 +44,7 @@ _BASELINE = 1.0
 _LETTER_SIZE = 7.5
 # Time for the pictures of a page, which is less than that for the page, so that its text is read in any case.
 _PICTURE_SECONDS = 20.0
+_LISTED_PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,18 @@ class Drawing:
 class PageBuilder:
     """Write the text of one page, and record where its words and tables are.
 
-    ``reads_pictures`` says whether the text of pictures is recognized.
+    ``recognize`` returns the text of a picture; without it, pictures are not read. ``problems`` say what was left out
+    of the file.
     """
 
-    def __init__(self, laid_out: LaidOutPage, *, reads_pictures: bool) -> None:
+    def __init__(
+        self,
+        laid_out: LaidOutPage,
+        recognize: Callable[[PictureBlock], PictureText] | None,
+        problems: Sequence[str] = (),
+    ) -> None:
         self._page = laid_out
-        self._reads_pictures = reads_pictures
+        self._recognize = recognize
         self._until = monotonic() + _PICTURE_SECONDS
         self._text: list[str] = []
         self._length = 0
@@ -87,7 +94,7 @@ class PageBuilder:
         self._headings: list[HeadingLine] = []
         self._divided: list[tuple[int, str, str]] = []
         self._confidences: list[float] = []
-        self._reason = ""
+        self._reasons = [_describe_problems(problems)] if problems else []
         self.drawing = Drawing()
         self._left = MARGIN + (GUTTER if laid_out.start.is_sheet else 0.0)
         self._previous: Item | None = None
@@ -114,7 +121,7 @@ class PageBuilder:
                 self._find_state(text),
                 page.width,
                 page.height,
-                reason=self._reason,
+                reason="; ".join(dict.fromkeys(self._reasons)),
                 confidence=round(float(np.mean(self._confidences)), 4) if self._confidences else None,
                 boxes=WordBoxes(starts, ends, np.clip(rects, 0.0, 1.0)),
                 tables=tuple(self._tables),
@@ -175,13 +182,13 @@ class PageBuilder:
     def _add_picture(self, placed: PlacedPicture) -> None:
         right, bottom = self._left + placed.width, placed.top + placed.height
         self.drawing.pictures.append((placed.block, self._left, placed.top, right, bottom))
-        if not self._reads_pictures:
+        if self._recognize is None:
             return
         if monotonic() > self._until:
-            self._reason = "some of its pictures were not read, because text recognition took too long"
+            self._reasons.append("some of its pictures were not read, because text recognition took too long")
             return
-        found = recognize_picture(placed.block)
-        self._reason = self._reason or found.reason
+        found = self._recognize(placed.block)
+        self._reasons += [found.reason] if found.reason else []
         if found.text:
             self._separate("\n\n")
             found = move_picture_text(found, self._length, self._left, placed.top, placed.width, placed.height)
@@ -253,7 +260,7 @@ class PageBuilder:
         text = " ".join(STRUCK.sub(" ", cell.text).split())
         left = self._left + table.lefts[cell.column]
         width = table.cell_width(cell)
-        bottom = y + sum(table.heights[number : number + cell.row_span])
+        bottom = y + sum(table.heights[number : table.last_row(cell, number) + 1])
         self.drawing.borders.append((left, y, left + width, bottom))
         lines = table.cell_lines(cell, number)
         if not lines:
@@ -273,6 +280,11 @@ class PageBuilder:
             letters = column_letters(table.block.first_column + column)
             middle = self._left + (left + right - measure(letters, _LETTER_SIZE)) / 2
             self._draw_small(letters, middle, top - LETTERS / 3)
+
+
+def _describe_problems(problems: Sequence[str]) -> str:
+    more = f"; and {len(problems) - _LISTED_PROBLEMS} more" if len(problems) > _LISTED_PROBLEMS else ""
+    return f"parts that cannot be read were left out ({'; '.join(problems[:_LISTED_PROBLEMS])}{more})"
 
 
 def _find_struck(text: str) -> list[Span]:

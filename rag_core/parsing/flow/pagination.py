@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -127,9 +128,17 @@ class TableLayout:
         carried: dict[int, list[Cell]] = {}
         for number, row in enumerate(self.block.rows):
             for cell in row:
-                for below in range(number + 1, min(number + cell.row_span, len(self.block.rows))):
+                for below in range(number + 1, self.last_row(cell, number) + 1):
                     carried.setdefault(below, []).append(cell)
         return carried
+
+    def last_row(self, cell: Cell, row: int) -> int:
+        """Return the index of the last row that a cell covers; the rows of a sheet that are empty have no index."""
+        last = min(row + cell.row_span, len(self.block.rows)) - 1
+        if self.block.numbers:
+            numbers = self.block.numbers
+            last = bisect_left(numbers, numbers[row] + cell.row_span, row + 1, last + 1) - 1
+        return last
 
     @property
     def width(self) -> float:
@@ -152,7 +161,7 @@ class TableLayout:
                 # A cell whose text is short enough for one line needs no breaking.
                 if measure(cell.text, TABLE_SIZE, row < self.header_rows) <= self.cell_width(cell) - 2 * PAD:
                     continue
-                last = min(row + cell.row_span, len(heights)) - 1
+                last = self.last_row(cell, row)
                 needed = leading * len(self.cell_lines(cell, row)) + PAD
                 heights[last] = max(heights[last], needed - sum(heights[row:last]))
         return heights

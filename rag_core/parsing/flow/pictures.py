@@ -6,15 +6,13 @@ import base64
 import io
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.flow.content import PictureBlock
-from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.reading_order import order_lines
 from rag_core.parsing.pdf.pictures import iter_frames
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
 # The kinds of pictures that Pillow reads itself, most of their pixels, and points for each pixel if no size is stated.
 _KINDS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 _MOST_PIXELS, _POINTS = 50_000_000, 0.75
+# No page is longer, in points.
+_LARGEST_SIZE = 14_400.0
 # Least number of letters and digits, and least mean confidence, with which the text of a picture is kept.
 _LEAST_LETTERS, _SURE = 10, 0.9
 _DATA_ADDRESS = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
@@ -56,25 +56,36 @@ def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[P
     data : bytes
         The file of the picture.
     width, height : float
-        The size at which the file shows the picture in points; 0 if it does not say so.
+        The size at which the file shows the picture in points; that of its pixels is used in place of an absurd one.
     """
     try:
         pixels = _open(data).size
     except (OSError, ValueError, SyntaxError, Warning):
         return []
-    if min(width, height) <= 0:
+    if not all(0 < one <= _LARGEST_SIZE for one in (width, height)):
         width, height = _POINTS * pixels[0], _POINTS * pixels[1]
     nothing = Characters(np.zeros(0, np.int32), np.zeros((0, 4), np.float32), width, height)
     is_large = len(find_candidates(np.array([[0, 0, 1, 1]], np.float32), nothing)) and np.prod(pixels) <= _MOST_PIXELS
     return [PictureBlock(data, (width, height))] if is_large else []
 
 
-def read_stored_picture(archive: Archive, part: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
-    """Return the picture that is a part of an archive, as `read_picture` does; nothing if it is missing or damaged."""
-    try:
-        return read_picture(archive.read(part), width, height)
-    except UnreadableError:  # the text around it can still be read
-        return []
+class Pictures:
+    """The pictures of a file, each of which is kept once, however often the file shows it.
+
+    Parameters
+    ----------
+    load : callable
+        Takes the name of a picture in the file, and returns its data; empty if there is none.
+    """
+
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
+        self._kept: dict[bytes, bytes] = {}
+
+    def read(self, name: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
+        """Return a picture, as `read_picture` does."""
+        data = self._load(name)
+        return read_picture(self._kept.setdefault(data, data), width, height)
 
 
 def decode_address(address: str) -> bytes:
@@ -86,10 +97,10 @@ def decode_address(address: str) -> bytes:
         return b""
 
 
-def load_picture(block: PictureBlock) -> Image:
+def load_picture(data: bytes) -> Image:
     """Return a picture in RGB; raise `OSError` or `ValueError` if it is damaged."""
     try:
-        image: Image = next(iter_frames(_open(block.data)))
+        image: Image = next(iter_frames(_open(data)))
     except (SyntaxError, EOFError) as error:
         raise OSError(str(error)) from None
     return image
@@ -106,7 +117,6 @@ def _open(data: bytes) -> Image:
             raise OSError(str(error)) from None
 
 
-@lru_cache(maxsize=8)
 def recognize_picture(block: PictureBlock) -> PictureText:
     """Return the text of a picture; without text, ``reason`` may say why."""
     from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
@@ -114,7 +124,7 @@ def recognize_picture(block: PictureBlock) -> PictureText:
     width, height = block.size
     scale = scale_for(width, height)
     try:
-        image = load_picture(block).resize((max(round(width * scale), 1), max(round(height * scale), 1)))
+        image = load_picture(block.data).resize((max(round(width * scale), 1), max(round(height * scale), 1)))
         runs, confidences, _ = recognize_text(image, width, height)
     except OcrMissingError:
         return PictureText(reason="a picture was not read: text recognition is not installed; install rapidocr")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
+from rag_core.parsing.flow.archive import Archive
 from rag_core.parsing.flow.content import (
     LANDSCAPE,
     Block,
     Cell,
+    Content,
     PageStart,
     TableBlock,
     TextBlock,
@@ -18,44 +21,102 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
-from rag_core.parsing.flow.office import POINTS, open_package
+from rag_core.parsing.flow.office import open_package, read_points, read_relations
 from rag_core.parsing.flow.pictures import read_picture
-from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.base import WRONG_CONTENT, UnreadableError
 
 _MAIN = "ppt/presentation.xml"
 
 
-def read_presentation(path: Path, password: str | None, max_unpacked: int | None) -> list[Block]:
+def read_presentation(path: Path, password: str | None, max_unpacked: int | None) -> Content:
     """Return the slides of a presentation that are not hidden."""
+    from pptx.exc import PythonPptxError
+
+    package = open_package(path, _MAIN, password, max_unpacked)
+    archive = Archive(package, max_unpacked)
+    try:
+        presentation = _open(package)
+    except UnreadableError:
+        presentation = _open(_remove_damaged_parts(archive))
+    relations = read_relations(archive, _MAIN)
+    blocks: list[Block] = []
+    for number, entry in enumerate(presentation.element.iter("{*}sldId"), 1):
+        relation = next((value for name, value in entry.attrib.items() if name.endswith("}id")), "")
+        try:
+            slide = presentation.part.related_slide(relation)
+            if slide._element.get("show") != "0":
+                blocks += [PageStart(str(number), LANDSCAPE), *_read_slide(slide, archive)]
+        except (PythonPptxError, *WRONG_CONTENT):
+            problem = f"its part {relations.get(relation, '')} is missing or damaged"
+            blocks.append(PageStart(str(number), LANDSCAPE, problem=problem))
+    return Content(blocks, problems=archive.problems)
+
+
+def _open(package: BytesIO) -> Any:
     from lxml.etree import XMLSyntaxError
     from pptx import Presentation
     from pptx.exc import PythonPptxError
 
-    package = open_package(path, _MAIN, password, max_unpacked)
+    package.seek(0)
     try:
-        presentation = Presentation(package)
-        blocks: list[Block] = []
-        for number, slide in enumerate(presentation.slides, 1):
-            if slide._element.get("show") != "0":
-                blocks += [PageStart(str(number), LANDSCAPE), *_read_slide(slide)]
-    except (PythonPptxError, XMLSyntaxError, BadZipFile, KeyError, ValueError, AttributeError, OSError) as error:
+        return Presentation(package)
+    except (PythonPptxError, XMLSyntaxError, BadZipFile, OSError, *WRONG_CONTENT) as error:
         raise UnreadableError(f"a slide is damaged: {type(error).__name__}") from None
-    return blocks
 
 
-def _read_slide(slide: Any) -> Iterator[Block]:
+def _remove_damaged_parts(archive: Archive) -> BytesIO:
+    """Return a package without the parts that cannot be read and the relations to missing parts."""
+    from lxml import etree
+
+    is_markup = {name: name.endswith((".xml", ".rels")) for name in archive.names}
+    for name, is_xml in is_markup.items():
+        if name == _MAIN:
+            archive.parse(name)
+        (archive.parse_optional if is_xml else archive.read_optional)(name)
+    damaged = {name for name in is_markup if any(f"its part {name} " in one for one in archive.problems)}
+    package = BytesIO()
+    with ZipFile(package, "w") as mended:
+        for name in archive.names:
+            data = archive.read_optional(name)
+            folder, is_relations, part = name.rpartition("_rels/")
+            if is_relations and name not in damaged:
+                root = archive.parse(name)
+                known = read_relations(archive, f"{folder}{part.removesuffix('.rels')}")
+                for one in list(root):
+                    place = known.get(one.get("Id"), "")
+                    if one.get("TargetMode") != "External" and (place not in archive or place in damaged):
+                        root.remove(one)
+                data = etree.tostring(root)
+            if name not in damaged:
+                mended.writestr(name, data)
+    return package
+
+
+def _read_slide(slide: Any, archive: Archive) -> Iterator[Block]:
+    from pptx.exc import PythonPptxError
+
+    part = slide.part.partname.lstrip("/")
+    read_relations(archive, part)  # python-pptx ignores relations to missing parts
     title = slide.shapes.title
     title_text = clean_words(title.text_frame.text.replace("\v", "\n")) if title is not None else ""
     if title_text:
         yield TextBlock(title_text, level=0)
-    title_id = title.shape_id if title is not None else None
-    shapes = sorted(_iter_shapes(slide.shapes), key=lambda shape: (shape.top or 0, shape.left or 0))
-    for shape in shapes:
-        if shape.shape_id != title_id:
-            yield from _read_shape(shape)
-    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    if frame is not None and (text := clean_text(frame.text.replace("\v", "\n"))):
-        yield TextBlock(f"Notes: {text}")
+    shapes = [one for one in _iter_shapes(slide.shapes) if title is None or one._element is not title._element]
+    for shape in sorted(shapes, key=lambda shape: (_read_length(shape, "top"), _read_length(shape, "left"))):
+        with archive.leave_out(part, PythonPptxError):
+            yield from list(_read_shape(shape))
+    with archive.leave_out(part, PythonPptxError):
+        frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+        if frame is not None and (text := clean_text(frame.text.replace("\v", "\n"))):
+            yield TextBlock(f"Notes: {text}")
+
+
+def _read_length(shape: Any, name: str) -> float:
+    """Return a place or a length of a shape in points, which its layout may state; 0 if none is stated."""
+    try:
+        return read_points(str(getattr(shape, name) or 0))
+    except WRONG_CONTENT:
+        return 0.0
 
 
 def _iter_shapes(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -82,7 +143,7 @@ def _read_shape(shape: Any) -> Iterator[Block]:
     elif relation := getattr(shape._element, "blip_rId", None):
         stored = shape.part.rels.get(relation)
         if stored is not None and not stored.is_external:
-            size = (shape.width or 0) * POINTS, (shape.height or 0) * POINTS
+            size = (_read_length(shape, name) for name in ("width", "height"))
             yield from read_picture(stored.target_part.blob, *size)
     elif shape.has_text_frame:
         paragraphs = shape.text_frame.paragraphs

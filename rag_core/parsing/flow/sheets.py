@@ -63,9 +63,9 @@ def lay_out_sheet(name: str, rows: Iterable[tuple[int, Sequence[SheetCell]]]) ->
     return [_build_table(part) if isinstance(part, list) else part for part in parts]
 
 
-def add_cells(total: int, rows: Iterable[tuple[int, Sequence[SheetCell]]]) -> int:
-    """Return ``total`` and the number of cells of a sheet; raise `UnpackedSizeError` above ``MAX_CELLS``."""
-    total += sum(len(cells) for _, cells in rows)
+def add_cells(total: int, more: int) -> int:
+    """Return the number of cells of a workbook that were read; raise `UnpackedSizeError` above ``MAX_CELLS``."""
+    total += more
     if total > MAX_CELLS:
         raise UnpackedSizeError(f"has more than {MAX_CELLS:,} cells, which are not read")
     return total

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rag_core.parsing.characters import SUPERSCRIPTS
-from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name, read_integer
 from rag_core.parsing.flow.content import (
     STRUCK_SIGN,
     Block,
     Cell,
+    Content,
     PageStart,
     PictureBlock,
     TableBlock,
@@ -19,8 +22,8 @@ from rag_core.parsing.flow.content import (
     clean_text,
     read_cell,
 )
-from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.office import open_package, read_points, read_relations
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -31,27 +34,29 @@ _WRAPPERS = frozenset(
     "body sdt sdtContent ins moveTo customXml smartTag txbxContent footnote endnote comment hdr ftr".split()
 )
 _SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": "", "ptab": " "}
-_LONGEST_BOLD = 110
+_LONGEST_BOLD, _LEVELS = 110, tuple("012345678")
 # A cell with more paragraphs arranges a part of the page.
 _MOST_PARAGRAPHS = 6
+# Most columns that a cell covers; Word allows 63 in a table.
+_MOST_COLUMNS = 100
 
 
-def read_word(path: Path, password: str | None, max_unpacked: int | None) -> list[Block]:
+def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Content:
     """Return the content of a document with the pages on which Word showed it last, if the file says so."""
     archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
     reader = _Reader(archive)
     body = archive.parse(_MAIN)
     reader.has_pages = next(body.iter(f"{_W}lastRenderedPageBreak"), None) is not None
     blocks = list(reader.read(body))
-    for kind, place in (("header", 0), ("footer", len(blocks))):
+    for kind, root, place in (("header", "hdr", 0), ("footer", "ftr", len(blocks))):
         names = sorted(name for name in archive.names if name.startswith(f"word/{kind}") and name.endswith(".xml"))
-        texts = [one for name in names for one in reader.read(archive.parse(name))]
+        texts = [one for name in names for one in reader.read(archive.parse_optional(name, root))]
         # A page number is no text.
         lines = dict.fromkeys(
             one.text for one in texts if isinstance(one, TextBlock) and any(map(str.isalpha, one.text))
         )
         blocks[place:place] = [TextBlock(line) for line in lines]
-    return [*blocks, *reader.read_notes()]
+    return Content([*blocks, *reader.read_notes()], problems=archive.problems)
 
 
 class _Reader:
@@ -65,6 +70,7 @@ class _Reader:
         self._page = 1
         self._boxes: list[Any] = []
         self._relations = read_relations(archive, _MAIN)
+        self._pictures = Pictures(cache(archive.read_optional))
 
     def read(self, element: Any) -> Iterator[Block]:
         """Yield the content of an element in order."""
@@ -79,18 +85,17 @@ class _Reader:
 
     def read_notes(self) -> Iterator[Block]:
         """Yield footnotes, endnotes and comments."""
-        for kind, tag in (("footnotes", "footnote"), ("endnotes", "endnote")):
-            for note in self._iter_part(f"word/{kind}.xml", tag):
+        for tag in ("footnote", "endnote"):
+            for note in self._iter_notes(tag):
                 if note.get(f"{_W}type") is None and (text := self._read_all(note)):
                     yield TextBlock(f"{note.get(f'{_W}id', '').translate(SUPERSCRIPTS)} {text}", is_compact=True)
-        for comment in self._iter_part("word/comments.xml", "comment"):
+        for comment in self._iter_notes("comment"):
             author = clean_text(comment.get(f"{_W}author", ""))
             if text := self._read_all(comment):
                 yield TextBlock(f"Note by {author}: {text}" if author else f"Note: {text}")
 
-    def _iter_part(self, name: str, tag: str) -> Iterator[Any]:
-        if name in self._archive:
-            yield from self._archive.parse(name).iter(f"{_W}{tag}")
+    def _iter_notes(self, tag: str) -> Iterator[Any]:
+        yield from self._archive.parse_optional(f"word/{tag}s.xml", f"{tag}s").iter(f"{_W}{tag}")
 
     def _read_all(self, element: Any) -> str:
         texts = (clean_text(self._read_text(one)) for one in element.iter(f"{_W}p"))
@@ -129,7 +134,7 @@ class _Reader:
         if name == "title":
             return 0
         level = child_value(properties, "outlineLvl") or self._styles.find_value(style, "pPr", "outlineLvl")
-        if level is None or not level.isdecimal() or int(level) > 8:
+        if level not in _LEVELS:
             return None
         return int(level) + self._has_title
 
@@ -180,7 +185,7 @@ class _Reader:
             elif name in ("footnoteReference", "endnoteReference"):
                 parts.append(child.get(f"{_W}id", "").translate(SUPERSCRIPTS))
             elif name == "sym" and (code := child.get(f"{_W}char", "")):
-                parts.append(chr(int(code, 16)) if len(code) <= 4 else "")
+                parts.append(chr(int(code, 16)) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else "")
             elif name in ("drawing", "pict", "object", "AlternateContent"):
                 self._add_boxes(child)
         text = "".join(parts)
@@ -200,8 +205,8 @@ class _Reader:
             attributes = local_attributes(box)
             part = self._relations.get(attributes.get("embed", attributes.get("id", "")), "")
             size = next((local_attributes(one) for one in drawing.iter("{*}extent")), {})
-            width, height = (float(size.get(name, 0)) * POINTS for name in ("cx", "cy"))
-            self._boxes += read_stored_picture(self._archive, part, width, height)
+            width, height = (read_points(size.get(name)) for name in ("cx", "cy"))
+            self._boxes += self._pictures.read(part, width, height)
 
     # Tables
 
@@ -252,10 +257,10 @@ class _Reader:
         # The row and the place of the cell that goes on below, by column.
         open_cells: dict[int, tuple[int, int]] = {}
         for number, (row, in_row) in enumerate(zip(rows, cells, strict=True)):
-            column = int(child_value(row, "trPr", "gridBefore") or 0)
+            column = read_integer(child_value(row, "trPr", "gridBefore"), most=_MOST_COLUMNS)
             line: list[Cell] = []
             for one in in_row:
-                across = max(int(child_value(one, "tcPr", "gridSpan") or 1), 1)
+                across = read_integer(child_value(one, "tcPr", "gridSpan"), 1, 1, _MOST_COLUMNS)
                 merge = child_value(one, "tcPr", "vMerge")
                 text = self._read_all(one)
                 if merge is not None and merge != "restart" and column in open_cells:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_core.parsing.flow.archive import Archive
+from rag_core.parsing.flow.archive import Archive, read_integer
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
 _ROMAN_ONES = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _DEEPEST = 20
+# The letter of a greater number would be repeated more than 30 times.
+_MOST_LETTERED = 780
 
 
 def child_value(element: Any, *path: str) -> str | None:
@@ -37,7 +39,7 @@ class Styles:
 
     @classmethod
     def read(cls, archive: Archive) -> Styles:
-        root = archive.parse("word/styles.xml") if "word/styles.xml" in archive else ()
+        root = archive.parse_optional("word/styles.xml", "styles")
         return cls({one.get(f"{_W}styleId", ""): one for one in root if one.tag == f"{_W}style"})
 
     def name(self, style: str) -> str:
@@ -75,9 +77,7 @@ class Numbering:
         self._starts: dict[tuple[str, int], int] = {}
         self._counters: dict[str, dict[int, int]] = {}
         self._begun: set[str] = set()
-        if "word/numbering.xml" not in archive:
-            return
-        root = archive.parse("word/numbering.xml")
+        root = archive.parse_optional("word/numbering.xml", "numbering")
         abstract = {one.get(f"{_W}abstractNumId"): one for one in root.iter(f"{_W}abstractNum")}
         for one in root.iter(f"{_W}num"):
             number, name = one.get(f"{_W}numId", ""), child_value(one, "abstractNumId") or ""
@@ -87,8 +87,8 @@ class Numbering:
                     name, {_read_place(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")}
                 )
             for override in one.iter(f"{_W}lvlOverride"):
-                if (start := child_value(override, "startOverride")) and start.isdecimal():
-                    self._starts[number, _read_place(override)] = int(start)
+                if start := child_value(override, "startOverride"):
+                    self._starts[number, _read_place(override)] = read_integer(start)
 
     def next_number(self, properties: Any, style: str) -> tuple[str, int] | None:
         """Return the number or the bullet of the next paragraph and its level; ``None`` if it has none."""
@@ -101,7 +101,7 @@ class Numbering:
         levels = self._lists.get(name)
         if not levels or number is None:
             return None
-        depth = int(place) if place and place.isdecimal() else self._find_depth(levels, style)
+        depth = read_integer(place) if place else self._find_depth(levels, style)
         level = levels.get(depth)
         if level is None or level.kind == "none":
             return None
@@ -131,23 +131,21 @@ class Numbering:
 
 
 def _read_place(element: Any) -> int:
-    place = element.get(f"{_W}ilvl", "0")
-    return int(place) if place.isdecimal() else 0
+    return read_integer(element.get(f"{_W}ilvl"))
 
 
 def _read_level(element: Any) -> _Level:
-    start = child_value(element, "start") or "1"
     return _Level(
         child_value(element, "numFmt") or "decimal",
         child_value(element, "lvlText") or "",
-        int(start) if start.isdecimal() else 1,
+        read_integer(child_value(element, "start"), 1),
         child_value(element, "pStyle") or "",
     )
 
 
 def write_count(count: int, kind: str) -> str:
     """Return a number in a format that Word names."""
-    if kind in ("upperLetter", "lowerLetter") and count > 0:
+    if kind in ("upperLetter", "lowerLetter") and 0 < count <= _MOST_LETTERED:
         letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
         return letters.upper() if kind == "upperLetter" else letters
     if kind in ("upperRoman", "lowerRoman") and 0 < count < 4000:

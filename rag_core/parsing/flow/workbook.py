@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rag_core.parsing.flow.archive import Archive, local_attributes, local_name
-from rag_core.parsing.flow.content import Block, PageStart
+from rag_core.parsing.flow.archive import Archive, local_attributes, local_name, read_integer
+from rag_core.parsing.flow.content import LANDSCAPE, Block, Content, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
-from rag_core.parsing.flow.office import POINTS, open_package, read_relations
-from rag_core.parsing.flow.pictures import read_stored_picture
+from rag_core.parsing.flow.office import open_package, read_points, read_relations
+from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
-from rag_core.parsing.formats.base import UnreadableError
+from rag_core.parsing.formats.base import WRONG_CONTENT, UnreadableError
 from rag_core.types.cells import CellRange, read_column
 
-_MAIN = "xl/workbook.xml"
+_MAIN, _STRINGS, _STYLES = "xl/workbook.xml", "xl/sharedStrings.xml", "xl/styles.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
-_LONGEST_FORMULA = 200
+_LONGEST_FORMULA, _LONGEST_FORMAT = 200, 255
+_MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
+_MOST_CELLS = ("col", _MOST_COLUMNS), ("row", _MOST_ROWS)
 
 
 class _Styles(NamedTuple):
@@ -38,44 +41,55 @@ class _Styles(NamedTuple):
             return value
 
 
-def read_workbook(path: Path, password: str | None, max_unpacked: int | None) -> list[Block]:
+def read_workbook(path: Path, password: str | None, max_unpacked: int | None) -> Content:
     """Return the visible sheets of a workbook; see `FlowFormat.read`."""
     archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
     root, relations = archive.parse(_MAIN), read_relations(archive, _MAIN)
+    if not relations and archive.problems:
+        raise UnreadableError(archive.problems[0])
     date_system = next((one.get("date1904") for one in root if local_name(one) == "workbookPr"), None)
-    strings = _read_strings(archive, next((one for one in relations.values() if one.endswith("haredStrings.xml")), ""))
-    codes = _read_codes(archive, next((one for one in relations.values() if one.endswith("styles.xml")), ""))
+    parts = relations.values()
+    strings = _read_strings(archive, next((one for one in parts if one.endswith("haredStrings.xml")), _STRINGS))
+    codes = _read_codes(archive, next((one for one in parts if one.endswith("styles.xml")), _STYLES))
     styles = _Styles(codes, date_system in ("1", "true"))
+    pictures = Pictures(cache(archive.read_optional))
     blocks: list[Block] = []
     total = 0
     for sheet in root.iter("{*}sheet"):
         attributes = local_attributes(sheet)
         part = relations.get(attributes.get("id", ""), "")
-        if attributes.get("state", "visible") != "visible" or "/worksheets/" not in f"/{part}":
+        name = attributes.get("name", "")
+        if attributes.get("state", "visible") != "visible" or (part and "/worksheets/" not in f"/{part}"):
             continue  # hidden sheets and charts
-        rows = list(_iter_rows(archive.read(part), part, strings, styles))
-        total = add_cells(total, rows)
+        try:
+            if not part:
+                raise UnreadableError("its part is missing")
+            rows = list(_iter_rows(archive, part, strings, styles))
+        except UnreadableError as error:
+            blocks.append(PageStart(name, LANDSCAPE, problem=str(error)))
+            continue
+        total = add_cells(total, sum(len(cells) for _, cells in rows))
         if rows:
-            blocks += lay_out_sheet(attributes.get("name", ""), rows)
-        blocks += _read_pictures(archive, part, attributes.get("name", ""))
-    return blocks
+            blocks += lay_out_sheet(name, rows)
+        blocks += _read_pictures(archive, part, name, pictures)
+    return Content(blocks, problems=archive.problems)
 
 
-def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
+def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -> Iterator[Block]:
     """Yield the pictures of a sheet, each on a page that is called by the cells that it covers."""
-    drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one and one in archive]
+    drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one]
     for drawing in (one for one in drawings if one.endswith(".xml")):
         relations = read_relations(archive, drawing)
-        for anchor in archive.parse(drawing):
+        for anchor in archive.parse_optional(drawing, "wsDr"):
             corners = [
-                [int(one.text or 0) for one in corner.iter("{*}col", "{*}row")]
+                tuple(read_integer(corner.findtext(f"{{*}}{one}"), most=most - 1) for one, most in _MOST_CELLS)
                 for corner in anchor.iter("{*}from", "{*}to")
             ]
             size = next((one for one in anchor.iter("{*}ext") if one.get("cx")), None)
-            width, height = (float(size.get(one, 0)) * POINTS if size is not None else 0.0 for one in ("cx", "cy"))
+            width, height = (read_points(size.get(one)) if size is not None else 0.0 for one in ("cx", "cy"))
             for blip in anchor.iter("{*}blip"):
                 picture = relations.get(local_attributes(blip).get("embed", ""), "")
-                for block in read_stored_picture(archive, picture, width, height):
+                for block in pictures.read(picture, width, height):
                     left, top = corners[0] if corners else (0, 0)
                     right, bottom = corners[-1] if corners else (0, 0)
                     yield PageStart(str(CellRange(name, left, top + 1, right, bottom + 1)))
@@ -83,7 +97,7 @@ def _read_pictures(archive: Archive, part: str, name: str) -> Iterator[Block]:
 
 
 def _read_strings(archive: Archive, part: str) -> list[str]:
-    if part not in archive:
+    if part not in archive and part == _STRINGS:  # a workbook without texts
         return []
     return [_read_text(one) for one in archive.parse(part) if local_name(one) == "si"]
 
@@ -98,19 +112,23 @@ def _read_text(element: Any) -> str:
 
 
 def _read_codes(archive: Archive, part: str) -> list[str]:
-    if part not in archive:
-        return []
-    root = archive.parse(part)
-    own = {int(one.get("numFmtId", 0)): one.get("formatCode", "General") for one in root.iter("{*}numFmt")}
+    root = archive.parse_optional(part, "styleSheet")
+    own = {
+        read_integer(one.get("numFmtId")): one.get("formatCode", "General")[:_LONGEST_FORMAT]
+        for one in root.iter("{*}numFmt")
+    }
     formats = root.find("{*}cellXfs")
     known = {**BUILT_IN, **own}
-    return [known.get(int(one.get("numFmtId", 0)), "General") for one in (formats if formats is not None else ())]
+    return [known.get(read_integer(one.get("numFmtId")), "General") for one in (formats if formats is not None else ())]
 
 
-def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> Iterator[tuple[int, list[SheetCell]]]:
+def _iter_rows(
+    archive: Archive, part: str, strings: list[str], styles: _Styles
+) -> Iterator[tuple[int, list[SheetCell]]]:
     """Yield the number and the cells of each row that is not hidden and not empty."""
     from lxml import etree
 
+    data = archive.read(part)
     merged = _read_merged(data)
     hidden: set[int] = set()
     number = 0
@@ -121,28 +139,34 @@ def _iter_rows(data: bytes, part: str, strings: list[str], styles: _Styles) -> I
         for _, element in events:
             if local_name(element) == "col":
                 if element.get("hidden") in ("1", "true"):
-                    hidden.update(range(int(element.get("min", 1)) - 1, min(int(element.get("max", 1)), 16_384)))
+                    first, last = (read_integer(element.get(one), 1, 1, _MOST_COLUMNS) for one in ("min", "max"))
+                    hidden.update(range(first - 1, last))
                 continue
-            number = int(element.get("r", number + 1))
+            number = read_integer(element.get("r"), number + 1, 1, _MOST_ROWS)
             if element.get("hidden") not in ("1", "true"):
-                cells = list(_iter_cells(element, number, strings, styles, merged))
+                cells = list(_iter_cells(archive, element, number, strings, styles, merged))
                 cells = [cell for cell in cells if cell.text and cell.column not in hidden]
                 if cells:
                     yield number, cells
             element.clear()
             while element.getprevious() is not None:
                 del element.getparent()[0]
-    except (etree.XMLSyntaxError, ValueError) as error:
+    except (etree.XMLSyntaxError, *WRONG_CONTENT) as error:
         raise UnreadableError(f"its part {part} is damaged: {error}") from None
 
 
 def _iter_cells(
-    row: Any, number: int, strings: list[str], styles: _Styles, merged: dict[tuple[int, int], tuple[int, int]]
+    archive: Archive,
+    row: Any,
+    number: int,
+    strings: list[str],
+    styles: _Styles,
+    merged: dict[tuple[int, int], tuple[int, int]],
 ) -> Iterator[SheetCell]:
     column = -1
     for one in row:
-        reference = one.get("r")
-        column = read_column(reference) if reference else column + 1
+        stated = read_column(one.get("r", ""))
+        column = stated if 0 <= stated < _MOST_COLUMNS else column + 1
         kind = one.get("t", "n")
         value = formula = ""
         for child in one:
@@ -154,12 +178,15 @@ def _iter_cells(
             elif name == "f":
                 formula = child.text or ""
         is_figure = None
-        if kind == "s":
-            value = strings[int(value)] if value.isdecimal() and int(value) < len(strings) else ""
+        if kind == "s" and value.isdecimal() and int(value) < len(strings):
+            value = strings[int(value)]
+        elif kind == "s" and value:
+            archive.add_problem(f"a text of a cell is missing in {_STRINGS}")
+            value = ""
         elif kind == "b":
             value = _BOOLEANS.get(value, value)
         elif kind == "n" and value:
-            value, is_figure = styles.write(value, int(one.get("s", 0))), True
+            value, is_figure = styles.write(value, read_integer(one.get("s"))), True
         if not value and formula:
             value = f"={formula[:_LONGEST_FORMULA]}"  # the program that wrote the file did not compute it
         across, down = merged.get((number, column), (1, 1)) if merged else (1, 1)
@@ -172,7 +199,7 @@ def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     if b"mergeCell" not in data:
         return merged
-    for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"', data):
+    for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"', data):
         first, top, last, bottom = (one.decode() for one in match.groups())
         across = read_column(last) - read_column(first) + 1
         merged[int(top), read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)

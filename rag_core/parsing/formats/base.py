@@ -22,6 +22,10 @@ class UnreadableError(Exception):
     """The file or one of its pages is damaged; the message says in a few words what is wrong."""
 
 
+# What a reader raises if a file has other values or parts than the format prescribes, which libraries do not check.
+WRONG_CONTENT = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+
+
 class UnpackedSizeError(Exception):
     """The file or a part of it is larger than allowed after decompression.
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import unquote
 
 from rag_core.parsing.flow.content import Block, Content, PageStart
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
-
-if TYPE_CHECKING:
-    from rag_core.parsing.flow.archive import Archive
 
 _TYPE = "application/epub+zip"
 _HEAD = 200
@@ -45,17 +43,15 @@ class EpubFormat(FlowFormat):
             locked = {one.get("URI", "") for one in archive.parse(_ENCRYPTION).iter("{*}CipherReference")}
             if locked.intersection(names):
                 raise UnreadableError("it is protected against copying")
+        read_part = cache(archive.read_optional)  # one copy of a picture that several chapters show
         blocks: list[Block] = []
         for name in names:
-            if name in archive and (chapter := read_html(archive.read(name), partial(_load, archive, name))):
-                blocks += [PageStart(), *chapter]
-        return Content(blocks)
+            with archive.leave_out(name):
+                if chapter := read_html(archive.read(name), partial(_load, read_part, name)):
+                    blocks += [PageStart(), *chapter]
+        return Content(blocks, problems=archive.problems)
 
 
-def _load(archive: Archive, chapter: str, address: str) -> bytes:
+def _load(read_part: Callable[[str], bytes], chapter: str, address: str) -> bytes:
     """Return a picture of the book that a chapter shows; empty if it is outside the book."""
-    part = normpath(join(dirname(chapter), unquote(address)))
-    try:
-        return archive.read(part)
-    except UnreadableError:  # the text around it can still be read
-        return b""
+    return read_part(normpath(join(dirname(chapter), unquote(address))))

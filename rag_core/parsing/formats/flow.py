@@ -6,7 +6,7 @@ from abc import abstractmethod
 from pathlib import Path
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.formats.base import FileFormat, OpenFile, UnreadableError
+from rag_core.parsing.formats.base import WRONG_CONTENT, FileFormat, OpenFile, UnreadableError
 from rag_core.types.formats import FormatDescription
 
 # Increase this number with every change of the layout that alters the text or the tables of any page.
@@ -25,14 +25,15 @@ class FlowFormat(FileFormat):
 
         try:
             return FlowFile(self.read(path, password, max_unpacked))
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            # Files may have any value where the format prescribes numbers and parts, and libraries do not check all.
+        except WRONG_CONTENT as error:
             raise UnreadableError(f"a part of it is not as the format prescribes: {type(error).__name__}") from error
 
 
-def describe(name: str, noun: str, suffixes: tuple[str, ...], media_type: str) -> FormatDescription:
+def describe(
+    name: str, noun: str, suffixes: tuple[str, ...], media_type: str, *, is_office: bool = False
+) -> FormatDescription:
     """Return the description of a format whose files are laid out."""
-    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True)
+    return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True, is_office=is_office)
 
 
 def name_version(reader: str, revision: int) -> str:

@@ -16,8 +16,8 @@ _HEAD = 200
 class OpenDocumentFormat(FlowFormat):
     """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
 
-    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text")
-    parser_version = name_version("opendocument", 2)
+    description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text", is_office=True)
+    parser_version = name_version("opendocument", 3)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD)
@@ -27,4 +27,4 @@ class OpenDocumentFormat(FlowFormat):
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.opendocument import read_opendocument
 
-        return Content(read_opendocument(path, max_unpacked))
+        return read_opendocument(path, max_unpacked)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from rag_core.parsing.flow.content import Block
+from rag_core.parsing.flow.content import Content
 from rag_core.parsing.formats.flow import describe, name_version
 from rag_core.parsing.formats.office import OfficeFormat
 
@@ -18,11 +17,12 @@ class PowerPointFormat(OfficeFormat):
         "presentation",
         (".pptx", ".pptm"),
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        is_office=True,
     )
-    parser_version = name_version("pptx", 2)
+    parser_version = name_version("pptx", 3)
     main_part = "ppt/presentation.xml"
 
-    def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.presentation import read_presentation
 
         return read_presentation(path, password, max_unpacked)

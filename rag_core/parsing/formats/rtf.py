@@ -14,7 +14,7 @@ _BEGINNING = b"{\\rtf"
 class RtfFormat(FlowFormat):
     """Rich text; embedded objects are left out."""
 
-    description = describe("RTF", "rich text file", (".rtf",), "application/rtf")
+    description = describe("RTF", "rich text file", (".rtf",), "application/rtf", is_office=True)
     parser_version = name_version("rtf", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:

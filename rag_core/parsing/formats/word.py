@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from rag_core.parsing.flow.content import Block
+from rag_core.parsing.flow.content import Content
 from rag_core.parsing.formats.flow import describe, name_version
 from rag_core.parsing.formats.office import OfficeFormat
 
@@ -18,11 +17,12 @@ class WordFormat(OfficeFormat):
         "Word document",
         (".docx", ".docm"),
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        is_office=True,
     )
     parser_version = name_version("docx", 2)
     main_part = "word/document.xml"
 
-    def read_blocks(self, path: Path, password: str | None, max_unpacked: int | None) -> Sequence[Block]:
+    def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from rag_core.parsing.flow.word import read_word
 
         return read_word(path, password, max_unpacked)

@@ -5,6 +5,7 @@ PDF producers write such a row of figures as one line, but each figure is read t
 
 from __future__ import annotations
 
+import re
 from statistics import median
 
 from rag_core.parsing.layout.columns import split_run
@@ -16,6 +17,8 @@ _LARGE, _LARGER = 1.5, 1.35
 # Least gap between figures, largest distance of a label from its figure, and of a line of a label from the one above,
 # as multiples of the height of the upper one.
 _GAP, _BELOW, _NEXT = 1.3, 1.5, 1.0
+# A head of columns consists of years, as in "2024 2023" or "FY24 FY23".
+_YEAR = re.compile(r"(?:(?:19|20)\d\d(?:[-/\u2013]\d\d)?|[FC]Y ?(?:20)?\d\d)[AE]?")
 
 
 def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
@@ -26,7 +29,8 @@ def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
         figures = _split_cells(row)
         others = [run for run in runs if run is not row]
         labels = [_find_label(figure, figures, others) for figure in figures]
-        if any(char.isdigit() for char in row.text) and all(labels):
+        is_head = all(_YEAR.fullmatch(figure.text) for figure in figures)
+        if any(char.isdigit() for char in row.text) and all(labels) and not is_head:
             cards.append(
                 [Line([run]) for figure, label in zip(figures, labels, strict=True) for run in (figure, *label)]
             )
@@ -36,12 +40,25 @@ def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
 
 
 def insert_cards(lines: list[Line], cards: list[list[Line]]) -> list[Line]:
-    """Insert each row of figures after the last line that is above it."""
+    """Insert each row of figures beside the nearest line above or below it in its column."""
     for card in cards:
-        top = min(line.box[1] for line in card)
-        place = max((number for number, line in enumerate(lines, 1) if line.box[3] <= top), default=0)
+        place = _find_place(lines, card)
         lines = [*lines[:place], *card, *lines[place:]]
     return lines
+
+
+def _find_place(lines: list[Line], card: list[Line]) -> int:
+    left, right = min(line.box[0] for line in card), max(line.box[2] for line in card)
+    top, bottom = min(line.box[1] for line in card), max(line.box[3] for line in card)
+    within = [number for number, line in enumerate(lines) if line.box[0] < right and line.box[2] > left]
+    above = {number: top - lines[number].box[3] for number in within if lines[number].box[3] <= top}
+    below = {number: lines[number].box[1] - bottom for number in within if lines[number].box[1] >= bottom}
+    if not above and not below:
+        return max((number for number, line in enumerate(lines, 1) if line.box[3] <= top), default=0)
+    # Lines beside each other are equally near.
+    nearest = min([*above.values(), *below.values()]) + card[0].size
+    after = [number + 1 for number, gap in above.items() if gap <= nearest]
+    return max(after) if after else min(number for number, gap in below.items() if gap <= nearest)
 
 
 def _split_cells(row: Run) -> list[Run]:

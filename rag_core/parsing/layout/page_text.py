@@ -25,10 +25,11 @@ _FIRST_PART = re.compile(rf"((?>{HYPHENATED_WORD}))(?!(?<!\w\w\w)\d)")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.:)]\s")
 # Words after a hyphen that stands for the rest of a word, as in "pre- and post-war".
 _AND_OR = re.compile(r"(?:and|bis|bzw|oder|or|und)\b")
-# A line end after a dash of a range, or after a slash of an address whose next part is no plain word.
-_RANGE_END, _RANGE_START = re.compile(r"\d[\u2013\u2014]$"), re.compile(r"\d")
+# A line end after a dash of a range in a sentence, or after a slash of an address whose next part is no plain word,
+# number or date, and neither begins another address nor is one of a mailbox.
+_RANGE_END, _RANGE_START = re.compile(r"\s\S*\d[\u2013\u2014]$"), re.compile(r"\d+(?![\d\u2013\u2014])")
 _ADDRESS_END = re.compile(r"(?:https?://|www\.)\S*/$")
-_ADDRESS_START = re.compile(r"\w+[-./_=?&\d]\w")
+_ADDRESS_START = re.compile(r"(?!https?:|www\.|[\d.,:/-]+(?:\s|$)|\S*@)\w+[-./_=?&\d]\w")
 _UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
 _UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
@@ -134,18 +135,23 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
         return separator
     if is_paragraph:
         return PARAGRAPH
-    full = upper.box[2] > right - 2 * upper.size
-    if full and not upper.tabular and _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
-        return ""
-    if not upper.tabular and _divides_range_or_address(upper.text, lower.text):
-        return ""
-    return LINE
+    is_full = upper.box[2] > right - 2 * upper.size
+    return "" if is_full and not upper.tabular and _continues_without_blank(upper, lower) else LINE
 
 
-def _divides_range_or_address(upper: str, lower: str) -> bool:
-    if _RANGE_END.search(upper) and _RANGE_START.match(lower):
+def _continues_without_blank(upper: Line, lower: Line) -> bool:
+    """Return whether a full line ends in a script without spaces, or inside a range or an address."""
+    if _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
         return True
-    return bool(_ADDRESS_END.search(upper) and _ADDRESS_START.match(lower))
+    if _is_row(upper, lower):
+        return False
+    ends = ((_RANGE_END, _RANGE_START), (_ADDRESS_END, _ADDRESS_START))
+    return any(end.search(upper.text) and start.match(lower.text) for end, start in ends)
+
+
+def _is_row(*lines: Line) -> bool:
+    """Return whether one of the lines has several cells."""
+    return any(sum(run.cells for run in line.runs) > 1 for line in lines)
 
 
 def _word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:
@@ -163,7 +169,7 @@ def _word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: boo
     # Otherwise, the hyphen is part of a code, a number or a name, or it is a dash at the end of a short line.
     first = lower.runs[0].line_boxes[0]
     fits = lower.text[:1].isupper() and upper.box[2] + float(first[2] - first[0]) < right
-    is_row = not literal and any(sum(run.cells for run in line.runs) > 1 for line in (upper, lower))
+    is_row = not literal and _is_row(upper, lower)
     if goes_on and not (upper.tabular or is_row or is_paragraph or fits or _LIST_NUMBER.match(lower.text)):
         return hyphen
     return None if literal else hyphen + LINE

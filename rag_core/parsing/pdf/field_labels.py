@@ -57,9 +57,12 @@ def find_field_pairs(reader: PdfPage, characters: Characters) -> list[FieldPair]
 
 
 def append_missing_pairs(text: str, boxes: WordBoxes, pairs: list[FieldPair]) -> tuple[str, WordBoxes]:
-    """Add a line for each pair that no line of the text consists of, and a box for its value."""
-    lines = {" ".join(line.split()) for line in text.split("\n")}
-    missing = [pair for pair in pairs if pair.line not in lines]
+    """Add a line for each pair that no line of the text consists of, and a box for its value.
+
+    Blanks do not count, because the text does not contain those between the letters of a value.
+    """
+    lines = {"".join(line.split()) for line in text.split("\n")}
+    missing = [pair for pair in pairs if "".join(pair.line.split()) not in lines]
     starts, ends = [], []
     for pair in missing:
         text = f"{text}\n\n{pair.line}"

@@ -12,6 +12,7 @@ from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
 from rag_core.parsing.pdf.document import PdfiumDocument, iter_outline, read_labels
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
 from rag_core.parsing.pdf.page_parser import parse_page
+from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types.documents import ParsedPage
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class PdfFile(OpenFile):
                 return parse_page(page, page_index, self._fonts, ocr)
         with closing(PdfiumDocument(self._path, None, content)) as corrected, corrected.open_page(page_index) as page:
             return parse_page(page, page_index, self._fonts, ocr)
+
+    def read_characters(self, page_index: int) -> Characters:
+        """Return every character of the text layer of a page, in the order of its content stream."""
+        with self._document.open_page(page_index) as page:
+            return page.characters(lambda unmapped: [0] * len(unmapped))
 
     def draw_page(self, page_index: int, scale: float) -> Image:
         with self._document.open_page(page_index) as page:

@@ -28,7 +28,8 @@ _EVEN = 0.25
 _WIDEST_BOX, _HIGHEST_BOX, _RULE, _BOXED_SHARE = 1.7, 2.5, 0.3, 0.6
 # A character that begins further left than the end of the character before it, by this share of its width, is in
 # another cell; less may be kerning.
-_OVERLAP = 0.05
+# It overlaps by more than this multiple of what the characters beside do.
+_OVERLAP, _TIGHTER = 0.05, 2.0
 
 
 def join_spaced_letters(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
@@ -132,7 +133,11 @@ def part_overlapping_cells(reader: PdfPage, characters: Characters, numbers: Int
     letters = figures | ((codes | 0x20 >= 0x61) & (codes | 0x20 <= 0x7A))
     widths = (boxes[1:, 2] - boxes[1:, 0]) * -_OVERLAP
     shifts = boxes[1:, 0] - boxes[:-1, 2]
-    near = (shifts < widths) & (boxes[1:, 0] > boxes[:-1, 0]) & figures[1:] & letters[:-1]
+    forward = boxes[1:, 0] > boxes[:-1, 0]
+    near = (shifts < widths) & forward & figures[1:] & letters[:-1]
+    # Where the characters beside overlap too, the text is set tightly.
+    inside = np.pad(np.where(forward, shifts, 0.0), 1)
+    near &= shifts < _TIGHTER * np.minimum(inside[:-2], inside[2:])
     # Of all pairs of figures, only two ones are often kerned.
     near &= ~((codes[1:] == 0x31) & (codes[:-1] == 0x31)) & (np.abs(boxes[1:, 3] - boxes[:-1, 3]) < 1e-4)
     places = [

@@ -116,6 +116,11 @@ class Service:
     def do_page(self, request: dict[str, Any]) -> dict[str, Any]:
         return messages.pack_page(self._file.read_page(request["index"], self._ocr))
 
+    def do_characters(self, request: dict[str, Any]) -> dict[str, Any]:
+        found = self._file.read_characters(request["index"])
+        codes, boxes = messages.pack_array(found.codes), messages.pack_array(found.boxes)
+        return {"codes": codes, "boxes": boxes, "page_count": self._file.page_count}
+
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         image = self._file.draw_page(request["index"], request["scale"])
         png, count = draw_highlights(image, messages.unpack_array(request["rects"]))

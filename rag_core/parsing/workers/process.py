@@ -24,6 +24,11 @@ WORKER_MODULE = "rag_core.parsing.workers.child"
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
+def inherit_environment() -> dict[str, str]:
+    """Return the environment variables that processes that open files inherit; see `_INHERITED`."""
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
+
+
 class WorkerDiedError(Exception):
     """The process ended without an answer; the message says how it ended."""
 
@@ -41,9 +46,8 @@ class WorkerProcess:
 
     def __init__(self, memory_mb: int) -> None:
         self.memory_mb = memory_mb
-        environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
-        environment |= {
+        environment = inherit_environment() | {
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
             "PYTHONIOENCODING": "utf-8",
             "OMP_NUM_THREADS": str(count_available_cores()),

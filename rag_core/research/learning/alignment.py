@@ -1,4 +1,4 @@
-"""The tokens of chunks that late interaction matches with the tokens of a question."""
+"""The gradient of late interaction with respect to the token vectors of a question."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rag_core.types.chunks import ChunkVectors
 def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> FloatArray:
     """Return the gradient of a chunk's score with respect to the token vectors of the question, shape (m, dimension).
 
-    The score is the one of `score_chunks`. For fixed matches, it is linear in the vectors of the question, so it is the
-    sum of the inner products of the rows of ``question`` and of the result.
+    The score is that of `score_chunks`. For fixed matches, the score is linear in the vectors of the question, so it
+    equals the sum of the inner products of the rows of ``question`` and of the gradient.
 
     Parameters
     ----------
@@ -31,14 +31,17 @@ def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray)
     runs = [similarities[:, first:last] for first, last in pairwise(sorted(set(starts)))]
     best = max(range(len(runs)), key=lambda run: float(weights @ runs[run].max(axis=1)))
     start = sorted(set(starts))[best]
-    whole = _gather(vectors, similarities.argmax(axis=1), weights)
-    sentence = _gather(vectors, start + runs[best].argmax(axis=1), weights)
+    whole = _compute_gradient(vectors, similarities.argmax(axis=1), weights)
+    sentence = _compute_gradient(vectors, start + runs[best].argmax(axis=1), weights)
     targets: FloatArray = ((whole + SENTENCE_WEIGHT * sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
     return targets
 
 
-def _gather(vectors: FloatArray, matches: Int64Array, weights: FloatArray) -> FloatArray:
-    """Return the gradient of the weighted sum of similarities, if token ``i`` matches the token ``matches[i]``."""
+def _compute_gradient(vectors: FloatArray, matches: Int64Array, weights: FloatArray) -> FloatArray:
+    """Return the gradient of the weighted sum of similarities for fixed matches.
+
+    Token ``i`` of the question matches token ``matches[i]`` of the chunk.
+    """
     total = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
     gathered = weights[:, np.newaxis] * vectors[matches]
     for distance, factor in enumerate(NEIGHBOUR_WEIGHTS, 1):

@@ -1,4 +1,4 @@
-"""Where passages contain the expected answers of a question, and how probable the reader finds them."""
+"""Find the expected answers of a question in passages, and compute how probable the reader finds them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from rag_core.text.numbers import numbers_equal, parse_numbers
 from rag_core.text.scales import find_table_scales
 
-# Characters of the text before and after an answer that the reader sees. It was trained on short texts.
+# Characters before and after an answer that the reader reads. The reader was trained on short texts.
 CONTEXT_CHARS = 150
-# Number of occurrences of an answer in a passage that are read.
+# Most occurrences of an answer in a passage that are read.
 MAX_OCCURRENCES = 3
-# Powers of ten of tables. The heading that states the scale of a table may be in another passage.
+# Scales of tables, as powers of ten, that are tried if a passage states none: the heading may be in another passage.
 _SCALES = frozenset({3, 6, 9})
 
-# A function that returns the logarithm of the probability that a span of a text answers a question; the arguments are
-# the question, the text, and the start and the end of the span.
+# A function of a question, a text, and the start and the end of a span of the text. It returns the logarithm of the
+# probability that the span answers the question.
 ScoreSpan = Callable[[str, str, int, int], float]
 
 
@@ -51,11 +51,10 @@ def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]
 
 
 def score_passage(question: str, text: str, answers: Sequence[str], score_span: ScoreSpan) -> float:
-    """Return the logarithm of p(y|x,z): the probability that a reader finds one of the answers in a passage.
+    """Return the logarithm of p(y|x,z): the probability of the most probable occurrence of an answer in a passage.
 
-    It is that of the most probable occurrence of an answer, which the reader sees with `CONTEXT_CHARS` characters on
-    each side. A passage without the answer has the logarithm minus infinity, because an extractive reader cannot find
-    the answer there.
+    The reader reads each occurrence with `CONTEXT_CHARS` characters on each side. Return minus infinity if the passage
+    contains no answer, because an extractive reader cannot find it there.
     """
     best = -math.inf
     for start, end in find_answer_spans(text, answers)[:MAX_OCCURRENCES]:

@@ -21,16 +21,16 @@ from rag_core.types.learning import HeldOutFigure
 from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import RetrievalConfig, Timer
 
-# Number of groups of documents in the cross-validation, and of groups of training documents, one of which is kept for
-# validation.
+# Number of groups of documents in the cross-validation, and number of groups of the training documents. One of the
+# latter is used for validation.
 FOLDS, VALIDATION_FOLDS = 5, 5
-# Number of passages in the rankings that are measured.
+# Number of passages in a ranking that is measured.
 DEPTH = 100
 STAGES: tuple[Literal["dense", "pipeline"], ...] = ("dense", "pipeline")
 METRICS = ("recall@1", "mrr@10")
 _FIT = FitConfig()
 
-# The pages that each stage ranks for a question, best first, by the name of the stage.
+# The ranked pages of each stage for a question, best first, by the name of the stage.
 Rankings = Mapping[str, list[PageKey]]
 
 
@@ -57,8 +57,8 @@ def split_documents(document_ids: Sequence[str], folds: int) -> list[frozenset[s
 def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity: ModelIdentity) -> QueryAdapter | None:
     """Return an adapter that is fitted without questions and passages of the held-out documents.
 
-    The other documents are divided into `VALIDATION_FOLDS` groups. One group is used for validation: the fit ends when
-    its loss no longer falls. Return ``None`` if the examples are about too few documents to divide them.
+    One of `VALIDATION_FOLDS` groups of the other documents is used for validation: the fit ends when the loss of this
+    group no longer falls. Return ``None`` if there are too few documents.
     """
     others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_FOLDS)
     if len(others) < 2:
@@ -81,7 +81,7 @@ def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity:
 
 
 def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAdapter | None) -> Rankings:
-    """Return the pages that dense retrieval alone and the ranking in use find for a question."""
+    """Return the pages for a question by dense retrieval alone and by the ranking in use."""
     query = searcher.build_query(question.text, Scope(), configuration=RetrievalConfig(adapter=False))
     query = replace(query, adapter=adapter, depth=DEPTH, gated=False)
     ranked = searcher.rank(query, Timer())
@@ -107,24 +107,15 @@ def compute_figures(
         for metric in METRICS:
             first, second = ([side[one][metric] for one in relevant] for side in sides)
             difference, p_value = compute_paired_difference(first, second)
-            figures.append(
-                HeldOutFigure(
-                    stage,
-                    metric,
-                    compute_mean_interval(first),
-                    compute_mean_interval(second),
-                    difference,
-                    p_value,
-                    len(questions),
-                )
-            )
+            means = compute_mean_interval(first), compute_mean_interval(second)
+            figures.append(HeldOutFigure(stage, metric, *means, difference, p_value, len(questions)))
     return tuple(figures)
 
 
 def explain_rejection(figures: Sequence[HeldOutFigure]) -> str:
-    """Return why an adapter must not be used; empty if the held-out figures rose.
+    """Return why an adapter must not be used; empty if the held-out figures are better.
 
-    The MRR of the ranking in use must rise by more than its 95 % interval, and its recall@1 must not fall.
+    In the ranking in use, the 95 % interval of the difference in MRR must be above 0, and recall@1 must not fall.
     """
     by_name = {(one.stage, one.metric): one for one in figures}
     mrr, recall = by_name["pipeline", "mrr@10"], by_name["pipeline", "recall@1"]
@@ -132,14 +123,14 @@ def explain_rejection(figures: Sequence[HeldOutFigure]) -> str:
         return ""
     return " ".join(
         [
-            f"On {mrr.n:,} held-out questions, the ranking in use did not become better: {_describe(mrr)};",
-            f"{_describe(recall)}.",
+            f"On {mrr.n:,} held-out questions, the ranking in use did not become better: {_describe_figure(mrr)};",
+            f"{_describe_figure(recall)}.",
             "The adapter is used only if the interval of the difference in MRR is above 0 and recall@1 does not fall.",
         ]
     )
 
 
-def _describe(figure: HeldOutFigure) -> str:
+def _describe_figure(figure: HeldOutFigure) -> str:
     difference = figure.difference
     return (
         f"{figure.metric} {figure.before.value:.3f} before and {figure.after.value:.3f} after (difference "

@@ -23,15 +23,16 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import RetrievalConfig, Timer
 from rag_core.types.searches import RankedChunks
 
-# Number of passages that word search finds and that are not on a relevant page, and of other questions whose relevant
-# passages also serve as negatives (Karpukhin et al. 2020). The same number of negatives comes from the reranked order
+# Number of hard negatives from each of two rankings: the word search (Karpukhin et al. 2020) and the reranked order
 # (Xiong et al., "Approximate nearest neighbor negative contrastive learning for dense text retrieval", ICLR 2021).
-HARD_NEGATIVES, OTHER_QUESTIONS = 16, 12
-# Number of the best passages over which the answer is marginalized.
+HARD_NEGATIVES = 16
+# Number of other questions whose relevant passages are negatives too.
+OTHER_QUESTIONS = 12
+# Number of the best passages of each retriever over which the answer is marginalized.
 MARGINAL_PASSAGES = 20
-# Of the `GUIDED_DEPTH` best passages, at most this number that contain the answer count as relevant.
+# Most passages with the answer that count as relevant, among the `GUIDED_DEPTH` best passages.
 GUIDED_PASSAGES, GUIDED_DEPTH = 3, 20
-# The ranking in which training passages are searched; word search and dense retrieval both contribute.
+# The ranking in which training passages are searched, to which word search and dense retrieval contribute.
 _RANKING = RetrievalConfig("rerank", adapter=False)
 
 
@@ -42,10 +43,10 @@ class TrainingQuestion:
     Attributes
     ----------
     document_id : str
-        The document of the first relevant page, by which questions are divided into folds.
+        The document of the first relevant page. Questions of a document belong to the same fold.
     relevant : frozenset of PageKey
     is_guided : bool
-        Whether the pages are those of passages that contain the answer, because the label names no page.
+        Whether the label names no page, so that the relevant pages are those of passages that contain the answer.
     """
 
     text: str
@@ -76,9 +77,9 @@ class Example:
     tokens: MappedExample | None
 
     def without(self, documents: Collection[str]) -> Example | None:
-        """Return the example without candidates of these documents; ``None`` if no candidate with the answer is left.
+        """Return the example without candidates of these documents.
 
-        The result is ``None`` as well if the question is about one of these documents.
+        Return ``None`` if no candidate with the answer is left, or if the question is about one of these documents.
         """
         kept = np.array([one not in documents for one in self.documents])
         if self.document_id in documents or not np.isfinite(self.dense.log_likelihood[kept]).any():
@@ -98,7 +99,7 @@ class ExampleBuilder:
     generation : IndexGeneration
         The active generation of the index.
     score_span : callable
-        The reader, whose probabilities the marginal likelihood needs.
+        The reader, which computes probabilities for the marginal likelihood.
     """
 
     def __init__(self, stores: Stores, searcher: Searcher, generation: IndexGeneration, score_span: ScoreSpan) -> None:
@@ -108,10 +109,10 @@ class ExampleBuilder:
         self._score_span = score_span
 
     def find_guided_question(self, text: str, answers: Sequence[str]) -> TrainingQuestion | None:
-        """Return a question whose relevant pages are those of the best passages that contain an answer.
+        """Return a question whose relevant pages are those of the best passages with an answer; ``None`` without any.
 
         This is relevance-guided supervision (Khattab, Potts and Zaharia, "Relevance-guided supervision for OpenQA with
-        ColBERT", TACL 2021). If no passage contains an answer, the result is ``None``.
+        ColBERT", TACL 2021).
         """
         ranked = self._rank(text)
         best = [ranked.rows[one] for one in ranked.ranking.order[:GUIDED_DEPTH] if one in ranked.rows]
@@ -125,8 +126,7 @@ class ExampleBuilder:
         """Yield an example for each question: passages of the relevant pages, and negatives from other pages.
 
         The negatives are the best passages by BM25, the best passages of the reranked order, and relevant passages of
-        other questions, which are drawn at random from all questions. ``None`` means that no passage of the relevant
-        pages is embedded.
+        other questions, drawn at random. Yield ``None`` if no passage of the relevant pages has an embedding.
         """
         relevant = [self._find_relevant_chunks(one) for one in questions]
         random = np.random.default_rng(0)
@@ -135,12 +135,12 @@ class ExampleBuilder:
             ranked = self._rank(question.text)
             negatives = [*_find_hard_negatives(ranked), *(row for other in others for row in relevant[other])]
             negatives = [row for row in negatives if question.relevant.isdisjoint(list_page_keys(row))]
-            yield self._build(question.document_id, ranked, rows, negatives)
+            yield self._build_example(question.document_id, ranked, rows, negatives)
 
     def build_marginal(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
         """Yield an example for each question: its best passages, with the reader's probability of the answer in each.
 
-        ``None`` means that no passage contains the answer. The relevant pages of the questions are not used.
+        Yield ``None`` if no passage contains the answer. The relevant pages of the questions are not used.
         """
         for question in questions:
             ranked = self._rank(question.text)
@@ -154,12 +154,12 @@ class ExampleBuilder:
             if found is None or scores[found] == -math.inf:
                 yield None
                 continue
-            yield self._build(ranked.rows[found].document_id, ranked, rows, (), scores)
+            yield self._build_example(ranked.rows[found].document_id, ranked, rows, (), scores)
 
     def build_inverse_cloze(self, questions: Sequence[PseudoQuestion]) -> Iterator[Example | None]:
         """Yield an example for each pseudo-question: its passage without the sentence, and negatives.
 
-        For a pseudo-question whose sentence is the whole passage, ``None`` is yielded.
+        Yield ``None`` if the sentence is the whole passage.
         """
         random = np.random.default_rng(0)
         for question in questions:
@@ -175,7 +175,7 @@ class ExampleBuilder:
             (embedding,) = self._generation.embedder.embed([build_embedded_text(question.row.prefix, rest)])
             vectors = ChunkVectors(embedding.tokens, embedding.scales, np.zeros(1, np.int32))
             passage = question.row.id, embedding.dense, vectors
-            yield self._build(question.row.document_id, ranked, [question.row], negatives, replaced=passage)
+            yield self._build_example(question.row.document_id, ranked, [question.row], negatives, replaced=passage)
 
     def _rank(self, text: str) -> RankedChunks:
         return self._searcher.rank(self._searcher.build_query(text, Scope(), configuration=_RANKING), Timer())
@@ -196,7 +196,7 @@ class ExampleBuilder:
         with_answer = [row for row in rows.values() if find_answer_spans(row.text, question.answers)]
         return with_answer or list(rows.values())
 
-    def _build(
+    def _build_example(
         self,
         document_id: str,
         ranked: RankedChunks,
@@ -205,7 +205,11 @@ class ExampleBuilder:
         log_likelihood: dict[int, float] | None = None,
         replaced: tuple[int, FloatArray, ChunkVectors] | None = None,
     ) -> Example | None:
-        """Return the example; ``replaced`` has the vectors of one chunk that replace the stored ones."""
+        """Return an example; ``None`` if no relevant chunk has an embedding.
+
+        ``log_likelihood`` maps chunk ids to the logarithm of the probability of the answer; default: 0 for relevant
+        chunks. ``replaced`` is the id of a chunk and the vectors to use instead of the stored ones.
+        """
         rows = {row.id: row for row in (*relevant, *negatives)}
         dense = self._stores.embeddings.read_dense_of_chunks(list(rows))
         tokens = dict(self._stores.embeddings.read_tokens(list(rows)))

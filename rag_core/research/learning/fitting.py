@@ -18,16 +18,16 @@ class FitConfig:
     Attributes
     ----------
     temperature : float
-        Scores are divided by it before the softmax.
+        Divisor of the scores before the softmax.
     decay : float
-        Weight of the squared norm of the matrix, which keeps the map close to the identity.
+        Weight of the squared norm of the matrix in the loss. It keeps the map close to the identity.
     learning_rate : float
     batch : int
         Number of examples per step.
     epochs : int
-        How often each example is used, at most.
+        Most times that each example is used.
     patience : int
-        The fit ends after this number of epochs without a lower validation loss.
+        Number of epochs without a lower validation loss after which the fit ends.
     """
 
     temperature: float = 0.05
@@ -46,9 +46,9 @@ def fit_matrix(
 ) -> FloatArray:
     """Return the matrix of the residual map with the lowest validation loss, shape (dimension, dimension).
 
-    The first candidate is the zero matrix, which changes nothing; it is the result if training does not lower the
-    validation loss. The optimizer is Adam (Kingma and Ba, "Adam: A method for stochastic optimization", ICLR 2015).
-    The examples are shuffled with a fixed seed.
+    If training does not lower the validation loss, return the zero matrix, which changes nothing. The optimizer is Adam
+    (Kingma and Ba, "Adam: A method for stochastic optimization", ICLR 2015). The examples are shuffled with a fixed
+    seed.
     """
     random = np.random.default_rng(0)
     matrix: Values = np.zeros((dimension, dimension))

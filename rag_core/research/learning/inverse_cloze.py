@@ -1,4 +1,4 @@
-"""Pseudo-questions from the sentences of documents, for documents without labelled questions."""
+"""Make pseudo-questions from the sentences of documents that have no labelled questions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rag_core.text.proper_names import find_names
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.types.chunks import PAGE_BREAK, ChunkRow
 
-# Numbers of words of a sentence that can become a question.
+# Fewest and most words of a sentence that can become a question.
 MIN_WORDS, MAX_WORDS = 8, 40
-# A sentence needs this number of names and numbers. One is the answer; another one makes the question specific.
+# Fewest names and numbers of such a sentence: one is the answer, and another makes the question specific.
 MIN_VALUES = 2
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -48,13 +48,12 @@ class PseudoQuestion:
 def write_pseudo_questions(rows: Iterable[ChunkRow], count: int) -> list[PseudoQuestion]:
     """Return at most ``count`` pseudo-questions from the sentences of chunks.
 
-    A sentence is taken out of its passage and serves as the question, and the rest of the passage is what a search
-    should find (the inverse cloze task; Lee, Chang and Toutanova, "Latent retrieval for weakly supervised open domain
-    question answering", ACL 2019). One name or number of the sentence is replaced by a question word, as in Lewis,
-    Denoyer and Riedel, "Unsupervised question answering by cloze translation", ACL 2019, so that the question has an
-    answer.
+    A sentence of a passage is the question, and a search should find the rest of the passage (the inverse cloze task;
+    Lee, Chang and Toutanova, "Latent retrieval for weakly supervised open domain question answering", ACL 2019). A
+    question word replaces one name or number of the sentence, which is the answer, as in Lewis, Denoyer and Riedel,
+    "Unsupervised question answering by cloze translation", ACL 2019.
 
-    The chunks are shuffled with a fixed seed, and each chunk yields at most one question.
+    The chunks are shuffled with a fixed seed. Each chunk gives at most one question.
     """
     chunks = list(rows)
     written: list[PseudoQuestion] = []

@@ -50,15 +50,16 @@ class Learning(BackgroundService):
     ) -> Generator[TrainingEvent, None, None]:
         """Train an adapter; yield progress, and at the end one `Training`, which is stored.
 
-        The documents of the questions are divided into groups. For each group, an adapter is trained without it, and
-        measured on its questions. If the held-out figures rise, the adapter of all questions is switched on; if not, it
-        is discarded, and the training says why. If the iterator is closed, nothing is stored.
+        The documents of the questions are divided into groups. For each group, an adapter is trained on the other
+        groups and measured on the questions of the group. If these figures are better than without an adapter, an
+        adapter that is trained on all questions is switched on. Otherwise, it is discarded, and the training says why.
+        If the iterator is closed, nothing is stored.
 
         Parameters
         ----------
         labels : sequence of Label
-            Only answerable ones are used. For the objective ``inverse_cloze``, the adapter is measured on them; if
-            there are none, on pseudo-questions.
+            Only answerable labels are used. With the objective ``inverse_cloze``, they only measure the adapter; if
+            there are none, pseudo-questions measure it.
         config : TrainingConfig, optional
         name : str
             Name of the labels in lists.
@@ -78,7 +79,7 @@ class Learning(BackgroundService):
                 yield event
 
     def start(self, labels: Sequence[Label], config: TrainingConfig, *, name: str = "") -> RunState:
-        """Run a training in the background; return the state. A training that runs already continues instead."""
+        """Start a training in the background, unless one is active, and return the state of the active training."""
 
         def work() -> None:
             with closing(self.train(labels, config, name=name)) as events:
@@ -114,7 +115,7 @@ class Learning(BackgroundService):
         self._adapters.set_on(on)
 
     def find_problems(self) -> list[str]:
-        """Return why the adapter in use is not applied; empty if it is applied or switched off."""
+        """Return why the adapter that is switched on cannot be applied; empty if it is applied or switched off."""
         adapter = self._adapters.select(None)
         return adapter.find_problems(self._generations.active().embedder.identity) if adapter else []
 

@@ -15,7 +15,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class MappedExample:
-    """A question and its candidates, as the fit of a matrix needs them.
+    """A question and its candidates, for the fit of one matrix.
 
     The score of candidate ``c`` is the sum of the inner products of the mapped rows of ``vectors`` with the rows of
     ``targets[c]``. For dense vectors, ``vectors`` has one row, and the targets are the vectors of the candidates. For
@@ -42,7 +42,7 @@ def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float
     The loss is ``-log sum_z p(z|x) p(y|x,z)``, where ``p(z|x)`` is the softmax of the scores over the candidates (Lewis
     et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020). The probabilities of the
     answer are constants, so the gradient passes through the retrieval distribution only. The gradient of a score is
-    ``p(z|x) - p(z|x,y)``: a candidate gains as much as it helped.
+    ``p(z|x) - p(z|x,y)``: the score rises if the candidate explains the answer better than average.
 
     If ``log_likelihood`` is 0 for one candidate and minus infinity for the others, this is the loss of Karpukhin et
     al., "Dense passage retrieval for open-domain question answering", EMNLP 2020 (InfoNCE).
@@ -61,7 +61,7 @@ def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature:
     """Return the mean loss of the examples, without the weight decay of `compute_gradient`."""
     losses = []
     for one in examples:
-        unit, _ = _map(one, matrix)
+        unit, _ = _map_vectors(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
         losses.append(compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
     return float(np.mean(losses))
@@ -76,12 +76,12 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     matrix : float64, shape (dimension, dimension)
         The matrix of the residual map; see `QueryAdapter`.
     temperature : float
-        Scores are divided by it before the softmax.
+        Divisor of the scores before the softmax.
     decay : float
     """
     gradient = np.zeros_like(matrix)
     for one in examples:
-        unit, norms = _map(one, matrix)
+        unit, norms = _map_vectors(one, matrix)
         scores = np.tensordot(one.targets, unit, 2) / temperature
         _, by_score = compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))
         by_unit = np.tensordot(by_score, one.targets, 1) / temperature
@@ -90,7 +90,7 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
     return gradient / len(examples) + 2 * decay * matrix
 
 
-def _map(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
+def _map_vectors(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
     """Return the mapped vectors of unit length, and their lengths before the division."""
     mapped = example.vectors + example.vectors @ matrix
     norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)

@@ -30,13 +30,17 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.evaluation import Label, LabelKind
 from rag_core.types.learning import HeldOutFigure, Training, TrainingConfig, TrainingEvent, TrainingProgress
 
-# The fewest questions, and documents of these questions, with which an adapter can be trained and measured.
+# Fewest questions, and fewest documents of these questions, with which an adapter can be trained and measured.
 MIN_QUESTIONS, MIN_DOCUMENTS = 10, 3
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """What a training uses: the examples, and the questions on which it is measured."""
+    """The examples of a training, and the questions on which the adapter is measured.
+
+    ``unused`` is the number of questions without an example. ``on_pseudo`` says whether the measured questions are
+    pseudo-questions.
+    """
 
     examples: list[Example]
     measured: list[TrainingQuestion]
@@ -65,7 +69,7 @@ class Trainer:
         """Yield progress, and at the end the stored training; see `Learning.train`."""
         started = time.perf_counter()
         generation = self._generations.active()
-        training_set = yield from self._gather(labels, config, generation)
+        training_set = yield from self._build_training_set(labels, config, generation)
         figures, folds = yield from self._cross_validate(training_set, generation)
         reason = explain_rejection(figures)
         yield TrainingProgress("Training", folds, folds)
@@ -96,7 +100,7 @@ class Trainer:
         documents = self._stores.documents
         return [row for version in documents.visible_versions() for row in documents.chunk_rows(version)]
 
-    def _gather(
+    def _build_training_set(
         self, labels: Sequence[Label], config: TrainingConfig, generation: IndexGeneration
     ) -> Generator[TrainingEvent, None, TrainingSet]:
         model = self._models.answerability_model()
@@ -109,7 +113,7 @@ class Trainer:
             on_pseudo = not questions
             training_set = TrainingSet(
                 examples,
-                [_as_training_question(one) for one in pseudo] if on_pseudo else questions,
+                [_convert_pseudo_question(one) for one in pseudo] if on_pseudo else questions,
                 answerable - len(questions) + len(pseudo) - len(examples),
                 on_pseudo,
             )
@@ -118,13 +122,13 @@ class Trainer:
             build = builder.build_marginal if config.objective == "marginal" else builder.build_contrastive
             examples = yield from _collect(build(usable), len(usable))
             training_set = TrainingSet(examples, questions, answerable - len(examples), on_pseudo=False)
-        _check(training_set, config)
+        _check_size(training_set, config)
         return training_set
 
     def _find_questions(
         self, labels: Sequence[Label], builder: ExampleBuilder
     ) -> Generator[TrainingEvent, None, list[TrainingQuestion]]:
-        """Return the answerable questions with their pages; labels without pages get those of guided passages."""
+        """Return the answerable questions with their pages, or with guided pages if the label names none."""
         answerable = [one for one in labels if one.kind is LabelKind.ANSWERABLE]
         questions = []
         pages_by_label = PageFinder(self._stores.documents).find_all(answerable)
@@ -162,7 +166,7 @@ class Trainer:
 
 
 def _collect(examples: Iterator[Example | None], total: int) -> Generator[TrainingEvent, None, list[Example]]:
-    """Return the examples without ``None``."""
+    """Return the examples that are not ``None``; yield progress."""
     collected = []
     for done, example in enumerate(examples):
         yield TrainingProgress("Preparing the examples", done, total)
@@ -171,8 +175,8 @@ def _collect(examples: Iterator[Example | None], total: int) -> Generator[Traini
     return collected
 
 
-def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
-    """Raise an error if there are too few questions or documents."""
+def _check_size(training_set: TrainingSet, config: TrainingConfig) -> None:
+    """Raise `LabelError` if there are too few questions or documents."""
     documents = len({one.document_id for one in training_set.measured})
     count = min(len(training_set.examples), len(training_set.measured))
     if count >= MIN_QUESTIONS and documents >= MIN_DOCUMENTS:
@@ -188,6 +192,6 @@ def _check(training_set: TrainingSet, config: TrainingConfig) -> None:
     )
 
 
-def _as_training_question(question: PseudoQuestion) -> TrainingQuestion:
+def _convert_pseudo_question(question: PseudoQuestion) -> TrainingQuestion:
     row = question.row
     return TrainingQuestion(question.question, (question.answer,), row.document_id, frozenset(list_page_keys(row)))

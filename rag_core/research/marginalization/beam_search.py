@@ -10,13 +10,13 @@ import numpy as np
 
 from rag_core.types.marginalization import TokenDistribution
 
-# Returns the distributions of the next token after sequences of tokens.
+# A function of sequences of tokens, which returns the distribution of the next token after each of them.
 Predict = Callable[[Sequence[tuple[int, ...]]], Sequence[TokenDistribution]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A sequence of tokens with its log-probability; the last token is an end token if ``is_complete``."""
+    """A sequence of tokens with its log-probability. A complete sequence ends with an end token."""
 
     tokens: tuple[int, ...]
     log_probability: float
@@ -28,21 +28,21 @@ def search_beams(
 ) -> Generator[None, None, list[Hypothesis]]:
     """Return the most probable sequences that a beam search finds, best first; yield after each token.
 
-    The log-probability of a sequence is the sum over its tokens, without normalization by length. A sequence is
-    complete with its first end token. The search ends if no incomplete beam is more probable than ``beams`` complete
-    sequences, because further tokens can only lower its probability.
+    The log-probability of a sequence is the sum over its tokens, without normalization by length. The first end token
+    completes a sequence. The search ends when ``beams`` sequences are complete and no incomplete one is more probable:
+    further tokens can only lower its probability.
 
     Parameters
     ----------
     predict : callable
     end_tokens : collection of int
     beams : int
-        Number of sequences that are continued in each step, and of sequences that are returned.
+        Number of sequences that are continued in each step, and that are returned at the end.
     max_tokens : int
-        Longest sequence, with its end token. Sequences that are incomplete at this length are returned only if none is
-        complete.
+        Largest number of tokens of a sequence, including its end token. Incomplete sequences are returned only if none
+        is complete.
     min_ratio : float
-        Sequences are dropped if their probability is below this part of that of the best complete sequence.
+        Lowest probability of a sequence, as a share of that of the best complete sequence.
     """
     active = [Hypothesis((), 0.0, is_complete=False)]
     complete: list[Hypothesis] = []
@@ -74,5 +74,5 @@ def _select_best(distribution: TokenDistribution, count: int) -> list[tuple[int,
 
 
 def _keep_best(hypotheses: Sequence[Hypothesis], count: int) -> list[Hypothesis]:
-    # Equal hypotheses are ordered by their tokens, so that the result does not depend on the order of the input.
+    # Order equally probable sequences by their tokens, so that the result does not depend on the order of the input.
     return sorted(hypotheses, key=lambda one: (-one.log_probability, one.tokens))[:count]

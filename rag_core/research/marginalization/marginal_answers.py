@@ -29,11 +29,11 @@ from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query
 from rag_core.verification.attribution import contains_words
 
-# Number of beams, the longest short answer in tokens, and the smallest probability of a candidate relative to the best.
+# Parameters of `search_beams`. The answers have a few words.
 BEAMS, MAX_TOKENS, MIN_RATIO = 3, 24, 0.01
-# Number of passages; the time grows with it.
+# Most passages that are read. The time grows with their number.
 MAX_PASSAGES = 5
-# Number of answers that are reported.
+# Most candidates for the answer that are reported.
 MAX_CANDIDATES = 5
 _LABELS: dict[Marginalization, tuple[str, str]] = {
     "rag-sequence": ("RAG-Sequence", "A short answer, each candidate weighed over the passages"),
@@ -62,7 +62,7 @@ def generate_marginal_answer(
         ``p(z|x)`` of each passage, above 0.
     method : {"rag-sequence", "rag-token"}
     decoding : {"thorough", "fast"}
-        For RAG-Sequence.
+        How RAG-Sequence scores candidates; see `decode_sequence`.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def generate_marginal_answer(
 
 
 class MarginalAnswers(SearchStrategy):
-    """Searches as the plain strategy does, and generates a short answer that is marginalized over the passages.
+    """Runs the plain search, and generates a short answer that is marginalized over the passages.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class MarginalAnswers(SearchStrategy):
         return bool(model) and self._models.predicts_tokens
 
     def search(self, query: Query, timer: Timer) -> Steps:
-        """Run the plain search; raise `SettingsError` before it if the model does not predict single tokens."""
+        """Run the plain search; raise `SettingsError` first if the model does not predict single tokens."""
         require_model(query, self._models).causal_model()
         return (yield from super().search(query, timer))
 
@@ -153,12 +153,12 @@ class MarginalAnswers(SearchStrategy):
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[str, str]]:
-        """Yield the short answer of a query with its citation; return it, and why there is none.
+        """Yield the short answer with its citation; return its text, and the reason if the model failed.
 
         The cited passage is the one with the largest share in the answer. If the model fails, the text is empty; for a
         strict query, the error is raised.
         """
-        # A computed figure is no passage that was ranked.
+        # Leave out computed figures, which have no chunk.
         passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
         weights = weigh_by_rerank(passages, trace)
         steps = generate_marginal_answer(writer, evidence.outcome.result.question, passages, weights, self._method)
@@ -170,7 +170,7 @@ class MarginalAnswers(SearchStrategy):
                 raise
             return "", str(error)
         trace.usage += writer.record_tokens(answer.prompt_tokens, answer.predictions)
-        trace.steps.append(_describe(answer))
+        trace.steps.append(_describe_answer(answer))
         text = f"{answer.text.rstrip('.')} [{passages[answer.main_passage].rank}]"
         if not contains_words(text):
             return "", ""
@@ -193,6 +193,6 @@ def _decode(model: GgufCausalModel, candidate: MarginalCandidate) -> str:
     return model.decode([token for token in candidate.tokens if token not in model.end_tokens]).strip()
 
 
-def _describe(answer: MarginalAnswer) -> str:
+def _describe_answer(answer: MarginalAnswer) -> str:
     listed = "; ".join(f"“{text}” {probability:.3f}" for text, probability in answer.candidates)
     return f"{_LABELS[answer.method][0]} over {len(answer.weights)} passages, most probable first: {listed}"

@@ -1,4 +1,4 @@
-"""Predictions of a causal model that are computed once."""
+"""Compute the predictions of a causal model once, and keep them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MarginalCandidate:
     Attributes
     ----------
     tokens : tuple of int
-        With the end token, unless the answer was cut off at the limit of its length.
+        The tokens of the answer, with the end token unless the answer reached the limit of its length.
     log_probability : float
         ``log p(y|x)``, marginalized over the passages.
     token_log_probabilities : Float64Array, shape (tokens, passages)
@@ -33,13 +33,13 @@ class MarginalCandidate:
 
 
 class Predictions:
-    """Predicts the tokens of answers to prompts, and keeps all predictions, since beams share their first tokens.
+    """Predicts the tokens of answers, and keeps all predictions, because beams share their first tokens.
 
     Parameters
     ----------
     model : CausalModel
     prompts : sequence of sequence of int
-        The tokens of the prompt with each passage.
+        The tokens of the prompts, one for each passage.
 
     Attributes
     ----------

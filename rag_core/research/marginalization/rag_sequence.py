@@ -1,4 +1,4 @@
-"""RAG-Sequence: one passage is responsible for the whole answer."""
+"""RAG-Sequence: the whole answer comes from one passage."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def decode_sequence(
     """Return answers by ``p(y|x) = Σ_z p(z|x) Π_i p(y_i | x, z, y_1 … y_(i-1))``, most probable first.
 
     A beam search for each passage finds candidates. Thorough decoding then scores every candidate given every passage.
-    Fast decoding assumes that the probability of a candidate is 0 given a passage whose beams do not contain it. Both
-    are described in Lewis et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020,
-    section 2.5. The generator yields after each token.
+    Fast decoding assumes the probability 0 given a passage whose beams do not contain the candidate. Both are described
+    in Lewis et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020, section 2.5. The
+    generator yields after each token.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RAG-Token: each token of an answer may come from another passage."""
+"""RAG-Token: each token of an answer can come from another passage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def decode_token(
 
 
 def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: Float64Array) -> TokenDistribution:
-    """Return the mixture ``Σ_z p(z|x) p(y_i | …)`` of one distribution for each passage."""
+    """Return the mixture ``Σ_z p(z|x) p(y_i | …)`` of the distributions, one for each passage."""
     tokens = np.unique(np.concatenate([one.tokens for one in distributions]))
     values = np.stack([one.find(tokens) for one in distributions], axis=1)
     rest = np.array([one.rest for one in distributions])

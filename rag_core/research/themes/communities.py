@@ -1,4 +1,4 @@
-"""Communities of the graph of entities, and the statements that stand for each of them."""
+"""Find communities in the graph of entities, and select the statements that represent each of them."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from collections.abc import Mapping, Sequence
 from rag_core.research.themes.graph import EntityGraph
 from rag_core.types.themes import EntityLink
 
-# Seed of the community detection, so that the same documents have the same themes.
+# Seed of the community detection and of drawings: the same documents always have the same themes.
 _SEED = 7
-# Fewest statements that must mention both entities of a link.
+# Fewest statements that mention both entities of a link.
 _MIN_LINK = 2
-# A community with more entities is divided again; one with fewer entities is no theme.
+# Numbers of entities above which a community is divided again, and below which it is no theme.
 _LARGEST, _SMALLEST = 60, 3
-# The most themes, those with the most statements, and the most statements of a theme.
+# Largest number of themes, and of statements of a theme.
 MAX_THEMES, MAX_STATEMENTS = 150, 60
-# Fewest statements of a theme in sentences; rows of a table alone are no theme.
+# Fewest statements of a theme that are sentences. Rows of tables alone are no theme.
 _MIN_STATEMENTS = 3
-# Names in a title.
+# Number of entities in the title of a theme.
 _TITLE_NAMES = 3
 
 
 def find_communities(graph: EntityGraph) -> list[list[int]]:
-    """Return the communities of entities with the most statements first; entities in order of their weight.
+    """Return the communities, those with the most statements first, and the entities of each, heaviest first.
 
     The method is that of Blondel et al., "Fast unfolding of communities in large networks", 2008 (Louvain). The weight
     of a link is the number of statements with both entities, divided by the geometric mean of the numbers of
-    statements with each (Salton's cosine), so that an entity that occurs everywhere does not join everything.
+    statements with each (Salton's cosine). An entity that occurs everywhere has weak links and joins no communities.
     """
     import networkx
 
@@ -81,19 +81,19 @@ def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = 
 
 
 def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]]:
-    """Return coordinates from -1 to 1 for the entities of links, by key; linked entities are close to each other."""
+    """Return coordinates from -1 to 1 of the entities of links, by key. Linked entities are close to each other."""
     import networkx
 
     network = networkx.Graph()
     for one in links:
         network.add_edge(one.source, one.target, weight=1 + math.log(one.statements))
     places = networkx.spring_layout(network, k=6 / math.sqrt(max(1, len(network))), iterations=200, seed=_SEED)
-    # An entity with one link is far from the others, which would overlap, so half of each coordinate is its rank.
-    axes = [_spread({key: float(place[axis]) for key, place in places.items()}) for axis in (0, 1)]
+    # Entities with a single link are far from all others, which would overlap. Average each coordinate with its rank.
+    axes = [_mix_with_ranks({key: float(place[axis]) for key, place in places.items()}) for axis in (0, 1)]
     return {key: (axes[0][key], axes[1][key]) for key in places}
 
 
-def _spread(values: Mapping[str, float]) -> dict[str, float]:
+def _mix_with_ranks(values: Mapping[str, float]) -> dict[str, float]:
     """Return the mean of each value and of its rank, both from -1 to 1."""
     ranked = sorted(values, key=lambda key: values[key])
     return {key: (values[key] + 2 * place / max(1, len(ranked) - 1) - 1) / 2 for place, key in enumerate(ranked)}

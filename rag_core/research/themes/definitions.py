@@ -1,4 +1,4 @@
-"""Definitions in a text: abbreviations and short names of entities, and sentences that say what a term means."""
+"""Find definitions in a text: abbreviations and short names of entities, and sentences that define terms."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _SHORT_NAME = re.compile(
     rf"\(\s*(?:the\s+|hereinafter\s+|collectively,?\s+)*(?:{_QUOTED}|(?P<acronym>[A-Z][A-Za-z&]{{1,9}}))\s*\)"
 )
 _MEANING = re.compile(rf"{_QUOTED}\s+(?:means|refers? to|is defined as|shall mean)\b|\b(?:is|are) defined as\b")
+# Most characters before a short name in which its long form is looked for.
 _MAX_NAME_CHARS = 90
 
 

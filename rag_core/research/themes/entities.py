@@ -1,7 +1,7 @@
-"""Entities of a document and the statements that mention them, without a language model.
+"""Find the entities of a document and the statements that mention them, without a language model.
 
-Entities are names, by letter case, and terms: words in lower case that follow each other more often than by chance.
-Statements are sentences and rows of tables. Two entities are related if the same statement mentions both.
+Entities are names, which begin with capital letters, and terms: words in lower case that follow each other more often
+than by chance. Statements are sentences and rows of tables. Two entities are linked if a statement mentions both.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from rag_core.types.chunks import PAGE_BREAK, ChunkRow
 from rag_core.types.tables import Table, TableRow
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statement, StatementKind
 
-# Changes whenever the same document yields other entities, so that it is read again.
+# Version of these rules. A change makes the builder read all documents again.
 ENTITY_RULES = "text 2"
-# Fewest mentions of a name and of a term in a document; a rarer one connects nothing.
+# Fewest mentions of a name and of a term in a document. A rarer entity connects nothing.
 _MIN_NAME, _MIN_TERM = 2, 3
-# Least normalized pointwise mutual information of the words of a term; Bouma, "Normalized (pointwise) mutual
+# Lowest normalized pointwise mutual information of the words of a term; see Bouma, "Normalized (pointwise) mutual
 # information in collocation extraction", GSCL 2009.
 _MIN_NPMI = 0.35
-# Fewest different words before a term and after it. A term that always stands in the same phrase, such as "check mark"
-# in "indicate by check mark", is a part of it; Feng et al., "Accessor variety criteria for Chinese word extraction",
-# Computational Linguistics 30(1), 2004.
+# Fewest different words before a term and after it. "check mark" is no term if it occurs only in "indicate by check
+# mark". Feng et al., "Accessor variety criteria for Chinese word extraction", Computational Linguistics 30(1), 2004.
 _MIN_VARIETY = 2
-# Words of the longest term and of the longest name.
+# Most words of a term and of a name.
 _TERM_WORDS, _NAME_WORDS = 3, 6
-# The most entities of a document, those with the most mentions, and of one statement.
+# Most entities of a document, of which those with the most mentions are kept, and of one statement.
 _MAX_ENTITIES, _MAX_IN_STATEMENT = 1500, 12
+# Fewest words of a statement.
 _MIN_STATEMENT_WORDS = 4
-# What a term about a period ends with, as in "first quarter" and "three years".
+# Words at the end of a phrase that names a period, such as "first quarter" and "three years".
 _PERIOD = frozenset(word + ending for word in "year quarter month week day".split() for ending in ("", "s"))
 _LEGAL_FORM = frozenset("inc corp corporation co company ltd limited plc llc lp sa ag nv gmbh".split())
 _CALENDAR = frozenset([*MONTHS, *"monday tuesday wednesday thursday friday saturday sunday".split()])
-# Words that number a part of a document, as in "Note 5", and abbreviations of amounts.
+# Words before the number of a part of a document, as in "Note 5", and abbreviations before amounts.
 _PART = frozenset(
     f"{word}{ending}"
     for word in "see refer item note table part page section exhibit figure chapter article appendix schedule".split()
@@ -55,7 +55,7 @@ _PART = frozenset(
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence with its place in the chunk, its tokens and the entities that it mentions by key."""
+    """A sentence with its place in the chunk, its tokens, and the keys of the entities that it mentions, in order."""
 
     chunk_id: int
     start: int
@@ -68,7 +68,7 @@ class _Sentence:
 
 
 def build_entity_key(text: str) -> str:
-    """Return the key that the forms of an entity share: the lemmas of its words without article and legal form.
+    """Return the key that all forms of an entity share: the lemmas of its words without article and legal form.
 
     >>> build_entity_key("the Supply Chains"), build_entity_key("Acme Corp.")
     ('suppli chain', 'acm')
@@ -93,7 +93,7 @@ def extract_entities(
     tables : mapping of int to sequence of Table
         The tables of the version by page index.
     names : collection of str, optional
-        The names of the entities, if a language model has found them.
+        The names of the entities that a language model has found. Default: the entities are found by rules.
     """
     sentences = [*_read_sentences(rows, tables), *_read_table_rows(rows, tables)]
     forms: dict[str, Counter[str]] = {}
@@ -103,7 +103,7 @@ def extract_entities(
         if key := build_entity_key(text):
             sentence.mentions[key] = None
             forms.setdefault(key, Counter())[" ".join(text.split())] += 1
-            # A title writes a term in capitals too, so a key that occurs as a term is one.
+            # A key that occurs both as a term and as a name is a term that titles write with capitals.
             kinds[key] = "term" if kind == "term" else kinds.get(key, kind)
 
     if names is None:
@@ -141,7 +141,7 @@ def extract_entities(
 
 
 def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> bool:
-    """Return whether a name can be an entity: it contains no date, is no number of a section and no ordinary word."""
+    """Return whether a name can be an entity. Dates, numbers of sections and ordinary words cannot."""
     words = [word.casefold() for word in ALPHANUMERIC.findall(name.removeprefix("the "))]
     if not words or len(words) > _NAME_WORDS or words[0] in _PART:
         return False
@@ -154,7 +154,7 @@ def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> b
 
 
 def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
-    """Yield the sentences outside tables; chunks overlap, so a sentence that an earlier chunk contains is left out."""
+    """Yield the sentences outside tables. Chunks overlap, so sentences of an earlier chunk are left out."""
     covered: dict[int, int] = {}
     for row in rows:
         inside = [(one.start - row.start, one.end - row.start) for one in tables.get(row.page_index, ())]
@@ -172,7 +172,7 @@ def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tabl
 
 
 def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
-    """Yield the labelled rows of tables that have further cells; their entities are the label and its sections."""
+    """Yield the rows of tables that have a label and further cells. Their entities are the label and its sections."""
     by_page: dict[int, list[ChunkRow]] = {}
     for row in rows:
         by_page.setdefault(row.page_index, []).append(row)
@@ -184,45 +184,48 @@ def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tab
                 cells = [one for one in table_row.cells if one.spans]
                 start, end = min(one.start for one in cells), max(one.end for one in cells)
                 on_page = by_page.get(page_index, ())
-                chunk = next((one for one in on_page if one.start <= start and end <= _end_on_page(one)), None)
+                chunk = next((one for one in on_page if one.start <= start and end <= _find_page_end(one)), None)
                 if chunk is not None:
                     yield _build_row(table_row, chunk, start - chunk.start, end - chunk.start)
 
 
 def _build_row(row: TableRow, chunk: ChunkRow, start: int, end: int) -> _Sentence:
     labels = [" ".join(one.split()) for one in (*row.section, row.label)]
-    # A label is a name for its row, whatever the case of its letters.
+    # A label counts as a name even in lower case.
     names = [Phrase(one, 0, 0) for one in labels if len(one.split()) > 1]
     return _Sentence(chunk.id, start, end, chunk.text[start:end], "row", [], names)
 
 
-def _end_on_page(row: ChunkRow) -> int:
+def _find_page_end(row: ChunkRow) -> int:
     return row.start + len(row.text.partition(PAGE_BREAK)[0])
 
 
 def _trim_names(sentence: _Sentence) -> Iterator[str]:
-    """Yield the names of a sentence without article and without the label of the next line, as in "Name:"."""
+    """Yield the names of a sentence without articles, and without a label such as "Name:" on the next line."""
     for name in sentence.names:
         text = name.text.removeprefix("the ")
         following = sentence.text[name.end : name.end + 1]
         if following == ":" and "\n" in text:
             text = text.rpartition("\n")[0].rstrip()
-        # The last full stop of an abbreviation such as "U.S." belongs to it.
+        # Add the last full stop of an abbreviation such as "U.S.".
         yield text + "." if following == "." and "." in text.rpartition(" ")[2] else text
 
 
 def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
-    """Return the words that are no names if they stand alone.
+    """Return words with capitals that alone are no names.
 
-    The document also writes them in lower case, and not only rarely; or they only begin sentences; or a number mostly
-    follows them, as "Form" in "Form 10-K"; or always the same word, as "Indicate" in "Indicate by check mark".
+    These are words
+
+    - that are written in lower case at least a quarter as often,
+    - that occur only at the beginning of sentences, such as "However",
+    - that are mostly before a number, such as "Form" in "Form 10-K", and
+    - that are always before the same word, such as "Indicate" in "Indicate by check mark".
     """
     lower: Counter[str] = Counter()
     upper: Counter[str] = Counter()
     for token in (token for one in sentences for token in one.tokens):
         (lower if token.text[0].islower() else upper)[token.word] += 1
     ordinary = {word for word, count in lower.items() if 4 * count >= upper[word]}
-    # A word that only begins sentences, such as "However", is no name either.
     begins = {one.tokens[0].word for one in sentences if one.tokens}
     within = {token.word for one in sentences for token in one.tokens[1:] if token.text[0].isupper()}
     pairs = [pair for one in sentences for pair in pairwise(one.tokens) if pair[0].text[0].isupper()]
@@ -240,9 +243,9 @@ def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
 
 
 def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[tuple[int, list[Token]]]:
-    """Yield the runs of content words that only blanks separate, each with the position of its first word.
+    """Yield the runs of content words in lower case, separated only by white space, with the position of the first.
 
-    Capital letters are allowed at the start of the sentence.
+    The first word of a sentence may have a capital letter if it is an ordinary word.
     """
     run: list[Token] = []
     for position, token in enumerate(sentence.tokens):
@@ -264,8 +267,8 @@ def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) 
     """Return the sequences of words that are terms of the document, as lemmas."""
     runs = [(one, *run) for one in sentences for run in _find_runs(one, ordinary_words)]
     words = Counter(find_lemma(token.word) for _, _, run in runs for token in run)
-    # A term neither begins nor ends with a participle such as "increased", contains no adverb such as "mainly", and
-    # names no period.
+    # A term does not begin or end with a participle such as "increased", has no adverb such as "mainly", and does not
+    # name a period.
     tokens = {token.word for _, _, run in runs for token in run}
     adverbs = {word for word in tokens if word.endswith("ly") and find_lemma(word.removesuffix("ly")) in words}
     edges = {word for word in tokens if not word.endswith("ed")}
@@ -295,7 +298,10 @@ def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) 
 
 
 def _find_word_beside(sentence: _Sentence, position: int, step: int) -> str:
-    """Return the word before or after a word, without articles; a text that differs for each end of a sentence."""
+    """Return the next word in the direction ``step`` (-1 or 1), without articles.
+
+    At the end of the sentence, return a text that is different for each sentence.
+    """
     beside = position + step
     while 0 <= beside < len(sentence.tokens):
         if sentence.tokens[beside].word not in ARTICLES:
@@ -314,7 +320,7 @@ def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
 def _find_mentioned_terms(
     sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
 ) -> Iterator[str]:
-    """Yield the terms in a sentence as written; of two that overlap, the longer or the first one."""
+    """Yield the terms of a sentence as they are written. Of terms that overlap, take the first and longest one."""
     for _, run in _find_runs(sentence, ordinary_words):
         lemmas = [find_lemma(token.word) for token in run]
         first = 0
@@ -327,7 +333,7 @@ def _find_mentioned_terms(
 
 
 def _find_short_names(sentences: Sequence[_Sentence], forms: Mapping[str, Counter[str]]) -> dict[str, str]:
-    """Return the key of the long form by the key of the short form, for the names that the document defines."""
+    """Return the short names that the document defines, as a mapping of their keys to the keys of the long names."""
     found: dict[str, str] = {}
     for one in sentences:
         if "(" not in one.text or one.kind == "row":

@@ -28,7 +28,7 @@ class EntityGraphs:
         self._graph = EntityGraph({})
 
     def load(self) -> EntityGraph:
-        """Return the graph over all visible versions whose entities are stored; it changes with these versions."""
+        """Return the graph of the entities of all visible versions; read it again if the versions have changed."""
         visible = frozenset(self._stores.documents.visible_versions())
         with self._lock:
             if visible != self._versions:

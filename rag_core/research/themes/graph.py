@@ -12,12 +12,12 @@ from rag_core.research.themes.entities import build_entity_key, is_entity_name
 from rag_core.text.grammar import split_tokens
 from rag_core.types.themes import DocumentEntities, Entity, EntityKind, EntityLink, LinkedEntity, StatementSource
 
-# Words of the longest entity that is looked for in a question.
+# Most words of an entity that is looked for in a question.
 _MAX_NAME_WORDS = 6
 
 
 class GraphStatement(NamedTuple):
-    """A statement of the graph: its place, its kind and the positions of its entities."""
+    """A statement: its place in a document, its kind, and the positions of its entities in `EntityGraph.keys`."""
 
     source: StatementSource
     kind: str
@@ -25,17 +25,17 @@ class GraphStatement(NamedTuple):
 
 
 class EntityGraph:
-    """Entities of several documents; two entities are linked if statements mention both.
+    """Entities of several documents. Two entities are linked if a statement mentions both.
 
     Parameters
     ----------
     documents : mapping of str to DocumentEntities
-        By version id.
+        The entities of documents by version id.
 
     Attributes
     ----------
     keys : list of str
-        The key of each entity.
+        The key of each entity. Methods refer to entities by their positions in this list.
     statements : list of GraphStatement
     """
 
@@ -48,9 +48,9 @@ class EntityGraph:
         # For each entity, in the order of `keys`: the entity as each version mentions it, by version id.
         self.mentions: list[dict[str, Entity]] = []
         for version_id in sorted(documents):
-            self._add(version_id, documents[version_id])
+            self._add_document(version_id, documents[version_id])
 
-    def _add(self, version_id: str, document: DocumentEntities) -> None:
+    def _add_document(self, version_id: str, document: DocumentEntities) -> None:
         places = []
         for one in document.entities:
             place = self._positions.setdefault(one.key, len(self.keys))
@@ -98,9 +98,9 @@ class EntityGraph:
         return [self._positions[key] for key in keys if key in self._positions]
 
     def find_in_question(self, question: str, *, names_only: bool = False) -> list[int]:
-        """Return the entities that a question mentions, the longest ones that do not overlap, in order.
+        """Return the entities that a question mentions, in order. Of entities that overlap, return the longest.
 
-        With ``names_only``, only those that are names and begin with a capital letter or a digit in the question.
+        With ``names_only``, return only names that do not begin with a lower-case letter in the question.
         """
         tokens = split_tokens(question)
         found: list[int] = []
@@ -120,7 +120,7 @@ class EntityGraph:
         return list(dict.fromkeys(found))
 
     def neighbours(self, entity: int) -> Counter[int]:
-        """Return the linked entities with the number of statements that mention both."""
+        """Return the linked entities, with the numbers of statements that mention both."""
         found: Counter[int] = Counter()
         for position in self.by_entity[entity]:
             found.update(one for one in self.statements[position].entities if one != entity)

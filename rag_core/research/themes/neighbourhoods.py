@@ -1,4 +1,4 @@
-"""Search around the entities that a question names: in the statements that mention them."""
+"""Search the neighbourhood of the entities that a question names: the chunks with statements that mention them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rag_core.types.retrieval import Ranking, Timer
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 from rag_core.types.themes import NOT_BUILT
 
-# The most chunks of a neighbourhood that are compared with the question.
+# Most chunks of a neighbourhood that are compared with the question.
 _MAX_CHUNKS = 300
 
 
 class NeighbourhoodSearch:
-    """Searches the chunks that mention the entities of a question if a plain search does not answer it.
+    """Searches the neighbourhood of the entities of a question if a plain search does not answer the question.
 
-    The chunks are fused with the ranking of the plain search.
+    The ranking of the neighbourhood is fused with that of the plain search.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class NeighbourhoodSearch:
     def search(self, query: Query, timer: Timer) -> tuple[SearchOutcome, list[str]]:
         """Return the outcome of the search, and the names of the entities whose neighbourhood was searched.
 
-        Without themes, it is the outcome of a plain search, with a notice that says so.
+        If no themes were built, return the outcome of a plain search, with a notice.
         """
         plain = self._searcher.search(query, timer)
         if not self.has_themes:
@@ -65,7 +65,7 @@ class NeighbourhoodSearch:
             return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
 
     def _select_chunks(self, graph: EntityGraph, entities: Sequence[int], documents: Sequence[str] | None) -> list[int]:
-        """Return the chunks whose statements mention the most of the entities, rare entities first."""
+        """Return the chunks whose statements mention most of the entities. Rare entities count more."""
         visible = self._stores.documents.visible_versions(documents)
         scores: Counter[int] = Counter()
         for entity in entities:

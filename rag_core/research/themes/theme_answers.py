@@ -1,7 +1,8 @@
-"""Answer questions about whole collections from their themes: map over the themes, and reduce what they contribute.
+"""Answer questions about whole collections from their themes.
 
-The method follows Edge et al., "From local to global: A graph RAG approach to query-focused summarization", 2024.
-Without a language model, each theme contributes sentences that are about the question.
+The method follows Edge et al., "From local to global: A graph RAG approach to query-focused summarization", 2024: each
+theme contributes statements about the question (map), from which the answer is made (reduce). Without a language model,
+the statements are sentences of the documents.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,15 +43,16 @@ from rag_core.verification.verified_answer import REFUSED
 
 # Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
-# The most chunks that a word search adds, statements that are compared with the question, and passages that a model
-# reads.
+# Most chunks that a word search adds, most statements that are compared with the question, and most passages that a
+# model reads.
 _MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
 # The title of statements that belong to no theme.
 _NO_THEME = "Further statements"
-# Weights of the centrality of a statement among all candidates, and of a heading that mentions the topics.
+# Weights in the score of a statement: of its centrality among all candidates, and of topics in its heading.
 _CENTRALITY, _HEADING = 0.1, 0.1
 
 
+@dataclass(frozen=True, eq=False)
 class ThemeAnswerer:
     """Answers questions that name no entity from the themes.
 
@@ -65,46 +67,37 @@ class ThemeAnswerer:
     models : LanguageModels
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        graphs: EntityGraphs,
-        themes: Themes,
-        generations: IndexGenerations,
-        summarizer: Summarizer,
-        models: LanguageModels,
-    ) -> None:
-        self._stores = stores
-        self._graphs = graphs
-        self._themes = themes
-        self._generations = generations
-        self._summarizer = summarizer
-        self._models = models
-        self._reader = SentenceReader(stores, generations)
+    stores: Stores
+    graphs: EntityGraphs
+    themes: Themes
+    generations: IndexGenerations
+    summarizer: Summarizer
+    models: LanguageModels
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
-        """Yield the events of an answer from all themes; return false if the question asks about single entities.
+        """Yield the events of an answer from all themes, and return true.
 
-        The caller then searches around the entities (`NeighbourhoodSearch`), as it does if no themes were built.
+        Return false without an answer if the question names an entity or no themes were built; `NeighbourhoodSearch` is
+        for these questions.
         """
-        state = self._graphs.state()
+        state = self.graphs.state()
         if state.built_at is None:
             return False
         if state.added:
             added = format_count(state.added, "document is", "documents are")
             trace.notices.append(f"{added} not part of the themes yet. Update them on the Themes page.")
-        if self._graphs.load().find_in_question(query.text, names_only=True):
+        if self.graphs.load().find_in_question(query.text, names_only=True):
             return False
         yield Stage("themes", "Reading the themes")
         with trace.timer.measure("themes"):
-            themes = self._themes.stored(query.documents)
+            themes = self.themes.stored(query.documents)
             topics = find_topics(query.text)
             candidates = self._map_themes(query.text, themes, topics)
         yield Stage("themes", "Reading the themes", done=True)
         used = len({one.theme for one in candidates})
         trace.steps.append(f"Read {format_count(len(themes), 'theme')}; {used:,} contribute to the answer")
-        if self._models.active(query.writer.model) is not None and candidates:
-            summary = yield from self._summarizer.summary(query, trace, _build_passages(candidates))
+        if self.models.active(query.writer.model) is not None and candidates:
+            summary = yield from self.summarizer.summary(query, trace, _build_passages(candidates))
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
                 return True
@@ -114,13 +107,13 @@ class ThemeAnswerer:
     def _map_themes(self, question: str, themes: Sequence[StoredTheme], topics: frozenset[str]) -> list[ThemeStatement]:
         """Return the statements of the themes that are about the question, best first.
 
-        If the question has no topic, as in "What are the main themes?", these are the statements of the summaries.
+        If the question has no topic, as in "What are the main themes?", return the statements of the summaries.
         """
         sources = self._collect_sources(question, themes) if topics else {}
         if not topics:
             sources = {one: number for number, theme in enumerate(themes) for one in theme.statements[: theme.cited]}
-        rows = self._stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
-        # A word of a topic begins with its stem, unless the stem replaces letters.
+        rows = self.stores.documents.visible_chunks(sorted({one.chunk_id for one in sources}))
+        # A quick test before `find_stems`: a word begins with its stem, except for the last letter of some stems.
         begins = re.compile("|".join(rf"\b{re.escape(one[: max(3, len(one) - 1)])}" for one in topics), re.IGNORECASE)
         headings = {prefix: topics & find_stems(prefix) for prefix in {row.prefix for row in rows.values()}}
         in_heading = {row.id: headings[row.prefix] for row in rows.values()}
@@ -132,17 +125,17 @@ class ThemeAnswerer:
             if (found or not topics) and is_complete_sentence(text) and not is_cross_reference(text):
                 matched[source] = len(found) / len(topics) if topics else 1.0
         best = max(matched.values(), default=0.0)
-        # The sort keeps the order of the sources, in which the first statements of each theme come first.
+        # The sort is stable: of equal statements, those that come first in the sources come first here.
         kept = [source for source in sorted(matched, key=lambda one: -matched[one]) if matched[source] >= best / 2]
         kept = kept[:_MAX_COMPARED]
-        read = self._reader.read_spans(load_spans(kept, rows))
+        read = SentenceReader(self.stores, self.generations).read_spans(load_spans(kept, rows))
         pairs = [(source, one) for source, one in zip(kept, read, strict=True) if one is not None]
         if not pairs:
             return []
         scores = _CENTRALITY * rank_sentences(np.stack([one.vector for _, one in pairs]))
         if topics:
-            embedded = self._generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
-            weights = compute_token_weights(embedded, self._stores.word_index.idf, STOP_WORDS)
+            embedded = self.generations.active().embedder.embed_question(" ".join(find_topic_words(question)))
+            weights = compute_token_weights(embedded, self.stores.word_index.idf, STOP_WORDS)
             similar = [
                 compute_max_sim(compute_token_similarities(embedded.tokens, one.tokens), weights) for _, one in pairs
             ]
@@ -155,17 +148,17 @@ class ThemeAnswerer:
         return sorted(candidates, key=lambda one: -one.score)
 
     def _collect_sources(self, question: str, themes: Sequence[StoredTheme]) -> dict[StatementSource, int]:
-        """Return the number of its theme for each statement that may be about the question.
+        """Return the statements that may be about the question, each with the number of its theme.
 
-        These are the statements in the chunks that a word search finds for the topics of the question, best first, and
-        then the statements that stand for each theme. A statement belongs to the theme that contains most of its
-        entities. If none does, the number is that of no theme, ``len(themes)``.
+        First come the statements in the chunks that a word search finds for the topics of the question, best first, and
+        then the statements that represent each theme. A statement belongs to the theme that contains most of its
+        entities; a statement that belongs to no theme has the number ``len(themes)``.
         """
-        graph = self._graphs.load()
+        graph = self.graphs.load()
         versions = sorted({one.version_id for theme in themes for one in theme.statements})
         theme_of = {one.key: number for number, theme in reversed(list(enumerate(themes))) for one in theme.entities}
         topics = build_unembedded_question(" ".join(find_topic_words(question)))
-        found = self._stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
+        found = self.stores.word_index.retrieve(topics, _MAX_CHUNKS, versions)
         rank = {hit.chunk_id: place for place, hit in enumerate(found)}
         sources: dict[StatementSource, int] = {}
         in_chunks = [one for one in graph.statements if one.source.chunk_id in rank and one.kind != "row"]
@@ -204,7 +197,7 @@ class ThemeAnswerer:
 
 
 def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
-    """Return the passages of the best statements, those of the same theme together."""
+    """Return the passages of the best statements, ordered by theme."""
     rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
     best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
     ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))

@@ -1,4 +1,4 @@
-"""Build themes in the background: find the entities of each document, then communities and their summaries."""
+"""Build themes in the background: find the entities of each document, then communities, and summarize these."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ CANCELLED = "Cancelled; the themes are as they were."
 INTERNAL_ERROR = "The themes were not built because of an internal error; the log has the details."
 UNSUPPORTED = "The passages do not support what the model wrote."
 KIND = "themes"
-# The stages of a job, which count documents and themes.
+# The stages of a job: the first counts documents, the second themes.
 READING, SUMMARIZING = "entities", "summaries"
+# Seconds between two checks for a queued job or changed documents.
 _POLL_S = 2.0
 
 
 class ThemeBuilder:
     """Builds themes in a thread, one job at a time.
 
-    The entities of each document are stored as soon as they are found, and each theme as soon as it is summarized, so
-    that a job that a crash interrupts reads no document again and requests no summary again. The former themes are
-    shown until all new ones are complete. If no model was used, documents that are added, replaced or removed later
-    queue a new job.
+    The entities of each document and the summary of each theme are stored at once, so that a job that a crash
+    interrupts continues where it was. The former themes are shown until all new ones are complete. If no model was
+    used, a new job is queued when documents are added, replaced or removed.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class ThemeBuilder:
         Parameters
         ----------
         model_use : {"none", "summaries", "entities"}
-            Whether the language model writes the summaries (a request for each theme), and also finds the entities (a
-            request for each chunk).
+            ``"summaries"``: the language model writes the summaries, with a request for each theme. ``"entities"``: it
+            also finds the entities, with a request for each chunk.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class ThemeBuilder:
             self._wake.clear()
 
     def _run_queued(self) -> None:
-        """Run the queued job; if there is none and documents have changed, queue one when no file is being indexed."""
+        """Run the queued job. If there is none, queue one if documents have changed and no job is active."""
         queued = self._stores.jobs.queued(KIND, limit=1)
         if queued and self._stores.jobs.start(queued[0].job_id):
             self._run_job(queued[0])
@@ -156,7 +156,7 @@ class ThemeBuilder:
                 jobs.finish(job.job_id, JobState.DONE, None, notice)
 
     def _build(self, job: Job) -> str | None:
-        """Return a notice about what a model failed to do; ``None`` if the job was cancelled or is to be continued."""
+        """Return a notice about summaries that a model failed to write; ``None`` if the job was interrupted."""
         started = time.monotonic()
         model_use: ModelUse = job.details.get("model_use", "none")
         model = self._find_model(model_use)
@@ -195,7 +195,7 @@ class ThemeBuilder:
         )
 
     def _read_document(self, job: Job, version_id: str, model: LanguageModel | None) -> DocumentEntities | None:
-        """Return the entities of a version; ``None`` if the job is ending."""
+        """Return the entities of a version; ``None`` if the job was interrupted."""
         library = self._stores.documents
         rows = library.chunk_rows(version_id)
         tables = library.tables({(row.version_id, row.page_index) for row in rows})
@@ -217,7 +217,7 @@ class ThemeBuilder:
         sources: Sequence[StatementSource],
         model: LanguageModel | None,
     ) -> str:
-        """Summarize and store a theme; return why the model did not write the summary, if it should have."""
+        """Summarize and store a theme; return why ``model`` did not write the summary, empty if it did."""
         problem = ""
         try:
             theme = self._writer.write_theme(title, entities, sources, model)

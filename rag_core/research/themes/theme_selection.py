@@ -13,13 +13,16 @@ from rag_core.reading.summary_requests import is_generic_document_word, is_kind_
 from rag_core.text.proper_names import find_content_words
 from rag_core.text.words import stem, tokenize
 
-# The most statements that an answer cites without a language model.
+# Most statements that an answer cites without a language model.
 _MAX_CITED = 12
-# Least score of a cited statement relative to the best one, and what a further statement loses for each earlier one of
-# its document and of its theme, and for its similarity to an earlier one.
-_LEAST_SHARE, _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.7, 0.06, 0.02, 0.15
-# Two statements with a higher cosine are the same, for example in the reports of two years.
+# Lowest score of a cited statement, as a share of the best score.
+_LEAST_SHARE = 0.7
+# Deductions from the score of a statement: for each chosen statement of its document, for each one of its theme, and
+# for the highest cosine with a chosen one.
+_SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.06, 0.02, 0.15
+# Cosine from which two statements count as the same, for example in the reports of two years.
 _SAME_STATEMENT = 0.9
+# Stems of words that are not topics of a question.
 _UNSPECIFIC = frozenset(
     map(
         stem,
@@ -32,7 +35,7 @@ _UNSPECIFIC = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ThemeStatement:
-    """A statement of a theme with its score for the question, and the share of the question's topics in it."""
+    """A statement with the number of its theme, its score for the question, and the share of topics in it."""
 
     theme: int
     sentence: Sentence
@@ -41,7 +44,7 @@ class ThemeStatement:
 
 
 def find_topics(question: str) -> frozenset[str]:
-    """Return the stems of the words of a question that say what it is about.
+    """Return the stems of the words that say what a question is about.
 
     >>> sorted(find_topics("What are the main risks over these reports?")), find_topics("What are the main themes?")
     (['risk'], frozenset())
@@ -50,7 +53,7 @@ def find_topics(question: str) -> frozenset[str]:
 
 
 def find_topic_words(question: str) -> list[str]:
-    """Return the words of a question that say what it is about, in lower case and in order."""
+    """Return the words that say what a question is about, in lower case and in order."""
     words = [word.casefold() for word in find_content_words(question)]
     return [
         word
@@ -62,9 +65,10 @@ def find_topic_words(question: str) -> list[str]:
 
 
 def select_diverse(candidates: Sequence[ThemeStatement]) -> list[ThemeStatement]:
-    """Return the statements of an answer, from different documents and themes, in the order in which they were chosen.
+    """Return the statements of an answer, in the order in which they are chosen.
 
-    The selection is greedy, as in maximal marginal relevance; statements far below the best one are left out.
+    The selection is greedy, as in maximal marginal relevance, and prefers other documents and themes than those of the
+    chosen statements.
     """
     if not candidates:
         return []

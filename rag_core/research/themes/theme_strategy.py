@@ -20,7 +20,7 @@ from rag_core.types.themes import NOT_BUILT
 
 
 class ThemeStrategy(SearchStrategy):
-    """Answers questions that name no entity from the themes, and searches around entities for the others.
+    """Answers questions that name no entity from the themes. For others, searches around the entities.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.themes import StatementSource, StoredTheme, SummarySentence, ThemeEntity
 from rag_core.verification.support import create_text_encoder
 
-# Words of an extractive summary, and most statements of one document in it if there are more documents.
+# Most words of an extractive summary, and most statements of one document if the theme has more than two documents.
 _SUMMARY_WORDS, _MOST_OF_DOCUMENT = 90, 2
-# The statements that a language model reads for a summary.
+# Most statements that a language model reads for a summary.
 _MOST_READ = 12
 _REQUEST = "What do the passages say about: {}?"
 
@@ -51,13 +51,13 @@ class ThemeSummarizer:
         sources: Sequence[StatementSource],
         model: LanguageModel | None,
     ) -> StoredTheme:
-        """Return a theme with its summary: by a language model, or sentences of the sources if ``model`` is ``None``.
+        """Return a theme with a summary by a language model or, without ``model``, from sentences of the sources.
 
         May raise `GeneratorError`.
         """
-        sentences = self._read(sources)
+        sentences = self._read_sentences(sources)
         kept = [source for source, one in zip(sources, sentences, strict=True) if one is not None]
-        first = self._select(
+        first = self._select_sentences(
             [one for one in sentences if one is not None], _MOST_READ * 30 if model else _SUMMARY_WORDS
         )
         first = first[:_MOST_READ] if model else first
@@ -68,17 +68,17 @@ class ThemeSummarizer:
         if model is None or not first:
             return theme
         written = self._stores.themes.find_summary(digest)
-        return replace(theme, summary=written or self._write(model, title, ordered[: len(first)]))
+        return replace(theme, summary=written or self._write_summary(model, title, ordered[: len(first)]))
 
-    def _read(self, sources: Sequence[StatementSource]) -> list[Sentence | None]:
+    def _read_sentences(self, sources: Sequence[StatementSource]) -> list[Sentence | None]:
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
         visible = [one for one in sources if one.chunk_id in rows]
         read = self._reader.read_spans((rows[one.chunk_id], one.start, one.end) for one in visible)
         found = dict(zip(visible, read, strict=True))
         return [found.get(one) for one in sources]
 
-    def _select(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
-        """Return the positions of the sentences of the summary, in their order."""
+    def _select_sentences(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
+        """Return the positions of the sentences of the summary, in ascending order."""
         whole = [place for place, one in enumerate(sentences) if is_complete_sentence(one.text)]
         whole = [place for place in whole if not is_cross_reference(sentences[place].text)] or whole
         among = whole or list(range(len(sentences)))
@@ -99,7 +99,7 @@ class ThemeSummarizer:
         words = [len(one.text.split()) for one in sentences]
         return select_sentences(vectors, ranks, words, most_words, among)
 
-    def _write(
+    def _write_summary(
         self, model: LanguageModel, title: str, sources: Sequence[StatementSource]
     ) -> tuple[SummarySentence, ...]:
         """Return the statements of a model that the passages support; none if it wrote none."""

@@ -26,17 +26,15 @@ from rag_core.types.themes import (
     ThemeEntity,
 )
 
-# Name of the score of a summary's gate: it is the share of cited statements, which is always 1.
+# Name of the score of a summary's gate: the share of cited statements, which is always 1.
 _SCORE = "supported"
-# How many times as many statements are read as are quoted, because repeated ones are left out.
-_MAX_READ = 5
+# Most statements that are quoted, and most statements that are read for each of them: repeated ones are left out.
 _MAX_QUOTES = 8
+_MAX_READ = 5
 
 
 class Themes:
-    """Reads the themes of the last complete build.
-
-    Text of documents that searches do not find any more is never part of a theme.
+    """Reads the themes of the last complete build, without text of documents that searches no longer find.
 
     Parameters
     ----------
@@ -49,12 +47,12 @@ class Themes:
         self._graphs = graphs
 
     def stored(self, documents: Sequence[str] | None = None) -> list[StoredTheme]:
-        """Return the themes as they are stored; with ``documents``, only their entities and statements."""
+        """Return the themes as they are stored; with ``documents``, without content of other documents."""
         found = self._stores.themes.themes(self._graphs.build_id)
         if documents is None:
             return found
         versions = set(self._stores.documents.visible_versions(documents))
-        return [one for one in (_restrict(theme, versions) for theme in found) if one.statements]
+        return [one for one in (_restrict_theme(theme, versions) for theme in found) if one.statements]
 
     def list(self) -> Sequence[Theme]:
         """Return all themes, those with the most statements first."""
@@ -108,21 +106,21 @@ class Themes:
             turns[turn] += 1
         sources = [graph.statements[position].source for _, _, position in sorted(ranked)[: _MAX_READ * _MAX_QUOTES]]
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
-        # Reports of two years repeat sentences, which may differ in their quotation marks.
+        # The reports of two years repeat sentences, with other quotation marks.
         spans = {normalize(row.text[start:end]): (row, start, end) for row, start, end in load_spans(sources, rows)}
-        telling = [words for words, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])]
+        informative = [key for key, (row, start, end) in spans.items() if not is_cross_reference(row.text[start:end])]
         text = CitedText()
-        for words in (telling or list(spans))[:_MAX_QUOTES]:
+        for words in (informative or list(spans))[:_MAX_QUOTES]:
             text.begin_paragraph()
             text.add(*spans[words])
         return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
 
     def links(self, keys: Sequence[str]) -> Sequence[EntityLink]:
-        """Return the links between entities, given by their keys; those of the most statements first."""
+        """Return the links between the entities with these keys, those of the most statements first."""
         return list(self._graphs.load().links_among(keys))
 
     def neighbours(self, key: str, most: int = 20) -> Sequence[tuple[LinkedEntity, int]]:
-        """Return the entities with which statements mention an entity most often, with the number of statements."""
+        """Return the entities that statements mention most often together with an entity, and the numbers of these."""
         graph = self._graphs.load()
         return [
             (graph.describe(one), count)
@@ -137,13 +135,13 @@ def load_spans(sources: Iterable[StatementSource], rows: Mapping[int, ChunkRow])
 
 
 def collect_entities(theme: StoredTheme) -> tuple[LinkedEntity, ...]:
-    """Return the entities of a theme over all documents, in the order of their weight."""
+    """Return the entities of a theme, each once for all documents, heaviest first."""
     found: dict[str, list[ThemeEntity]] = {}
     for one in theme.entities:
         found.setdefault(one.key, []).append(one)
     entities = []
     for key, versions in found.items():
-        # The name is the one that the document with the most mentions uses.
+        # Use the name in the document with the most mentions.
         most = max(versions, key=lambda one: one.mentions)
         mentions = sum(one.mentions for one in versions)
         entities.append(LinkedEntity(key, most.name, most.kind, mentions, len(versions)))
@@ -155,7 +153,7 @@ def build_theme_title(theme: StoredTheme) -> str:
     return join_names([one.name for one in collect_entities(theme)])
 
 
-def _restrict(theme: StoredTheme, versions: set[str]) -> StoredTheme:
+def _restrict_theme(theme: StoredTheme, versions: set[str]) -> StoredTheme:
     statements = tuple(one for one in theme.statements if one.version_id in versions)
     cited = sum(one.version_id in versions for one in theme.statements[: theme.cited])
     entities = tuple(one for one in theme.entities if one.version_id in versions)

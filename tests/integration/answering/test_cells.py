@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 from pages.shared.evidence import name_sources
 from rag_core.answering.export import export_answer
+from rag_core.answering.named_documents import MAX_TITLES
 from rag_core.api.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
-from tests.support.documents import make_csv, make_opendocument, make_xlsx
+from tests.support.documents import make_csv, make_opendocument, make_picture, make_xlsx
 from tests.support.engines import add_document, open_library, scripted_engine
 
 
@@ -24,7 +26,25 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         add_document(
             engine, "crew.csv", make_csv([("Name", "Rank", "Wage"), ("Ada", "Mate", "410"), ("Bo", "Cook", "380")])
         )
+        add_document(engine, "piers.xlsx", make_piers())
         yield engine
+
+
+def make_piers() -> bytes:
+    """Return a workbook with three sheets, a merged cell, and a picture of text over empty cells."""
+    import xlsxwriter
+
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+        for name, start in (("Bob's", 10), ("Old piers", 20), ("Piers", 30)):
+            sheet = book.add_worksheet(name)
+            sheet.write_row(0, 0, ["Pier", "Berths", "Cranes"])
+            for row in range(1, 6):
+                sheet.write_row(row, 0, [f"Pier {row}", start + row, start + row + 100])
+        sheet.merge_range("D2:E4", "Closed for repair")
+        sheet.write_row(0, 3, ["State", "Until"])
+        sheet.insert_image("A10", "sign.png", {"image_data": io.BytesIO(make_picture("No mooring at this pier."))})
+    return buffer.getvalue()
 
 
 def ask(engine: Engine, question: str, name: str) -> Answer:
@@ -52,6 +72,38 @@ def test_question_that_names_cells_is_answered_from_them(
     assert f"{name}, {cells}" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "quotes"),
+    [
+        ("What is in 'Bob''s'!B2 and in 'Old piers'!B2?", ["11", "21"]),
+        ("What is in Piers!C3 and in Old piers!B3?", ["132", "22"]),
+        ("What is in cell B4 of Bob's and in cell C4 of Piers?", ["13", "133"]),
+        ("What is in ‘Bob’s’!B2?", ["11"]),
+        ("What is in “Old piers”!B2?", ["21"]),
+        ('What is in "Old piers"!B2?', ["21"]),
+        ("Show '[piers.xlsx]Old piers'!B2", ["21"]),
+        ("What is in Piers!D2?", ["Closed for repair"]),
+        ("What is in Piers!E2?", ["Closed for repair"]),
+        ("What is in Piers!D3?", ["Closed for repair"]),
+        ("What is in Piers!E4?", ["Closed for repair"]),
+    ],
+)
+def test_each_cell_is_that_of_its_own_sheet(engine: Engine, question: str, quotes: list[str]) -> None:
+    answer = ask(engine, question, "piers.xlsx")
+    assert [" ".join(one.quote.split()) for one in answer.citations] == quotes
+
+
+def test_merged_cell_is_named(engine: Engine) -> None:
+    answer = ask(engine, "What is in Piers!E4?", "piers.xlsx")
+    assert "piers.xlsx, Piers!E4, part of the merged cell D2" in answer.text
+
+
+def test_empty_cell_beside_a_filled_one_is_named(engine: Engine) -> None:
+    answer = ask(engine, "What is in Piers!B2 and in Piers!D6?", "piers.xlsx")
+    assert [one.quote for one in answer.citations] == ["31"]
+    assert "piers.xlsx, Piers!D6 contains no text." in answer.text
+
+
 def test_title_of_a_sheet_is_quoted_with_its_page(engine: Engine) -> None:
     answer = ask(engine, "What is in Boats!A1?", "fleet.xlsx")
     assert "Boats of the harbour" in answer.text
@@ -71,6 +123,20 @@ def test_missing_cells_are_named(engine: Engine, question: str, message: str) ->
     answer = ask(engine, question, "fleet.xlsx")
     assert answer.text.startswith(message)
     assert not answer.citations
+
+
+def test_picture_over_an_empty_cell_is_not_its_value(engine: Engine) -> None:
+    answer = ask(engine, "What is in Piers!A11?", "piers.xlsx")
+    assert answer.text.startswith("No text was found in A11 of piers.xlsx Piers.")
+
+
+def test_document_is_asked_for_only_for_cells_of_sheets(tmp_path: Path) -> None:
+    texts = {f"note{number}.pdf": [f"Note {number} is about harbours."] for number in range(MAX_TITLES + 1)}
+    with open_library(tmp_path, texts) as engine:
+        assert "documents are in scope" not in engine.answer("What is in Boats!C4?").text
+        add_document(engine, "fleet.xlsx", make_xlsx("Boats of the harbour"))
+        assert "“What does cell C4 of fleet.xlsx say?”" in engine.answer("What is in Boats!C4?").text
+        assert "documents are in scope" not in engine.answer("Why is Boats!C4 about harbours?").text
 
 
 def test_cells_are_quoted_if_a_model_writes_answers(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_attached_files_of_one_name_are_all_kept(engine: Engine) -> None:
 def test_total_size_of_attached_files_is_limited() -> None:
     submitted: list[str] = []
 
-    def submit(name: str, *_: object) -> Job:
+    def submit(name: str, *_: object, **__: object) -> Job:
         submitted.append(name)
         return cast(Job, SimpleNamespace(job_id=name))
 

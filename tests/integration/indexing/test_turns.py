@@ -63,7 +63,7 @@ def test_small_file_is_ready_before_a_large_one_that_is_embedded(
     monkeypatch.setattr(embedding_stage, "TEXTS_PER_CALL", 1)
     large = barrier.submit(engine, "large.pdf", *LARGE)
     small = engine.documents.submit("small.pdf", make_pdf(PENGUINS))
-    wait_until(lambda: len(engine._indexer._embedding._tasks._tasks) == 1)
+    wait_until(lambda: len(engine._indexer._pipeline.chunked._tasks) == 1)
     barrier.release()
     engine.jobs.wait([small.job_id])
     assert [job.job_id for job in engine.jobs.list(active=True)] == [large.job_id]

@@ -103,6 +103,19 @@ def test_pages_of_sheets_are_called_by_their_cells(parser: DocumentParser, path:
     assert [page.tables[0].first_page for page in reading.pages] == [None, 0, 0]
 
 
+def test_merged_cell_covers_no_row_below_its_last_one(parser: DocumentParser, path: Path) -> None:
+    rows = "".join(
+        f'<row r="{row}"><c r="B{row}" t="str"><v>Barge {row}</v></c><c r="C{row}"><v>{row}</v></c></row>'
+        for row in (14, 15, 18, 19)
+    )
+    merged = '<mergeCells><mergeCell ref="A14:A17"/></mergeCells>'
+    rows = rows.replace('<c r="B14"', '<c r="A14" t="str"><v>Docked</v></c><c r="B14"')
+    data = change_part(FILES["a.xlsx"], "xl/worksheets/sheet1.xml", "</sheetData>", f"{rows}</sheetData>{merged}")
+    reading = Reading(parser, path, "a.xlsx", data)
+    docked = [row.number for row in reading.pages[0].tables[0].rows if "Docked" in [cell.text for cell in row.cells]]
+    assert docked == [14, 15]
+
+
 def test_files_in_a_mail_are_attached(parser: DocumentParser, path: Path) -> None:
     inner = make_mail("An inner mail.", rates_csv=FILES["a.csv"])
     reading = Reading(parser, path, "a.eml", make_mail(SENTENCE, b_docx=FILES["a.docx"], inner_eml=inner))
@@ -178,6 +191,17 @@ def bomb() -> bytes:
                 ("a.pptx", "ppt/slides/slide1.xml", f"{LAUGHS}<a>&x;</a>".encode("utf-16")),
                 ("a.docx", "word/styles.xml", f"\n{ENTITY}<a>&x;</a>".encode("utf-16-be")),
             )
+        ),
+        (
+            "a.ods",
+            change_part(
+                FILES["a.ods"],
+                "content.xml",
+                "<table:table-row><table:table-cell><text:p>Tug",
+                '<table:table-row table:number-rows-repeated="1000000000"><table:table-cell><text:p>Tug',
+            ),
+            DocumentTooLarge,
+            "repeats a row with text more than 100,000 times",
         ),
         ("a.docx", FILES["a.docx"][:-9000], DamagedDocument, "it is cut off"),
         ("a.xlsx", FILES["a.xlsx"][:3000], DamagedDocument, "it is cut off"),

@@ -7,11 +7,16 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from PIL import Image
 
 from rag_core.errors import EmptyDocument
+from rag_core.parsing.flow import drawing
+from rag_core.parsing.flow import file as flow_file
+from rag_core.parsing.flow.content import PictureBlock
+from rag_core.parsing.flow.file import FlowFile
 from rag_core.parsing.formats.accepted import require_format
 from rag_core.parsing.parser import DocumentParser
 from rag_core.types.documents import Page, PageState
@@ -27,29 +32,31 @@ def saved(save: Callable[[io.BytesIO], object]) -> bytes:
     return buffer.getvalue()
 
 
-def make_word(picture: bytes) -> bytes:
+def make_word(picture: bytes, times: int = 1) -> bytes:
     import docx
     from docx.shared import Inches
 
     document = docx.Document()
     document.add_paragraph(BEFORE)
-    document.add_picture(io.BytesIO(picture), width=Inches(5))
+    for _ in range(times):
+        document.add_picture(io.BytesIO(picture), width=Inches(5))
     document.add_paragraph(AFTER)
     return saved(document.save)
 
 
-def make_slides(picture: bytes, text: str = "") -> bytes:
+def make_slides(picture: bytes, times: int = 1, text: str = "") -> bytes:
     from pptx import Presentation
 
     presentation = Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[6])
     if text:
         slide.shapes.add_textbox(0, 0, 10_000, 10_000).text_frame.text = text
-    slide.shapes.add_picture(io.BytesIO(picture), 0, 0, width=presentation.slide_width)
+    for _ in range(times):
+        slide.shapes.add_picture(io.BytesIO(picture), 0, 0, width=presentation.slide_width)
     return saved(presentation.save)
 
 
-def make_book(picture: bytes) -> bytes:
+def make_book(picture: bytes, times: int = 1) -> bytes:
     import xlsxwriter
 
     buffer = io.BytesIO()
@@ -57,27 +64,29 @@ def make_book(picture: bytes) -> bytes:
         sheet = book.add_worksheet("Berths")
         sheet.write_row(0, 0, ["Berth", "Length"])
         sheet.write_row(1, 0, ["seven", 40])
-        sheet.insert_image("B5", "berth.png", {"image_data": io.BytesIO(picture)})
+        for number in range(times):
+            sheet.insert_image(4, number, "berth.png", {"image_data": io.BytesIO(picture)})
     return buffer.getvalue()
 
 
-def make_text(picture: bytes) -> bytes:
+def make_text(picture: bytes, times: int = 1) -> bytes:
     image = '<draw:image xlink:href="Pictures/a.png"/>'
     frame = f'<text:p><draw:frame svg:width="12cm" svg:height="3.6cm">{image}</draw:frame></text:p>'
     names = ' xmlns:svg="urn:s" xmlns:xlink="urn:x" xmlns:text='
     data = make_opendocument("text", BEFORE)
-    data = change_part(data, "content.xml", f"<text:p>{BEFORE}</text:p>", f"<text:p>{BEFORE}</text:p>{frame}")
+    data = change_part(data, "content.xml", f"<text:p>{BEFORE}</text:p>", f"<text:p>{BEFORE}</text:p>{frame * times}")
     data = change_part(data, "content.xml", " xmlns:text=", names)
     return with_part(data, "Pictures/a.png", picture)
 
 
-def make_web_page(picture: bytes) -> bytes:
+def make_web_page(picture: bytes, times: int = 1) -> bytes:
     address = base64.b64encode(picture).decode()
-    return make_html(BEFORE, f'<p><img src="data:image/png;base64,{address}"></p><p>{AFTER}</p>')
+    images = f'<img src="data:image/png;base64,{address}">' * times
+    return make_html(BEFORE, f"<p>{images}</p><p>{AFTER}</p>")
 
 
-def make_ebook(picture: bytes) -> bytes:
-    data = change_part(make_epub(BEFORE), "OPS/a.xhtml", "</p>", '</p><img src="images/a%20b.png">')
+def make_ebook(picture: bytes, times: int = 1) -> bytes:
+    data = change_part(make_epub(BEFORE), "OPS/a.xhtml", "</p>", '</p><img src="images/a%20b.png">' * times)
     return with_part(data, "OPS/images/a b.png", picture)
 
 
@@ -119,6 +128,31 @@ def test_text_of_a_picture_stands_where_the_picture_does(parser: DocumentParser,
     assert drawn.crop(box).convert("L").getextrema()[0] < 100
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_picture_that_is_shown_often_is_kept_read_and_drawn_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    calls: list[str] = []
+
+    def count_calls(module: ModuleType, function: str) -> None:
+        run = getattr(module, function)
+        monkeypatch.setattr(module, function, lambda one: [calls.append(function), run(one)][1])
+
+    count_calls(flow_file, "recognize_picture")
+    count_calls(drawing, "load_picture")
+    path = tmp_path / name
+    path.write_bytes(FILES[name](PICTURE, times=3))
+    with path.open("rb") as file:
+        opened = require_format(file, name).open(path, None, None)
+    assert isinstance(opened, FlowFile)
+    assert len({id(one.data) for one in opened.content.blocks if isinstance(one, PictureBlock)}) == 1
+    pages = [opened.read_page(number, "auto").page for number in range(opened.page_count)]
+    assert "".join(page.text for page in pages).count(SAID) == 3
+    assert calls == ["recognize_picture"]
+    opened.draw_page(next(page.page_index for page in pages if SAID in page.text), 1.0)
+    assert calls == ["recognize_picture", "load_picture"]
+
+
 def test_pictures_are_not_read_without_text_recognition(tmp_path: Path) -> None:
     with closing(DocumentParser(ocr="off")) as parser, pytest.raises(EmptyDocument, match="RAG_OCR=auto"):
         read(parser, tmp_path / "a.pptx", make_slides(PICTURE))
@@ -131,7 +165,7 @@ def test_pictures_are_not_read_without_text_recognition(tmp_path: Path) -> None:
             "a.docx",
             change_part(make_word(PICTURE), "word/_rels/document.xml.rels", "media/image1.png", "media/gone.png"),
         ),
-        ("a.pptx", change_part(make_slides(PICTURE, AFTER), "ppt/slides/slide1.xml", "r:embed=", "r:link=")),
+        ("a.pptx", change_part(make_slides(PICTURE, text=AFTER), "ppt/slides/slide1.xml", "r:embed=", "r:link=")),
         ("a.odt", change_part(make_text(PICTURE), "content.xml", "Pictures/a.png", "http://203.0.113.1/a.png")),
     ],
 )

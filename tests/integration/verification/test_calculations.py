@@ -20,6 +20,8 @@ MILLS = (
     "In May the millers sold the old weir. So ended 2031.",
     "The mill opens from 6:30 to 11:30.\n"
     "A sack of flour costs 38.50 euros. In 2031 the shop had 214,380 customers, against 203,915 in 2030.",
+    "The lease of the mill began on 1 June 2021 and has a term of five years. The miller was born in 1955 and took "
+    "over in 1999. The shop opens from 8:00 to 12:30. Of its 46 guests, 21 were women. The yard measures 2.4 hectares.",
     "Charges by sack\nYear 2031/32 2030/31 2029/30\nBran 52.00 49.90 48.10\nGerm 66.00 64.40 61.90",
 )
 
@@ -42,6 +44,12 @@ def comparison(embedder: BundledEmbedder) -> SourceComparison:
         ("The mill race is about 1.1 kilometres long.", "1,127 × 0.001 = 1.1 kilometres"),
         ("Grinding costs 32 cents for each kilogram.", "0.32 euros × 100 = 32 cents"),
         ("The shop had about 10,500 more customers in 2031.", "214,380 - 203,915 = 10,500"),
+        ("Two sacks of flour cost 77 euros.", "38.50 euros × Two = 77 euros"),
+        ("The lease of the mill ends on 31 May 2026.", "1 June 2021 + five years = 31 May 2026"),
+        ("The miller was 44 when he took over.", "1999 - 1955 = 44"),
+        ("The shop opens for 270 minutes.", "12:30 - 8:00 = 270 minutes"),
+        ("25 of the 46 guests were men.", "46 - 21 = 25"),
+        ("The yard measures 24,000 square metres.", "2.4 × 10000 = 24,000 square"),
     ],
 )
 def test_calculated_value_is_not_marked_and_its_calculation_is_given(
@@ -66,6 +74,9 @@ def test_calculated_value_is_not_marked_and_its_calculation_is_given(
         ("Northmill sold 62,300 tonnes of flour in 2030.", ""),
         ("The mill opens at 6.30 in the morning.", ""),
         ("The mill opens at 7.30 in the morning.", "not found in the sources: 7.30"),
+        ("The mill opens at 11 am.", "not found in the sources: 11"),
+        ("The shop opens at 8 am.", ""),
+        ("The lease of the mill ends on 31 May 2029.", "not found in the sources: 31 May 2029"),
         ("The mill opens at 6.30 metres.", "not found in the sources: 6.30 metres"),
     ],
 )

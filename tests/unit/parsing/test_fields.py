@@ -115,3 +115,11 @@ def test_labels_above_and_below_fields_are_paired_with_their_values(tmp_path: Pa
     text = read(make(tmp_path / "a.pdf", draw)).page.text
     for label in ("Applicant", "Make of car", "Street and number", "Colour"):
         assert f"\n\n{label}: value of {label}" in text
+
+
+def test_value_with_blanks_between_its_letters_occurs_once(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "Tax number")
+        canvas.acroForm.textfield(name="tax", value="2 7 0 8 1 9 6 3", x=200, y=695, width=200, height=20)
+
+    assert read(make(tmp_path / "a.pdf", draw)).page.text == "Tax number: 27081963"

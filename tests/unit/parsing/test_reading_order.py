@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from reportlab.lib.utils import ImageReader
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.parsing.pdf.document import PdfiumDocument
-from tests.support.drawn_pdfs import lines, make, read
+from tests.support.drawn_pdfs import lines, make, raw_pdf, read
 
 Drawing = Callable[[Canvas], None]
 
@@ -42,17 +40,26 @@ def words_from_the_end(*rows: str) -> Drawing:
     return draw
 
 
-def upright(*columns: str) -> Drawing:
-    """Draw columns of characters from the top down, from the right."""
-
-    def draw(canvas: Canvas) -> None:
-        pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
-        canvas.setFont("HeiseiMin-W3", 14)
-        for number, column in enumerate(columns):
-            for place, char in enumerate(column):
-                canvas.drawString(300 - 24 * number, 750 - 14 * place, char)
-
-    return draw
+def upright(*columns: str) -> bytes:
+    """Return a PDF with columns of characters from the top down, from the right, in a font that Courier replaces."""
+    codes = {char: number for number, char in enumerate(dict.fromkeys("".join(columns)), ord("A"))}
+    drawn = b"".join(
+        b"BT /F1 14 Tf 1 0 0 1 %d %d Tm <%02x> Tj ET\n" % (300 - 24 * number, 750 - 14 * place, codes[char])
+        for number, column in enumerate(columns)
+        for place, char in enumerate(column)
+    )
+    maps = "\n".join(f"<{code:02x}> <{ord(char):04x}>" for char, code in codes.items())
+    code_map = f"1 begincodespacerange <00> <ff> endcodespacerange\n{len(codes)} beginbfchar\n{maps}\nendbfchar"
+    return raw_pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R"
+            b" /Resources << /Font << /F1 4 0 R >> >> >>",
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>",
+            *(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(one), one) for one in (drawn, code_map.encode())),
+        ]
+    )
 
 
 def blocks(*corners: tuple[float, float, str]) -> Drawing:
@@ -73,7 +80,6 @@ def blocks(*corners: tuple[float, float, str]) -> Drawing:
             words_from_the_end("Press the lower button", "and wait for a beep"),
             ("Press the lower button\nand wait for a beep",),
         ),
-        (upright("昔々ある所に", "爺と婆が居た"), ("昔々ある所に爺と婆が居た",)),
         (
             texts(
                 *((72, 750, 11, "Date:"), (72, 735, 11, "Paid by:"), (72, 720, 11, "Interest:")),
@@ -93,6 +99,21 @@ def blocks(*corners: tuple[float, float, str]) -> Drawing:
             ),
             ("41 km", "of track, most of it\nin tunnels", "96,300", "passengers on\na working day"),
         ),
+        (
+            texts(
+                *((72, 750 - 14 * number, 10, "The column is about rivers.") for number in range(3)),
+                *((72, 660, 24, "41 km       96,300"), (72, 640, 10, "of track"), (72, 600, 10, "The column ends.")),
+                *((180, 640, 10, "passengers"), *((320, 750 - 14 * row, 10, f"Right {row}.") for row in range(14))),
+            ),
+            ("about rivers.", "41 km", "of track", "96,300", "passengers", "The column ends.", "Right 0"),
+        ),
+        (
+            texts(
+                *((72, 700, 24, "2024                2023"), (72, 680, 10, "audited"), (72, 668, 10, "in full")),
+                *((255, 680, 10, "audited"), (255, 668, 10, "in part")),
+            ),
+            ("2024 2023", "audited"),
+        ),
     ],
 )
 def test_reading_order(tmp_path: Path, drawing: Drawing, parts: tuple[str, ...]) -> None:
@@ -100,6 +121,11 @@ def test_reading_order(tmp_path: Path, drawing: Drawing, parts: tuple[str, ...])
     places = [text.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_characters_from_the_top_down(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(upright("昔々ある所に", "爺と婆が居た"))
+    assert read(tmp_path / "a.pdf").page.text == "昔々ある所に爺と婆が居た"
 
 
 def test_strips_of_one_picture_count_as_one(tmp_path: Path) -> None:
