@@ -24,6 +24,7 @@ from rag_core.evaluation.labels import Labels
 from rag_core.evaluation.runner import EvaluationRunner
 from rag_core.indexing.collections import Collections
 from rag_core.indexing.documents import Documents
+from rag_core.indexing.figure_descriptions import FigureDescriber
 from rag_core.indexing.index_service import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.office_drawings import OfficeDrawings
@@ -167,10 +168,13 @@ class Services:
         self.snapshot_comparisons = SnapshotComparisons(self._follow_ups)
 
         self._removal = Removal(stores)
-        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal)
+        self._figures = FigureDescriber(stores, self._generations, self._removal, self.models, self.preferences)
+        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal, self._figures.request_for)
         self.jobs = Jobs(stores.jobs, self._indexer)
         self._drawings = OfficeDrawings(stores)
-        self.documents = Documents(stores, self._indexer, self.jobs, self._removal, self._drawings)
+        self.documents = Documents(
+            stores, self._indexer, self.jobs, self._removal, self._drawings, self._figures.request
+        )
         self.index = Index(stores, self._indexer, self._generations)
         self.collections = Collections(stores.documents)
         theme_writer = ThemeSummarizer(stores, self._generations)
@@ -202,6 +206,7 @@ class Services:
             if not stores.is_read_only:
                 self._indexer.start()
                 self.theme_builder.start()
+                self._figures.start(self._indexer)
         except BaseException:
             stores.close()
             raise
@@ -219,6 +224,7 @@ class Services:
             self.learning.close()
             if not self._stores.is_read_only:
                 self.theme_builder.stop()
+                self._figures.stop()
                 self._indexer.stop()
             self._warm_up.join()
             self.model_downloads.close()

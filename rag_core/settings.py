@@ -215,6 +215,11 @@ class Settings(BaseSettings):
         le=4,
         description="Most pictures of pages that a capable model gets beside their text; 0 sends none",
     )
+    describe_figures: bool = Field(
+        False,
+        description="Whether the model describes the figures of documents after they are indexed, which sends it "
+        "pictures of the figures",
+    )
     price: Annotated[Price | Path | None, NoDecode] = Field(
         None,
         validation_alias=AliasChoices("RAG_PRICE", "RAG_PRICES", "rag_price"),

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.admin.context_budget import show_context_budget
 from pages.admin.failures import show_recent_failures
+from pages.admin.figures import show_figures
 from pages.admin.gate import show_answer_settings
 from pages.admin.health import show_health, show_installation, show_storage
 from pages.admin.index import show_index
@@ -27,6 +28,7 @@ show_health(status)
 with st.container(key=keys.ADMIN_MODEL):
     show_model(back.engine)
     show_context_budget(back.engine)
+    show_figures(back.engine)
 show_instructions(back.engine)
 show_jobs(back.engine)
 show_index(back.engine, status)

@@ -12,18 +12,23 @@ from pages.documents.outline import show_outline
 from pages.documents.statuses import describe_status
 from pages.documents.versions import show_versions
 from pages.shared import keys
+from pages.shared.jobs import track_jobs
 from pages.shared.panel import open_panel
 from pages.shared.problems import show_errors, show_errors_next_run
-from pages.shared.source_page import show_page
+from pages.shared.source_page import show_descriptions, show_page
 from pages.shared.text import count_pages, escape_markdown
-from pages.shared.translation import N_, _, format_number
+from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM, find_marked
 
 _RENAME, _MOVE, _READ, _DELETE = N_("Rename"), N_("Move to a collection"), N_("Read again with OCR"), N_("Delete")
-_ICONS = {_RENAME: "edit", _MOVE: "folder", _READ: "document_scanner", _DELETE: "delete"}
+_DESCRIBE = N_("Describe figures")
+_ICONS = {
+    **{_RENAME: "edit", _MOVE: "folder", _READ: "document_scanner"},
+    **{_DESCRIBE: "image_search", _DELETE: "delete"},
+}
 _PAGES, _OUTLINE, _TABLES, _CHUNKS, _PROBLEMS, _VERSIONS = TABS = (
     *(N_("Pages"), N_("Outline"), N_("Tables"), N_("Chunks")),
     *(N_("Problems"), N_("Versions")),
@@ -97,7 +102,7 @@ def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> 
         )
         choice = st.menu_button(
             _("More"),
-            list(_ICONS),
+            [one for one in _ICONS if one != _DESCRIBE or engine.preferences.describes_figures],
             key="document_menu",
             format_func=lambda action: f":material/{_ICONS[action]}: {_(action)}",
         )
@@ -108,8 +113,19 @@ def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> 
     elif choice == _READ:
         track_retry(engine, [document.document_id], ocr="on")
         st.rerun()
+    elif choice == _DESCRIBE:
+        _describe_figures(engine, document)
     elif choice == _DELETE:
         confirm_deletion(engine, [document])
+
+
+def _describe_figures(engine: Engine, document: DocumentInfo) -> None:
+    with show_errors():
+        if job := engine.documents.describe_figures(document.document_id):
+            track_jobs([job])
+            st.rerun()
+        problem = translate_message(engine.preferences.figures_problem)
+        st.info(escape_markdown(problem) or _("No figure with a caption was found."), icon=":material/info:")
 
 
 def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None:
@@ -171,5 +187,6 @@ def _show_pages(engine: Engine, document: DocumentInfo) -> None:
             if marked is None:
                 st.caption(_("This page has changed since the link was made, so nothing is highlighted."))
         show_page(engine, document, page, highlights=[marked] if marked else (), quoted=linked)
+        show_descriptions(engine, (document.version_id, page))
     except UnknownDocument:
         st.caption(_("This page was not stored."))

@@ -17,6 +17,7 @@ _COUNTED = {
     "re-indexing": N_("document {done} of {total}"),
     "entities": N_("document {done} of {total}"),
     "summaries": N_("theme {done} of {total}"),
+    "figures": N_("figure {done} of {total}"),
 }
 # The estimate is never exact, so a job that runs is never shown as complete.
 _MOST = 0.98
@@ -38,6 +39,9 @@ def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
     if job.kind == "index":
         return f"{_name(job)}: {_describe_stage(job)}{_describe_left(job)}"
     name = _name_within(job)
+    if job.kind == "figures":
+        name = _("figures of {name}", name=job.name)
+        return f"{_('Describing {name}', name=name)}{describe_step(job, ': ')}{_describe_left(job)}"
     words = _("Re-indexing {name}", name=name) if job.kind == "reindex" else _("Building {name}", name=name)
     return f"{words}{describe_step(job, ': ')}{_describe_left(job)}"
 
@@ -86,12 +90,12 @@ def _describe_left(job: Job) -> str:
 
 def _name(job: Job) -> str:
     """Return the name of a job; a file keeps its name, and other names are in the reader's language."""
-    return job.name if job.kind == "index" else translate_message(job.name)
+    return job.name if job.kind in ("index", "figures") else translate_message(job.name)
 
 
 def _name_within(job: Job) -> str:
     """Return the name of a job for the middle of a sentence; only jobs for single files have names of files."""
-    is_file = job.kind == "index" or job.details.get("renamed")
+    is_file = job.kind in ("index", "figures") or job.details.get("renamed")
     name = job.name[:1].lower() + job.name[1:]
     return job.name if is_file else translate_message(name)
 
@@ -121,6 +125,9 @@ def describe_result(job: Job) -> tuple[bool, str]:
     reason = translate_message(job.reason)
     if job.kind == "themes" and job.state is not JobState.CANCELLED:
         return job.state is JobState.DONE and not job.reason, reason or _("The themes are ready.")
+    if job.kind == "figures":
+        words = reason or _("The figures of {name} are described.", name=job.name)
+        return job.state is JobState.DONE, f"{job.name}: {words}" if reason else words
     if job.state is JobState.CANCELLED:
         return False, f"{_name(job)}: {reason}"
     if job.state is JobState.FAILED or job.result in _BAD:

@@ -10,13 +10,15 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.evidence import find_citations, find_highlights
+from pages.shared.nodes import build_text_node
 from pages.shared.pageview import show_page_image
+from pages.shared.richtext import show_richtext
 from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
 from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer
-from rag_core.types.documents import DocumentInfo, Page, PageState, PageView
+from rag_core.types.documents import DocumentInfo, Page, PageKey, PageState, PageView
 from rag_core.types.retrieval import Passage
 
 ZOOMS = (1.0, 1.5, 2.0, 3.0)
@@ -63,6 +65,16 @@ def _show_figure(engine: Engine, passage: Passage, page: int, quoted: Sequence[t
     if figure := next((one for one in found if one), None):
         st.caption(f":material/image: {_('The figure of the quoted caption')}")
         show_page_image(figure, alt=_("The figure of the quoted caption"), zoom=1.0, key="source_figure")
+    show_descriptions(engine, (passage.version_id, page), quoted)
+
+
+def show_descriptions(engine: Engine, page: PageKey, quoted: Sequence[tuple[int, int]] | None = None) -> None:
+    """Show what a model wrote about the figures of a page, or about those whose captions are quoted."""
+    for one in engine.documents.find_descriptions([page]).get(page, ()):
+        if quoted is None or any(start < one.end and one.start < end for start, end in quoted):
+            words = _("Described by {model}, not text of the document", model=escape_markdown(one.model))
+            st.caption(f":material/smart_toy: {words}")
+            show_richtext([{"t": "p", "c": [build_text_node(one.text)]}], key=f"description_{one.start}", small=True)
 
 
 def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:

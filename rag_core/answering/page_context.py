@@ -79,6 +79,7 @@ class PageSelector:
 
     def __init__(self, stores: Stores, reader: PageReader) -> None:
         self._documents = stores.documents
+        self._figures = stores.figures
         self._reader = reader
 
     def select(self, outcomes: Sequence[SearchOutcome], budget: int, *, opened: Sequence[PageKey] = ()) -> PageContext:
@@ -113,6 +114,7 @@ class PageSelector:
             contents = self._documents.page_texts(batch)
             rows = [_build_row(best[key], contents[key][0]) for key in batch if key in contents]
             known, pages = _fold_pages(rows, known, scores)
+            pages = self._add_descriptions(pages)
             skipped = {key: spans for key, (_, spans) in contents.items()}
             for page, prompt_page in zip(pages, self._reader.write_pages(pages, skipped), strict=True):
                 for source in self._list_sizes(page, prompt_page, best, scores):
@@ -161,12 +163,28 @@ class PageSelector:
                     best.setdefault(key, row)
         return [page for page in pages if page in best]
 
+    def _add_descriptions(self, pages: Sequence[Passage]) -> list[Passage]:
+        """Return pages with what a model wrote about their figures."""
+        found = self._figures.find([one.page_key for one in pages])
+        return [
+            replace(
+                page,
+                descriptions=tuple(
+                    replace(one, caption=" ".join(page.text[one.start : one.end].split()))
+                    for one in found.get(page.page_key, ())
+                ),
+            )
+            for page in pages
+        ]
+
     def _list_sizes(
         self, page: Passage, prompt_page: Passage, best: Mapping[PageKey, ChunkRow], scores: Scores
     ) -> Iterator[_Source]:
         """Yield the two sizes in which a page can be sent: the whole page, and the best chunk on it."""
         yield _Source(page, prompt_page, is_part=False)
         passage = build_passage(0, best[page.page_key], scores)
+        inside = (one for one in page.descriptions if passage.start <= one.start < passage.start + len(passage.text))
+        passage = replace(passage, descriptions=tuple(inside))
         yield _Source(passage, self._reader.write_tables([passage])[0], is_part=True)
 
 

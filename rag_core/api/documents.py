@@ -210,7 +210,9 @@ def read_pages(call: Call, document: DocumentInfo, first: int, count: int) -> It
     for page_index in range(first - 1, min(first - 1 + count, document.pages)):
         page = call.engine.documents.page(document.document_id, page_index)
         link = build_page_link(call.application, document.document_id, page_index)
-        yield {**json_rows.build_page_row(document.name, page), "link": link}
+        place = document.version_id, page_index
+        described = call.engine.documents.find_descriptions([place]).get(place, ())
+        yield {**json_rows.build_page_row(document.name, page, described), "link": link}
 
 
 def _draw_page(call: Call) -> Response:

@@ -17,6 +17,7 @@ from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Conversation, Message
 from rag_core.types.documents import DeleteReceipt, DocumentInfo, DocumentStatus, OutlineEntry, Page
 from rag_core.types.evaluation import Comparison, ContextValue, Label, MethodRow, Metric, ThresholdAdvice
+from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job, JobState, SyncResult
 from rag_core.types.judgements import JudgeReport
 from rag_core.types.learning import Training
@@ -123,14 +124,15 @@ def build_token_row(token: AccessToken) -> dict[str, Any]:
     }
 
 
-def build_page_row(document: str, found: Page) -> dict[str, Any]:
-    """Return the row that ``pages`` prints for a page."""
+def build_page_row(document: str, found: Page, descriptions: Sequence[FigureDescription] = ()) -> dict[str, Any]:
+    """Return the row that ``pages`` prints for a page; ``descriptions`` are a model's words, no text of the page."""
     return {
         "document": document,
         **pick(found, "page_index", "page_label", "text"),
         "state": found.state.value,
         "reason": found.reason,
         "tables": [_build_table_row(table, found) for table in found.tables],
+        "descriptions": _list_descriptions(descriptions),
     }
 
 
@@ -370,7 +372,14 @@ def _build_passage_row(passage: Passage) -> dict[str, Any]:
         row["duplicates"] = [pick(one, "document", "page_label") for one in passage.duplicates]
     if passage.hidden:
         row["hidden_on_page"] = passage.hidden
+    if passage.descriptions:
+        row["descriptions"] = _list_descriptions(passage.descriptions)
     return row
+
+
+def _list_descriptions(found: Sequence[FigureDescription]) -> list[dict[str, Any]]:
+    """Return the descriptions of figures, with the places of their captions in the text of the page."""
+    return [pick(one, "start", "end", "text", "model") for one in found]
 
 
 def _build_citation_row(citation: Citation) -> dict[str, Any]:

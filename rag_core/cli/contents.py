@@ -29,10 +29,13 @@ def pages(
             selected = [engine.documents.page(document_id, page - 1)]
         else:
             raise UnknownDocument(f"{info.name} has no page {page}: its last page is {info.pages}.")
+        places = {one.page_index: (info.version_id, one.page_index) for one in selected}
+        described = engine.documents.find_descriptions(list(places.values()))
     for parsed in selected:
         reason = f", {parsed.reason}" if parsed.reason else ""
         heading = f"--- page {parsed.page_label} ({parsed.state.value}{reason}) ---"
-        console.print_row(json_rows.build_page_row(info.name, parsed), heading, as_json)
+        row = json_rows.build_page_row(info.name, parsed, described.get(places[parsed.page_index], ()))
+        console.print_row(row, heading, as_json)
         if not as_json:
             console.print_line(parsed.text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rag_core import guide
 from rag_core.chunking.document_titles import extract_title
 from rag_core.errors import UnknownDocument
+from rag_core.indexing.figures import draw_figure
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.office_drawings import OfficeDrawings
@@ -18,14 +19,13 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.removal import Removal
 from rag_core.parsing.formats.accepted import ACCEPTED
 from rag_core.parsing.libreoffice import ConversionError
-from rag_core.parsing.rendering import render_figure, render_page
+from rag_core.parsing.rendering import render_page
 from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
 from rag_core.store.snapshots import replace_version
 from rag_core.text.outline import build_outline
-from rag_core.text.sections import find_captions
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import (
     DEFAULT_COLLECTION,
@@ -40,6 +40,7 @@ from rag_core.types.documents import (
     SameName,
     VersionRow,
 )
+from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job
 from rag_core.types.tables import Table
 
@@ -62,11 +63,21 @@ class Documents:
     jobs : Jobs
     removal : Removal
     drawings : OfficeDrawings
+    describe_figures : callable
+        See `FigureDescriber.request`.
     """
 
     def __init__(
-        self, stores: Stores, indexer: IndexingQueue, jobs: Jobs, removal: Removal, drawings: OfficeDrawings
+        self,
+        stores: Stores,
+        indexer: IndexingQueue,
+        jobs: Jobs,
+        removal: Removal,
+        drawings: OfficeDrawings,
+        describe_figures: Callable[[str], Job | None],
     ) -> None:
+        self._describe_figures = describe_figures
+        self._stores = stores
         self._library = stores.documents
         self._snapshots = stores.snapshots
         self._files = stores.files
@@ -417,26 +428,19 @@ class Documents:
             See `render_page`.
         """
         document = self.get(document_id, version_id=version_id)
-        page = self._get_page(document.version_id, page_index)
-        captions = [
-            (kind, place, rects)
-            for kind, place in find_captions(page.text)
-            if len(rects := page.boxes.find_overlapping(*place))
-        ]
-        wanted = [one for one in captions if one[0] == "figure" and one[1][0] < span[1] and span[0] < one[1][1]]
-        if document.version_id != version_id or not wanted:
+        self._get_page(document.version_id, page_index)
+        row = self._library.version(document.version_id)
+        if row is None or document.version_id != version_id:
             return None
-        others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
-        with self._files.local(self._find_digest(document.version_id)) as path:
-            return render_figure(
-                path,
-                page_index,
-                name=document.name,
-                caption=wanted[0][2],
-                words=page.boxes.rects,
-                others=np.array(others, np.float32).reshape(-1, 4),
-                scale=scale,
-            )
+        return draw_figure(self._stores, row, page_index, span, scale)
+
+    def find_descriptions(self, places: Collection[PageKey]) -> Mapping[PageKey, Sequence[FigureDescription]]:
+        """Return what models wrote about the figures of pages, by version id and page index."""
+        return self._stores.figures.find(places)
+
+    def describe_figures(self, document_id: str) -> Job | None:
+        """Queue the description of the figures that have none; see `FigureDescriber.request`."""
+        return self._describe_figures(document_id)
 
     def _find_version_id(self, document_id: str) -> str:
         return self._library.document(document_id).version_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 
 from rag_core.indexing.outages import OutageRetry
 from rag_core.indexing.pace import EmbeddingPace
@@ -12,6 +13,7 @@ from rag_core.indexing.task import EmbeddingQueue, PublicationTask, TaskResult
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.types.documents import VersionRow
 
 
 class Pipeline:
@@ -23,6 +25,8 @@ class Pipeline:
     stores : Stores
     generations : IndexGenerations
     removal : Removal
+    describe_figures : callable
+        See `FigureDescriber.request_for`.
 
     Attributes
     ----------
@@ -46,11 +50,19 @@ class Pipeline:
     outages : OutageRetry
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        generations: IndexGenerations,
+        removal: Removal,
+        describe_figures: Callable[[VersionRow], object],
+    ) -> None:
         self.settings = settings
         self.stores = stores
         self.generations = generations
         self.removal = removal
+        self.describe_figures = describe_figures
         self.chunked = EmbeddingQueue()
         self.embedded: queue.SimpleQueue[PublicationTask | None] = queue.SimpleQueue()
         self.results: queue.SimpleQueue[TaskResult | None] = queue.SimpleQueue()

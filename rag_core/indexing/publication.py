@@ -125,6 +125,9 @@ class PublicationStage:
                     index.add(replace(batch, vectors=vectors))
                 elif encodings := publication.encodings.get(retriever.score.name):
                     index.add(replace(batch, encodings=encodings))
+        if task.activate:
+            # The job is queued before, so that none is lost, and starts when the lock is free.
+            self._pipeline.describe_figures(row)
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again

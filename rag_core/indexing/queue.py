@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import timedelta
 
 from rag_core.errors import RagError, ServerUnavailable, StoreError
@@ -36,7 +36,7 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types.documents import DocumentStatus
+from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
@@ -69,12 +69,21 @@ class IndexingQueue:
     stores : Stores
     generations : IndexGenerations
     removal : Removal
+    describe_figures : callable
+        See `FigureDescriber.request_for`.
     """
 
-    def __init__(self, settings: Settings, stores: Stores, generations: IndexGenerations, removal: Removal) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        stores: Stores,
+        generations: IndexGenerations,
+        removal: Removal,
+        describe_figures: Callable[[VersionRow], object],
+    ) -> None:
         self._stores = stores
         self._removal = removal
-        self._pipeline = pipeline = Pipeline(settings, stores, generations, removal)
+        self._pipeline = pipeline = Pipeline(settings, stores, generations, removal, describe_figures)
         self.submission = Submission(pipeline)
         self._parsing = ParsingStage(pipeline, self.submission, self._run_smaller_file)
         self._embedding = EmbeddingStage(pipeline)
@@ -151,6 +160,11 @@ class IndexingQueue:
         else:
             return
         self._pipeline.running.notify()
+
+    @property
+    def cancelled(self) -> Set[str]:
+        """Ids of the jobs that were cancelled while they ran."""
+        return self._pipeline.cancelled
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was cancelled while it ran."""

@@ -117,6 +117,8 @@ class Reindexer:
             raise RagError(f"No document could be re-indexed; the index is unchanged. {self._ended[0].reason}")
         self._stores.documents.swap_generation(generation.generation_id)
         finish_removals(self._stores, self._removal)
+        for row in self._find_active_rows():
+            self._pipeline.describe_figures(row)
         return True
 
     def _check_internal_errors(self) -> None:

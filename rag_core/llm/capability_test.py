@@ -1,14 +1,19 @@
-"""Test whether a model can be asked to answer from whole pages: three questions with short sources.
+"""Test whether a model can be asked to answer from whole pages, and whether it sees pictures.
 
 A capable model cites the number of the source behind each sentence, answers in the language of the question, and says
-that a fact is missing instead of guessing it.
+that a fact is missing instead of guessing it. A model that sees pictures names the colours of a flag in their order.
 """
 
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from rag_core.llm.message_parts import build_image_part, build_text_part
 
 _RULES = (
     "Answer the question from the numbered sources only. Cite the number of the source in square brackets after each "
@@ -60,3 +65,29 @@ QUESTIONS = (
         lambda reply: bool(_REFUSALS.search(reply)),
     ),
 )
+
+# Side of the picture in pixels; the colours are in an order that no known flag has.
+_SIDE = 256
+_COLOURS = ((0, 90, 255), (255, 220, 0), (0, 140, 60), (220, 0, 0))
+_COLOURS_SEEN = re.compile(r"blue\W.*yellow\W.*green\W.*red", re.IGNORECASE | re.DOTALL)
+
+
+def build_picture_messages() -> list[dict[str, Any]]:
+    """Return chat messages that ask for the colours of a generated picture with four vertical stripes."""
+    ask = "Name the colours of the four vertical stripes in this picture, from left to right, and say nothing else."
+    return [{"role": "user", "content": [build_text_part(ask), build_image_part(_draw_stripes())]}]
+
+
+def sees_stripes(reply: str) -> bool:
+    """Return whether a reply to `build_picture_messages` names the colours in their order."""
+    return _COLOURS_SEEN.search(reply) is not None
+
+
+def _draw_stripes() -> bytes:
+    """Return a picture as PNG, which needs no library for pictures."""
+    row = b"\0" + b"".join(bytes(colour) * (_SIDE // len(_COLOURS)) for colour in _COLOURS)
+    header = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(row * _SIDE)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+    )

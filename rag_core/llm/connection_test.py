@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.answer_stream import Pieces
-from rag_core.llm.capability_test import QUESTIONS
+from rag_core.llm.capability_test import QUESTIONS, build_picture_messages, sees_stripes
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, describe_ollama_remedy
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
@@ -23,7 +24,7 @@ from rag_core.types.status import ModelCheck
 from rag_core.types.usage import Usage
 
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
-CONTEXT, CAPABILITY = "Context length", "Capability"
+CONTEXT, CAPABILITY, PICTURES = "Context length", "Capability", "Pictures"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
 # Most characters that are read of the first text, and of a reply to a question about the capability.
 _MAX_TEXT_CHARS, _MAX_ANSWER_CHARS = 50, 1000
@@ -75,8 +76,8 @@ class ConnectionTest:
         """Request the list of models and short texts, and yield the result of each check.
 
         The checks are: whether the endpoint is reachable, accepts the key, has the model and streams the text; how long
-        the first text takes; which context length the endpoint reports; and the capability of the model. Checks that
-        depend on a failed check are skipped.
+        the first text takes; which context length the endpoint reports; the capability of the model; and whether it
+        sees pictures. Checks that depend on a failed check are skipped.
         """
         reachable, listed = self._check_reachable()
         yield reachable
@@ -98,6 +99,8 @@ class ConnectionTest:
         yield self._check_context()
         if reply.moments:
             yield self._check_capability()
+            if not settings.gguf:
+                yield self._check_pictures()
 
     def _check_reachable(self) -> tuple[ModelCheck, list[str] | None]:
         """Return the result of the check, and the endpoint's list of models; ``None`` if it has no such list."""
@@ -119,7 +122,7 @@ class ConnectionTest:
             return self._request_text()
         return reply
 
-    def _request(self, messages: list[dict[str, str]], most_chars: int, convert: Callable[[Pieces], Pieces]) -> _Reply:
+    def _request(self, messages: list[dict[str, Any]], most_chars: int, convert: Callable[[Pieces], Pieces]) -> _Reply:
         report, text, moments, thought, failure = RequestReport(), "", list[float](), False, None
         started = time.perf_counter()
         try:
@@ -179,6 +182,15 @@ class ConnectionTest:
         reasons = " and ".join(filter(None, (", ".join(failures[:-1]), failures[-1])))
         words = f"Small, because it {reasons}. It gets a few passages and simple rules."
         return ModelCheck(CAPABILITY, None, words, "small")
+
+    def _check_pictures(self) -> ModelCheck:
+        """Return whether the model sees a generated picture."""
+        reply = self._request(build_picture_messages(), _MAX_ANSWER_CHARS, strip_reasoning)
+        if not reply.failure and sees_stripes(strip_unopened_reasoning(reply.text)):
+            words = "It named the colours of a generated picture, so it can describe figures."
+            return ModelCheck(PICTURES, True, words, sees_pictures=True)
+        why = f"It takes none ({reply.failure})" if reply.failure else "It did not name the colours of one"
+        return ModelCheck(PICTURES, None, f"{why}, so it cannot describe figures.", sees_pictures=False)
 
 
 def _check_model(model: str, listed: list[str] | None) -> ModelCheck:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rag_core.llm.figure_prompt import LABEL
 from rag_core.llm.prompts import escape_markup, format_exchanges, format_instructions, format_name, quote_text
 from rag_core.types.conversations import Message
 from rag_core.types.retrieval import Passage
@@ -134,6 +135,8 @@ def build_page_messages(
 def format_source(source: Passage, *, is_part: bool = False) -> str:
     """Return a header line with the number, the document, the page and the section of a source, and then its text.
 
+    Descriptions of figures follow, each labelled as the words of a model.
+
     ``is_part`` says whether the text is only a part of the page.
     """
     section = f", section “{format_name(source.heading)}”" if source.heading else ""
@@ -143,7 +146,11 @@ def format_source(source: Passage, *, is_part: bool = False) -> str:
     also = f"\n(The same text is also in {repeated}.)" if repeated else ""
     document, page = format_name(source.document), format_name(source.page_label)
     part = "part of " if is_part else ""
-    return f"[{source.rank}] {document}, {part}page {page}{section}{also}\n{quote_text(source.text)}"
+    described = "".join(
+        f"\n(“{format_name(one.caption)}”: {quote_text(f'{LABEL.format(model=one.model)} {one.text}')})"
+        for one in source.descriptions
+    )
+    return f"[{source.rank}] {document}, {part}page {page}{section}{also}\n{quote_text(source.text)}{described}"
 
 
 def parse_requests(reply: str) -> list[LookupRequest]:

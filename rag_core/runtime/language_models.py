@@ -44,6 +44,8 @@ from rag_core.types.usage import Usage, UsageTotal
 log = logging.getLogger(__name__)
 # Name of the preference that stores another model of the same endpoint.
 _MODEL = "model"
+# Name of the preference with whether models see pictures, by endpoint and model, as tests found.
+_SEES_PICTURES = "models_see_pictures"
 
 
 class LanguageModels:
@@ -201,7 +203,7 @@ class LanguageModels:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
         with closing(LanguageModel(settings, names=FORM_NAMES, on_usage=record)) as model:
-            yield from model.test_connection()
+            yield from self._keep_sight(settings, model.test_connection())
 
     def connect(self, choice: ModelChoice, key: str | None = None) -> None:
         """Store a connection, and use it for all questions from now on. Running questions keep their model.
@@ -257,7 +259,23 @@ class LanguageModels:
 
         ``name`` is a model of the endpoint, by default the model in use. Raise `SettingsError` if no model is in use.
         """
-        return (self.get(name) if name else self.require("A test of the connection")).test_connection()
+        model = self.get(name) if name else self.require("A test of the connection")
+        return self._keep_sight(self._apply_model(name or self.current), model.test_connection())
+
+    @property
+    def sees_pictures(self) -> bool | None:
+        """Whether the model in use sees pictures, as a test found; ``None`` if it was not tested."""
+        key = _name_tested(self._apply_model(self.current))
+        found: bool | None = (self._stores.preferences.get(_SEES_PICTURES) or {}).get(key)
+        return found
+
+    def _keep_sight(self, settings: Settings, checks: Iterator[ModelCheck]) -> Iterator[ModelCheck]:
+        """Yield the checks of a model, and store whether it sees pictures."""
+        for check in checks:
+            if check.sees_pictures is not None and not self._stores.is_read_only:
+                known = self._stores.preferences.get(_SEES_PICTURES) or {}
+                self._stores.preferences.set(_SEES_PICTURES, {**known, _name_tested(settings): check.sees_pictures})
+            yield check
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
         """Return the usage since a time, or in total if ``since`` is ``None``, for each model and currency."""
@@ -388,3 +406,8 @@ class LanguageModels:
         except StoreError as error:
             # Only log the error: if it were raised, a complete answer would be lost.
             log.warning("the usage could not be stored: %s", error)
+
+
+def _name_tested(settings: Settings) -> str:
+    """Return the endpoint, without secrets, and the model of settings."""
+    return f"{redact_url(settings.openai_base_url or DEFAULT_BASE_URL)} {settings.model}"

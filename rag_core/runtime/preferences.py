@@ -12,6 +12,7 @@ from rag_core.settings import Settings
 from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 
 _OFFER_HIDDEN = "model_offer_hidden"
+_DESCRIBE_FIGURES = "describe_figures"
 
 
 class Preferences:
@@ -80,6 +81,27 @@ class Preferences:
     def context_budget(self) -> int:
         """Limit on the tokens of pages in the prompt of a capable model."""
         return read_context_budget(self._settings, self._stores.preferences)
+
+    @property
+    def describes_figures(self) -> bool:
+        """Whether the model is to describe the figures of documents."""
+        stored = self._stores.preferences.get(_DESCRIBE_FIGURES)
+        return self._settings.describe_figures if stored is None else bool(stored)
+
+    def set_describes_figures(self, value: bool | None) -> None:
+        """Override `describes_figures`; ``None`` restores the value of the settings."""
+        self._stores.preferences.set(_DESCRIBE_FIGURES, value)
+
+    @property
+    def figures_problem(self) -> str:
+        """Why no figure is described although the user wants it, and what to do; empty if there is no problem."""
+        if not self._models.current or self._models.settings.gguf:
+            return "No figure is described, because no model of an endpoint is connected. Connect one."
+        if self._models.sees_pictures is None:
+            return "No figure is described, because it was not tested whether the model sees pictures. Test the model."
+        if not self._models.sees_pictures:
+            return "No figure is described, because the model did not see the picture of its test. Choose another one."
+        return ""
 
     @property
     def instructions(self) -> str:

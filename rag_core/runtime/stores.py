@@ -20,6 +20,7 @@ from rag_core.store.database import Database
 from rag_core.store.document_names import NameStore
 from rag_core.store.documents import DocumentStore
 from rag_core.store.evaluations import EvaluationStore
+from rag_core.store.figures import FigureStore
 from rag_core.store.files import FileStore
 from rag_core.store.folder_lock import FolderLock
 from rag_core.store.jobs import JobStore
@@ -76,6 +77,7 @@ class Stores:
             self.names = NameStore(self.database)
             self.snapshots = SnapshotStore(self.database, self.documents)
             self.cards = CardStore(self.database)
+            self.figures = FigureStore(self.database)
             self.embeddings = EmbeddingStore(self.database, TOKEN_CACHE_BYTES)
             self.jobs = JobStore(self.database)
             self.preferences = PreferenceStore(self.database)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, true, upda
 from rag_core.errors import CollectionError
 from rag_core.store.database import create_id, now, split_batches
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
+from rag_core.store.figures import pass_on_descriptions
 from rag_core.store.schema import (
     aliases,
     chunks,
@@ -354,8 +355,12 @@ class DocumentStore(DocumentQueries):
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
-        """Delete the pages, tables, chunks, card and entities of a version, and theme summaries that quote it."""
+        """Delete the pages, tables, chunks, card and entities of a version, and theme summaries that quote it.
+
+        The descriptions of its figures pass on to the version that searches use instead.
+        """
         with self._db.begin() as connection:
+            pass_on_descriptions(connection, version_id)
             remove_theme_texts(connection, version_id)
             for table in (chunks, pages, hidden_texts, page_tables, document_cards):
                 connection.execute(delete(table).where(table.c.version_id == version_id))

@@ -69,8 +69,10 @@ class JobStore:
         return {**dict.fromkeys([one.value for one in JobState], 0), **dict(map(tuple, rows))}
 
     def find_active(self, document_id: str) -> str | None:
-        """Return the id of the newest queued or running job of a document; ``None`` if there is none."""
-        query = select(jobs.c.id).where(jobs.c.document_id == document_id, jobs.c.state.in_(ACTIVE))
+        """Return the id of the newest queued or running job that indexes a document; ``None`` if there is none."""
+        query = select(jobs.c.id).where(
+            jobs.c.document_id == document_id, jobs.c.kind == "index", jobs.c.state.in_(ACTIVE)
+        )
         return next(iter(self._db.fetch_values(query.order_by(jobs.c.created_at.desc()).limit(1))), None)
 
     def queued(self, kind: str, *, limit: int | None = None, smallest_first: bool = False) -> list[Job]:

@@ -16,7 +16,7 @@ from rag_core.store.schema import metadata, preferences
 
 log = logging.getLogger(__name__)
 # The newest revision in `migrations/versions`. It is a constant, because Alembic, which could find it, is slow to load.
-HEAD = "0014"
+HEAD = "0015"
 FIRST = "0001"
 # A preference for versions of Footnote without Alembic, which refuse a database if the number is not 1.
 NUMBER_NAME, NUMBER = "schema", 2

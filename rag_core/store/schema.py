@@ -157,6 +157,24 @@ document_cards = Table(
     Column("card", JSON, nullable=False),
 )
 
+# What language models wrote about figures, which is no text of a document. ``start`` and ``end`` are the place of the
+# caption, ``digest`` that of the picture, and ``chunk_id`` the chunk by which searches find the description. A row of a
+# replaced version belongs to the new one, without a place until the figure is found there.
+figure_descriptions = Table(
+    "figure_descriptions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("version_id", String(32), ForeignKey("versions.id"), nullable=False, index=True),
+    Column("page_index", Integer),
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("digest", String(64), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("created_at", Time, nullable=False),
+    Column("chunk_id", Integer),
+)
+
 # The entities of a version and the statements that mention them, as compressed JSON. ``rules`` identifies the rules or
 # the model that found them.
 document_entities = Table(

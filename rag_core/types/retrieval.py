@@ -14,6 +14,7 @@ import numpy as np
 from rag_core.types.arrays import FloatArray, IntArray
 from rag_core.types.chunks import PAGE_BREAK, SparseVector
 from rag_core.types.documents import PageKey, PageReference
+from rag_core.types.figures import FigureDescription
 from rag_core.types.formatting import count_decimals
 from rag_core.types.usage import Usage
 
@@ -148,6 +149,8 @@ class Passage:
         Text of the page that a reader cannot see; it is not part of ``text``.
     document_label : str
         Name and title of the document; empty in answers that earlier releases stored.
+    descriptions : tuple of FigureDescription
+        What a model wrote about the figures of a whole page or chunk for a prompt; they are no part of ``text``.
     """
 
     rank: int
@@ -169,6 +172,7 @@ class Passage:
     duplicates: tuple[PageReference, ...] = ()
     hidden: str = ""
     document_label: str = ""
+    descriptions: tuple[FigureDescription, ...] = ()
 
     @property
     def full_title(self) -> str:

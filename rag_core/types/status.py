@@ -28,13 +28,15 @@ class ModelCheck:
     """The result of one check in the test of the connection to a language model.
 
     ``passed`` is ``None`` if the check is inconclusive. ``words`` describes the result, and what to do if the check
-    failed. ``capability`` is the result of the capability check, and ``None`` for other checks.
+    failed. ``capability`` is the result of the capability check, and ``sees_pictures`` that of the check with a
+    picture; both are ``None`` for other checks.
     """
 
     name: str
     passed: bool | None
     words: str
     capability: Capability | None = None
+    sees_pictures: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from rag_core.verification.support import (
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 EMPTY_ANSWER = "The model's answer contains no text."
+RESTS_ON_DESCRIPTION = "It rests on the description of a figure by a model ({model}), which is no text of the document."
 NOT_CHECKED = "The answer is in another language than its sources, so only its values were checked against them."
 # A sentence that the model did not cite is cited for a claim only if its support is at least this.
 MIN_SUPPORT = 0.4
@@ -59,7 +60,8 @@ _FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 class _Attribution:
     """A claim with the sentences to cite for it, best first; ``mark`` and the fields after it are as in `Claim`.
 
-    ``closest`` is the sentence that supports the claim best, whether it is cited or not.
+    ``closest`` is the sentence that supports the claim best, whether it is cited or not. If the claim rests on the
+    description of a figure, ``is_described`` is true, and the caption is cited, which supports nothing.
     """
 
     claim: ClaimSpan
@@ -69,6 +71,7 @@ class _Attribution:
     source_value: str = ""
     compared_rank: int = 0
     reason: str = ""
+    is_described: bool = False
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
@@ -78,7 +81,7 @@ class _Attribution:
     @property
     def compared(self) -> tuple[SourceSentence, ...]:
         """The sentences to cite, or else the closest one."""
-        return self.sentences or tuple(filter(None, [self.closest]))
+        return () if self.is_described else self.sentences or tuple(filter(None, [self.closest]))
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,11 @@ class SourceComparison:
         self._encode = encode
         self._encoded_question = encode_text(question, encode)
         self._sources = _split_passages(passages, self._encoded_question, encode)
+        self._described = [
+            (split, one, SplitPassage(replace(split.passage, text=one.text), self._encoded_question, encode))
+            for split in self._sources
+            for one in split.passage.descriptions
+        ]
         # What was compared while the text was written is not compared again.
         self._compared: dict[tuple[str, Introduction | TableHeader | None, tuple[int, ...], bool], _Attribution] = {}
 
@@ -193,10 +201,35 @@ class SourceComparison:
     def _attribute(self, text: str, claim: ClaimSpan, foreign: bool) -> _Attribution:
         key = text[claim.start : claim.end], claim.context, claim.ranks, foreign
         if key not in self._compared:
-            self._compared[key] = _attribute_claim(
-                text, claim, self._encoded_question, self._sources, self._encode, foreign
-            )
+            found = _attribute_claim(text, claim, self._encoded_question, self._sources, self._encode, foreign)
+            self._compared[key] = self._find_description(text, found, foreign) if self._described else found
         return replace(self._compared[key], claim=claim)
+
+    def _find_description(self, text: str, found: _Attribution, foreign: bool) -> _Attribution:
+        """Return an attribution, or that to a figure whose description states the claim and no sentence does as well.
+
+        A description is no evidence, so the claim is neither supported nor contradicted then.
+        """
+        said = encode_text(text[found.claim.start : found.claim.end], self._encode)
+        compared = [
+            score_sentence(said, one.source.encode_sentence(one), foreign).support
+            for one in {id(one): one for one in filter(None, (*found.sentences, found.closest))}.values()
+        ]
+        best = max(compared, default=0.0)
+        for source, described, split in self._described:
+            support = max((score_sentence(said, one, foreign).support for one in _encode_all(split)), default=0.0)
+            has_numbers = all(split.contains_number(one) or source.contains_number(one) for one in said.reading.numbers)
+            if support >= MIN_SUPPORT and support > best and has_numbers:
+                place = described.start - source.passage.start, described.end - source.passage.start
+                caption = SourceSentence(source, *place, AnnotatedText(described.caption), split.sentences[0].tokens)
+                reason = RESTS_ON_DESCRIPTION.format(model=described.model)
+                found = _Attribution(found.claim, (caption,), caption, reason=reason, is_described=True)
+                best = support
+        return found
+
+
+def _encode_all(split: SplitPassage) -> Iterator[SourceSentence]:
+    return map(split.encode_sentence, split.sentences)
 
 
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
@@ -439,7 +472,7 @@ def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit
         # Markers inserted at the end of a statement are not part of it.
         moved(attribution.claim.start),
         moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
-        supported=bool(attribution.sentences) and not attribution.mark,
+        supported=bool(attribution.sentences) and not attribution.mark and not attribution.is_described,
         reason=attribution.reason,
         mark=attribution.mark,
         source_value=attribution.source_value,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 
 import pytest
+from PIL import Image
 
 from rag_core.llm.generator import LanguageModel
 from rag_core.settings import Settings
@@ -44,7 +47,7 @@ def verdicts(checks: list[ModelCheck]) -> dict[str, bool | None]:
 
 WORKS = {
     **{"Reachable": True, "Key": True, "Model": True, "Streaming": True, "First text": True},
-    **{"Context length": True, "Capability": None},
+    **{"Context length": True, "Capability": None, "Pictures": None},
 }
 
 
@@ -64,14 +67,14 @@ def test_checks_of_working_endpoint(monkeypatch: pytest.MonkeyPatch, api: str, s
         "Not reported by the endpoint; 8,192 tokens are assumed. If the model takes fewer, lower "
         "RAG_OPENAI_CONTEXT_TOKENS."
     )
-    assert usages == [Usage(1, 20, 6)] * 4
+    assert usages == [Usage(1, 20, 6)] * 5
 
 
 def test_checks_of_model_in_this_process() -> None:
     model = LanguageModel(Settings(_env_file=None, gguf=MODEL_FILE, openai_context_tokens=512))
     checks = verdicts(list(model.test_connection()))
     model.close()
-    assert checks == {name: True for name in WORKS if name != "Key"}
+    assert checks == {name: True for name in WORKS if name not in ("Key", "Pictures")}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_reported_context_length_is_compared_with_the_one_in_use(
         else:
             ONE_TWO(exchange) if exchange.method == "POST" else exchange.error(404)
 
-    check = probe(answer, openai_context_tokens=entered)[-2]
+    check = probe(answer, openai_context_tokens=entered)[-3]
     assert (check.name, check.passed) == ("Context length", passed)
     assert re.search(words, check.words)
 
@@ -140,7 +143,7 @@ CAPABILITIES: dict[str, tuple[list[str], int, str | None, str]] = {
 
 @pytest.mark.parametrize(("replies", "context", "expected", "words"), CAPABILITIES.values(), ids=CAPABILITIES)
 def test_capability_is_found_by_three_questions(replies: list[str], context: int, expected: str, words: str) -> None:
-    remaining = iter(["one, two", *replies])
+    remaining = iter(["one, two", *replies, "none"])
 
     def answer(exchange: Exchange) -> None:
         if exchange.method == "GET":
@@ -148,10 +151,39 @@ def test_capability_is_found_by_three_questions(replies: list[str], context: int
         else:
             complete(*re.findall(r"\S+\s*", next(remaining)))(exchange)
 
-    check = probe(answer, openai_context_tokens=context)[-1]
+    check = probe(answer, openai_context_tokens=context)[-2]
     assert (check.name, check.capability) == ("Capability", expected)
     assert check.passed is (True if expected == "capable" else None)
     assert re.search(words, check.words)
+
+
+@pytest.mark.parametrize(
+    ("play", "sees", "words"),
+    [
+        (complete("Blue, ", "yellow, green, red."), True, "^It named the colours"),
+        (complete("Red, ", "blue, yellow, green."), False, "^It did not name the colours"),
+        (status(400, "m is not a multimodal model"), False, "^It takes none .*multimodal"),
+    ],
+    ids=["sees", "guesses", "rejects"],
+)
+def test_generated_picture_shows_whether_the_model_sees(play: Play, sees: bool, words: str) -> None:
+    pictures: list[Image.Image] = []
+
+    def answer(exchange: Exchange) -> None:
+        content = exchange.body["messages"][-1]["content"] if exchange.method == "POST" else ""
+        if isinstance(content, str):
+            (SMALL if exchange.method == "GET" else ONE_TWO)(exchange)
+            return
+        data = content[1]["image_url"]["url"].removeprefix("data:image/png;base64,")
+        pictures.append(Image.open(io.BytesIO(base64.b64decode(data))))
+        play(exchange)
+
+    check = probe(answer, openai_context_tokens=32_000)[-1]
+    assert (check.name, check.passed, check.sees_pictures) == ("Pictures", sees or None, sees)
+    assert re.search(words, check.words)
+    [picture] = pictures
+    blue, _, _, red = (picture.getpixel((32 + 64 * number, 128)) for number in range(4))
+    assert (max(range(3), key=blue.__getitem__), max(range(3), key=red.__getitem__)) == (2, 0)
 
 
 def break_off(exchange: Exchange) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # By revision, newest first.
 UNDO: dict[str, tuple[str, ...]] = {
+    "0015": ("DROP TABLE figure_descriptions",),
     "0014": ("DROP TABLE api_tokens",),
     "0013": ("ALTER TABLE conversations DROP COLUMN tags",),
     "0012": ("ALTER TABLE pages DROP COLUMN headings",),

@@ -32,9 +32,9 @@ NAMES = {
     Engine: "GUIDE_NAME GUIDE_QUESTIONS announce answer ask describe_embedding explain load_search readiness search "
     "status warm_up",
     Services: "close",
-    Documents: "add_guide chunks content delete delete_named find_ids find_text get has_name_clash list neighbours "
-    "outline page pages remove_version rename render_figure render_page render_view restore_version retry set_tags "
-    "submit tables title versions",
+    Documents: "add_guide chunks content delete delete_named describe_figures find_descriptions find_ids find_text get "
+    "has_name_clash list neighbours outline page pages remove_version rename render_figure render_page render_view "
+    "restore_version retry set_tags submit tables title versions",
     DocumentCards: "find is_requested paused request_questions start stop",
     Jobs: "as_completed cancel get list problem wait",
     Index: "differences estimate_seconds outdated_ids rebuild",
@@ -55,12 +55,12 @@ NAMES = {
     "trainings write_pseudo_questions",
     LanguageModels: "active check choice close connect current disconnect endpoint ensure_editable find_generator_name "
     "find_host find_local_servers find_models find_name generator get is_from_environment key_place "
-    "key_problem list names offers_environment_key predicts_tokens presets read_key_again require select settings "
-    "test usage_totals warm_up",
+    "key_problem list names offers_environment_key predicts_tokens presets read_key_again require sees_pictures select "
+    "settings test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
-    Preferences: "add_instructions context_budget default_threshold find_gate gate hide_model_offer instructions "
-    "is_model_offered quotes_gate quotes_threshold set_context_budget set_instructions set_threshold set_top_k "
-    "threshold top_k",
+    Preferences: "add_instructions context_budget default_threshold describes_figures figures_problem find_gate gate "
+    "hide_model_offer instructions is_model_offered quotes_gate quotes_threshold set_context_budget "
+    "set_describes_figures set_instructions set_threshold set_top_k threshold top_k",
     AccessTokens: "create find list revoke",
     Activity: "count_documents count_jobs observe_question",
     Continuations: "continue_answer",
