@@ -254,7 +254,10 @@ def test_search_finds_every_form_of_the_key(encode: Callable[[str], bytes]) -> N
 
 def sent_texts(endpoint: ScriptedEndpoint) -> list[str]:
     """Return the texts of all requests."""
-    return [message["content"] for request in endpoint.requests for message in request.get("messages", [])]
+    contents = [message["content"] for request in endpoint.requests for message in request.get("messages", [])]
+    # The test of a model sends a generated picture beside a text.
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return [one for one in contents if isinstance(one, str)] + [part["text"] for part in parts if "text" in part]
 
 
 def find_words(*texts: str) -> set[str]:
