@@ -13,6 +13,15 @@ class Row(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
+class FigureDescriptionRow(Row):
+    """What a model wrote about a figure; ``start`` and ``end`` are the place of its caption in the text of the page."""
+
+    start: int
+    end: int
+    text: str
+    model: str
+
+
 class PassageRow(Row):
     """A passage that a search found; ``page_index`` counts from 0, and ``page_label`` is printed on the page."""
 
@@ -27,6 +36,7 @@ class PassageRow(Row):
     scores: dict[str, float | None]
     duplicates: list[dict[str, str]] = []
     hidden_on_page: str = ""
+    descriptions: list[FigureDescriptionRow] = []
     link: str
 
 
@@ -135,6 +145,7 @@ class PageRow(Row):
     state: str
     reason: str
     tables: list[TableRow]
+    descriptions: list[FigureDescriptionRow]
     link: str
 
 
