@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import keys
 from pages.shared.current import ask_documents
@@ -37,6 +38,7 @@ def open_source(message_id: str, marker: int) -> None:
 
     The address names the source, so that a reload, a link and the browser's back button open it too.
     """
+    st.session_state.pop(keys.CLOSED_SOURCE, None)
     st.query_params[keys.SOURCE_PARAM] = f"{message_id}.{marker}"
 
 
@@ -46,6 +48,9 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
     The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
     opened = st.query_params.get(keys.SOURCE_PARAM, "")
+    if _was_closed(opened):
+        st.query_params.pop(keys.SOURCE_PARAM, None)
+        return
     message_id, _dot, marker = opened.rpartition(".")
     answer = answers.get(message_id)
     passage = find_passage(answer, int(marker)) if answer and marker.isdecimal() else None
@@ -70,8 +75,20 @@ def draw_first_source(engine: Engine, answer: Answer) -> None:
 
 
 def _close() -> None:
-    st.query_params.pop(keys.SOURCE_PARAM, None)
+    st.session_state[keys.CLOSED_SOURCE] = st.query_params.pop(keys.SOURCE_PARAM, None)
     st.session_state.pop(keys.SOURCE, None)
+
+
+def _was_closed(opened: str) -> bool:
+    """Return whether an outdated address names the source that the reader has closed.
+
+    A running answer reruns the page with the address that the browser had when it last asked for progress, which can
+    be before the close. Only the browser's back and forward buttons open the source again.
+    """
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        st.session_state.pop(keys.CLOSED_SOURCE, None)
+    return bool(opened) and opened == st.session_state.get(keys.CLOSED_SOURCE)
 
 
 def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:

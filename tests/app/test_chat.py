@@ -249,6 +249,19 @@ def test_source_is_closed_when_the_conversation_is_left(open_page: OpenPage, bri
     assert not shown(app, "footnote_pageview")
 
 
+def test_closed_source_stays_closed_if_a_run_has_an_outdated_address(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    click(app, "Open source")
+    source = app.query_params["source"]
+    app.button(key="source_close").click().run()
+    app.query_params["source"] = source
+    app.run()
+    assert not shown(app, "footnote_pageview")
+    assert "source" not in app.query_params
+    click(app, "Open source")
+    assert shown(app, "footnote_pageview")
+
+
 def test_source_of_deleted_document_shows_the_stored_text(open_page: OpenPage, engine: Engine, bridge: str) -> None:
     conversation_id = conversation_of(ask(open_page(), LENGTH))
     engine.documents.delete([bridge])

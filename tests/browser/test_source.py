@@ -50,6 +50,9 @@ def test_source_stays_open_beside_the_conversation(open_app: OpenApp, address: s
     assert (box["x"], box["width"]) == (0, 380)
     source.get_by_role("button", name="Close").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    quiet(page)
+    page.go_back()
+    expect(page.get_by_role("dialog", name="Source 3:")).to_be_visible()
 
 
 def test_keyboard_opens_steps_through_and_closes_sources(open_app: OpenApp, address: str) -> None:
