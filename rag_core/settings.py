@@ -228,9 +228,9 @@ class Settings(BaseSettings):
     )
     verifier: str | None = Field(
         None,
-        description="What checks the statements of an answer that no value decides: `model`, the connected language "
-        "model if it is capable, or the sentence-transformers name or path of a CrossEncoder for natural language "
-        "inference or fact-checking; unset: values only",
+        description="What checks the statements of an answer beside the comparison of values: `model`, the connected "
+        "language model if it is capable, which then has the last word, or the sentence-transformers name or path of a "
+        "CrossEncoder for natural language inference or fact-checking; unset: values only",
     )
 
     max_file_mb: int = Field(200, ge=1, le=10_000, description="Maximum size of a file in megabytes")

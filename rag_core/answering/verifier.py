@@ -1,8 +1,12 @@
-"""Let a model judge the statements in which a comparison of values finds nothing wrong, if ``RAG_VERIFIER`` is set."""
+"""Let a model judge the statements of an answer, if ``RAG_VERIFIER`` is set.
+
+The connected language model judges all statements and can remove the marks of the comparison of values, which cannot
+follow every calculation or translation. A local model judges only the statements without a mark.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
@@ -14,20 +18,25 @@ from rag_core.runtime.models import LocalModels
 from rag_core.settings import Settings
 from rag_core.types.answers import Citation, strip_markers
 from rag_core.types.formatting import format_count
+from rag_core.types.judgements import Verdict
 from rag_core.types.retrieval import Passage
+from rag_core.types.tables import Span
+from rag_core.verification.claims import describe_context
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 # The value of ``RAG_VERIFIER`` that stands for the connected language model; other values name a local model.
 LANGUAGE_MODEL = "model"
-# Characters of the passage that the model reads before and after the sentence that a statement was compared with.
-_AROUND = 400
+# Characters of a passage that a language model reads before and after the sentences that statements were compared with.
+_AROUND = 1_000
+# The same for a local model, whose input is shorter.
+_AROUND_LOCAL = 400
 # Statements of a draft that a language model judges in one call.
 _TOGETHER = 8
 _NOT_JUDGED = "Statements were checked by their values only"
 
 
 @dataclass(frozen=True, slots=True)
-class _Undecided:
+class _Statement:
     """A statement to judge.
 
     Attributes
@@ -37,18 +46,19 @@ class _Undecided:
     position : int
         Index of the statement in the answer.
     text : str
-    evidence : tuple of Passage
-        The parts of passages that the statement was compared with.
+        The statement, after the introduction of its list or the header of its table.
+    compared : tuple of tuple of Passage and Span
+        The sentences that the statement was compared with: a passage, and a span of its text.
     """
 
     answer_index: int
     position: int
     text: str
-    evidence: tuple[Passage, ...]
+    compared: tuple[tuple[Passage, Span], ...]
 
 
 class Verifier:
-    """Marks statements that a model finds unsupported; without ``RAG_VERIFIER``, it changes nothing.
+    """Judges statements with a model; without ``RAG_VERIFIER``, it changes nothing.
 
     Parameters
     ----------
@@ -90,52 +100,70 @@ class Verifier:
             Gets the usage, what was judged, and why statements were not judged.
         """
         checked = [answer for answer, _ in answers]
-        undecided = [
-            one for at, (answer, passages) in enumerate(answers) for one in _list_undecided(at, answer, passages)
+        if self._setting is None:
+            return checked
+        statements = [
+            one
+            for index, (answer, passages) in enumerate(answers)
+            for one in _list_statements(index, answer, passages)
+            if self.asks_language_model or not answer.statements[one.position].mark
         ]
-        if self._setting is None or not undecided:
+        if not statements:
             return checked
         try:
             if self.asks_language_model:
-                rejected = _ask(model, question, undecided, trace)
+                verdicts = _ask(model, question, statements, trace)
             else:
-                rejected = self._classify(self._setting, undecided)
+                verdicts = self._classify(self._setting, statements)
         except (GeneratorError, VerifierMissing) as error:
             trace.notices.append(f"{_NOT_JUDGED}. {error}")
             return checked
-        for one, reason in rejected:
-            checked[one.answer_index] = _mark(checked[one.answer_index], one, reason)
-        return checked
+        for one, verdict in verdicts:
+            checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict)
+        return [replace(one, unchecked=one.unchecked and not _is_decided(one)) for one in checked]
 
-    def _classify(self, name: str, undecided: Sequence[_Undecided]) -> list[tuple[_Undecided, str]]:
-        """Return the statements that the local model ``name`` does not find supported, with empty reasons."""
-        pairs = [("\n".join(part.text for part in one.evidence), one.text) for one in undecided]
-        verdicts = self._local_models.entailment_model(name).supports(pairs)
-        return [(one, "") for one, is_supported in zip(undecided, verdicts, strict=True) if not is_supported]
+    def _classify(self, name: str, statements: Sequence[_Statement]) -> list[tuple[_Statement, Verdict]]:
+        """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
+        pairs = [
+            ("\n".join(_clip(*place, _AROUND_LOCAL).text for place in one.compared), one.text) for one in statements
+        ]
+        supported = self._local_models.entailment_model(name).supports(pairs)
+        return [
+            (one, Verdict(False)) for one, is_supported in zip(statements, supported, strict=True) if not is_supported
+        ]
 
 
-def _list_undecided(answer_index: int, answer: VerifiedAnswer, passages: Sequence[Passage]) -> Iterator[_Undecided]:
+def _is_decided(answer: VerifiedAnswer) -> bool:
+    return bool(answer.statements) and all(one.supported or one.mark for one in answer.statements)
+
+
+def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequence[Passage]) -> Iterator[_Statement]:
+    """Yield the statements of an answer that were compared with a sentence."""
     if answer.refused:
         return
     by_rank = {one.rank: one for one in passages}
     for position, (statement, compared) in enumerate(zip(answer.statements, answer.compared, strict=True)):
-        text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
-        if not statement.mark and compared:
-            evidence = tuple(_clip_passage(by_rank[one.passage_rank], one) for one in compared)
-            yield _Undecided(answer_index, position, text, evidence)
+        if compared:
+            text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
+            context = describe_context(answer.text, statement.start)
+            places = tuple(_locate(one, by_rank[one.passage_rank]) for one in compared)
+            yield _Statement(answer_index, position, f"{context}{text}", places)
 
 
-def _clip_passage(passage: Passage, compared: Citation) -> Passage:
-    """Return a passage cut to the sentence ``compared`` and `_AROUND` characters on each side."""
-    text = passage.first_page_text
-    start, end = compared.start - passage.start, compared.end - passage.start
-    return replace(passage, text=text[max(0, start - _AROUND) : end + _AROUND].strip())
+def _locate(compared: Citation, passage: Passage) -> tuple[Passage, Span]:
+    return passage, (compared.start - passage.start, compared.end - passage.start)
+
+
+def _clip(passage: Passage, span: Span, around: int) -> Passage:
+    """Return a passage cut to a span and ``around`` characters on each side of it."""
+    start, end = span
+    return replace(passage, text=passage.first_page_text[max(0, start - around) : end + around].strip())
 
 
 def _ask(
-    model: LanguageModel | None, question: str, undecided: Sequence[_Undecided], trace: AnswerTrace
-) -> list[tuple[_Undecided, str]]:
-    """Return the statements that a language model does not find supported, each with the reason."""
+    model: LanguageModel | None, question: str, statements: Sequence[_Statement], trace: AnswerTrace
+) -> list[tuple[_Statement, Verdict]]:
+    """Return the verdicts of a language model; statements without a readable verdict are left out."""
     if model is None or model.capability != "capable":
         trace.notices.append(f"{_NOT_JUDGED}, because RAG_VERIFIER=model needs a capable model.")
         return []
@@ -143,43 +171,51 @@ def _ask(
     token_budget -= sum(
         count_tokens(one["content"]) + PER_MESSAGE for one in build_statement_messages(question, (), ())
     )
-    costs = [count_tokens(one.text) + sum(map(count_prompt_tokens, one.evidence)) for one in undecided]
-    rejected: list[tuple[_Undecided, str]] = []
+    costs = [
+        count_tokens(one.text) + sum(count_prompt_tokens(_clip(*place, _AROUND)) for place in one.compared)
+        for one in statements
+    ]
+    judged: list[tuple[_Statement, Verdict]] = []
     for run in pack_batches(costs, token_budget):
-        together = undecided[run.start : run.stop]
-        passages = _number_passages([part for one in together for part in one.evidence])
-        texts = [
-            f"{one.text} (passage {', '.join(str(passages[_identify(part)].rank) for part in one.evidence)})"
-            for one in together
-        ]
-        reply = model.complete(build_statement_messages(question, [*passages.values()], texts), VERDICTS_SCHEMA)
+        together = statements[run.start : run.stop]
+        sources = _number_sources(together)
+        texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in together]
+        reply = model.complete(build_statement_messages(question, [*sources.values()], texts), VERDICTS_SCHEMA)
         trace.usage += reply.usage
         trace.steps.append(f"{model.name} judged {format_count(len(together), 'statement')} ({reply.usage.label})")
         verdicts = parse_verdicts(reply.text, range(1, len(together) + 1))
-        rejected += [
-            (together[number - 1], verdict.reason) for number, verdict in verdicts.items() if not verdict.positive
-        ]
-    return rejected
+        judged += [(together[number - 1], verdict) for number, verdict in verdicts.items()]
+    return judged
 
 
-def _number_passages(parts: Sequence[Passage]) -> dict[tuple[str, str], Passage]:
-    """Return the distinct parts of passages, with ranks from 1, by what identifies a part."""
-    different = {_identify(part): part for part in parts}
-    return {key: replace(part, rank=rank) for rank, (key, part) in enumerate(different.items(), 1)}
+def _number_sources(statements: Sequence[_Statement]) -> dict[tuple[str, str], Passage]:
+    """Return the passages that statements were compared with, clipped, with ranks from 1, by what identifies them."""
+    spans: dict[tuple[str, str], tuple[Passage, Span]] = {}
+    for passage, (start, end) in (place for one in statements for place in one.compared):
+        _, (first, last) = spans.get(_identify(passage), (passage, (start, end)))
+        spans[_identify(passage)] = passage, (min(first, start), max(last, end))
+    clipped = [_clip(passage, span, _AROUND) for passage, span in spans.values()]
+    return {key: replace(one, rank=rank) for rank, (key, one) in enumerate(zip(spans, clipped, strict=True), 1)}
 
 
-def _identify(part: Passage) -> tuple[str, str]:
-    return part.version_id, part.text
+def _format_ranks(statement: _Statement, sources: Mapping[tuple[str, str], Passage]) -> str:
+    ranks = dict.fromkeys(str(sources[_identify(passage)].rank) for passage, _ in statement.compared)
+    return ", ".join(ranks)
 
 
-def _mark(answer: VerifiedAnswer, one: _Undecided, reason: str) -> VerifiedAnswer:
-    """Return an answer in which a statement is marked as judged unsupported."""
+def _identify(passage: Passage) -> tuple[str, str]:
+    return passage.version_id, passage.text
+
+
+def _apply_verdict(answer: VerifiedAnswer, one: _Statement, verdict: Verdict) -> VerifiedAnswer:
+    """Return an answer in which a statement is supported and has no mark, or is marked as judged unsupported."""
     statements = list(answer.statements)
-    statements[one.position] = replace(
-        statements[one.position],
-        supported=False,
-        mark="judged",
-        source_value=reason.rstrip("."),
-        compared_rank=answer.compared[one.position][0].passage_rank,
-    )
+    statement = statements[one.position]
+    if verdict.positive:
+        changed = replace(statement, supported=True, mark="", source_value="", compared_rank=0)
+    else:
+        rank = statement.compared_rank or answer.compared[one.position][0].passage_rank
+        reason = verdict.reason.rstrip(".")
+        changed = replace(statement, supported=False, mark="judged", source_value=reason, compared_rank=rank)
+    statements[one.position] = changed
     return replace(answer, statements=tuple(statements))

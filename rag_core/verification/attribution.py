@@ -321,7 +321,12 @@ def _attribute_claim(
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
-    if not foreign and _is_unrelated(said.reading, asked, sources, max(one.support for one in scored)):
+    # The words of a row of a table are too few to be compared.
+    if (
+        not foreign
+        and header is None
+        and _is_unrelated(said.reading, asked, sources, max(one.support for one in scored))
+    ):
         return _Attribution(claim, (), best, "not_found", wrong.value if wrong else "", best.source.passage.rank)
     kept = []
     for rank in dict.fromkeys(claim.ranks):

@@ -92,6 +92,14 @@ def split_claims(text: str) -> list[ClaimSpan]:
     ]
 
 
+def describe_context(text: str, start: int) -> str:
+    """Return what a reader needs to read above the statement at an offset: what introduces its list, or its columns."""
+    context = _find_context(text, start)
+    if isinstance(context, TableHeader):
+        return f"In a table with the columns {' | '.join(context.cells)}: "
+    return f"{context.text}: " if context else ""
+
+
 def _find_context(text: str, start: int) -> Introduction | TableHeader | None:
     """Return the introduction of the item, or the header of the row, at an offset; ``None`` if it has none."""
     *above, line = text[: text.find("\n", start) if "\n" in text[start:] else len(text)].split("\n")

@@ -104,7 +104,7 @@ def find_wrong_value(
         The header of the table of which the claim is a row.
     """
     ranked = sorted(scored, key=lambda one: -one.words)
-    values = _sort_values(claim, question, ranked, sources)
+    values = _sort_values(claim, question, ranked, sources, header)
     if is_table_row(claim):
         found = None if foreign else find_wrong_cell(claim, sources)
         if found is None and header and not foreign:
@@ -132,14 +132,18 @@ class _SortedValues:
 
 
 def _sort_values(
-    claim: AnnotatedText, question: AnnotatedText, ranked: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
+    claim: AnnotatedText,
+    question: AnnotatedText,
+    ranked: Sequence[ScoredSentence],
+    sources: Sequence[SplitPassage],
+    header: TableHeader | None,
 ) -> _SortedValues:
     near = [one.sentence for one in ranked[:_CALCULATED_FROM] if one.words >= ranked[0].words * _MIN_SHARE_OF_BEST]
     stated, lacking, calculations = [], [], []
     for value in claim.values:
         if any(is_same_value(value, one) for one in question.values):
             continue
-        if _is_stated(value, claim, sources):
+        if _is_stated(value, claim, sources, header):
             stated.append(value)
         elif is_count(value):
             continue
@@ -182,10 +186,10 @@ def _get_first(marks: Iterable[ValueMark | None]) -> ValueMark | None:
     return next((one for one in marks if one), None)
 
 
-def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
+def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
     return (
         any(source.states(value) for source in sources)
-        or (is_table_row(claim) and is_in_row(value, sources))
+        or (is_table_row(claim) and is_in_row(value, sources, header))
         or _is_time_of_day(value, claim, sources)
         or (value.kind == "identifier" and _is_written(value.text, sources))
     )

@@ -9,6 +9,7 @@ from functools import cache
 
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.dates import is_year
+from rag_core.text.scales import find_table_scales
 from rag_core.text.values import Value, find_values, is_same_value
 from rag_core.verification.claims import TableHeader
 from rag_core.verification.support import SourceSentence, SplitPassage
@@ -72,10 +73,11 @@ def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[Annotated
         yield AnnotatedText(before + cell), len(find_values(before))
 
 
-def is_in_row(value: Value, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a source states the value of a cell, with or without the sign of a percentage."""
+def is_in_row(value: Value, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
+    """Return whether a source states the value of a cell; its header may state the scale or the percent sign."""
+    scales = find_table_scales("\n".join(header.cells)) if header else frozenset()
     return any(
-        _is_same(value, one, source.scales)
+        _is_same(value, one, source.scales) or _is_same(one, value, scales)
         for source in sources
         for one in (*source.reading.values, *source.reading.separate_values)
     )

@@ -89,6 +89,28 @@ def test_a_capable_model_judges_all_statements_of_an_answer_in_one_call(folder: 
     assert [one.usage.calls for one in checked] == [1, 0]
 
 
+def test_a_capable_model_removes_marks_and_reads_the_header_of_a_table(folder: Path) -> None:
+    table = "| Bridge | Budget (million euros) |\n| --- | --- |\n| Zanzibar | 42 |"
+    written = f"{TRUE} [1]. {TRUE.replace('42', '47')} [1].\n\n{table}"
+    prompts = []
+
+    def judge(number: int, prompt: str) -> bool:
+        prompts.append(prompt)
+        return True
+
+    answers = []
+    for setting in (None, "model"):
+        play = judging(written, statements=verdicts(judge))
+        with scripted_engine(folder, play, verifier=setting, model_capability="capable") as (engine, _):
+            *_, answer = engine.ask(ASK_BUDGET)
+            assert isinstance(answer, Answer)
+            answers.append(answer)
+    marks = [[bool(one.mark) for one in answer.statements] for answer in answers]
+    assert marks == [[False, True, False], [False, False, False]]
+    assert all(one.supported for one in answers[1].statements)
+    assert "In a table with the columns Bridge | Budget (million euros): Zanzibar | 42 (passage" in prompts[0]
+
+
 def test_a_small_model_is_not_asked(folder: Path) -> None:
     with scripted_engine(folder, judging(f"{TRUE} [1]."), verifier="model", model_capability="small") as (engine, _):
         *_, answer = engine.ask(ASK_BUDGET)

@@ -141,6 +141,7 @@ def test_differing_value_is_marked_with_the_value_of_the_source(attribute, writt
         ("**2021**\n\n* Net sales: 14,544 [3]\n* Gross profit: 2,725 [3]", ["2,820"]),
         ("- Net sales:\n  - 2022: 14,694\n  - 2021: 2,820", ["14,544"]),
         ("| | 2021 |\n| --- | ---: |\n| Net sales | 14,544 |\n| Gross profit | 2,725 |", ["2,820"]),
+        ("| Bridge | Budget (million euros) |\n| --- | --- |\n| Zanzibar | 42 |", []),
     ],
 )
 def test_item_is_compared_with_its_introduction_also_while_it_is_written(
