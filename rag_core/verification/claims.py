@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.words import tokenize
@@ -31,6 +31,8 @@ _BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
 # An item of a list, from the beginning of its line; the group is its indentation.
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•–]|\d+[.)])[ \t]+(?=\S)")
+# The end of the line above an item; a number at the start of a line is that of an item only after an introduction.
+_ABOVE_ITEM = re.compile(rf"(?::[*_ \t]*(?=\n{_ITEM.pattern})|(?=\n[ \t]*[-*+•][ \t]+\S))")
 _DECORATION = " \t#*_`:"
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # The boundary between two clauses that make different statements.
@@ -146,7 +148,10 @@ def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
         markers = [(*marker.span(), int(marker[1])) for marker in MARKER.finditer(text, *group.span())]
         cuts.append((group.start(), markers))
     rows = [row.span() for row in _ROW.finditer(text, begin, finish)]
-    sentence_ends = (begin + end for _, end in find_sentence_spans(blank))
+    parts = pairwise([begin, *(one.end() for one in _ABOVE_ITEM.finditer(text, begin, finish)), finish])
+    sentence_ends = (
+        start + offset for start, end in parts for _, offset in find_sentence_spans(blank[start - begin : end - begin])
+    )
     # A row is one statement, also if a full stop is in it.
     outside = {end for end in sentence_ends if not any(first < end < last for first, last in rows)}
     ends = sorted(outside.union(*rows))

@@ -139,6 +139,7 @@ def test_differing_value_is_marked_with_the_value_of_the_source(attribute, writt
         ("In 2022:\n- Net sales: 14,694\n- Gross profit: 2,725", []),
         ("In 2022:\n- Net sales: 14,544\n- Gross profit: 2,725", ["14,694"]),
         ("**2021**\n\n* Net sales: 14,544 [3]\n* Gross profit: 2,725 [3]", ["2,820"]),
+        ("In 2021:\n1. Net sales: 14,694", ["14,544"]),
         ("- Net sales:\n  - 2022: 14,694\n  - 2021: 2,820", ["14,544"]),
         ("| | 2021 |\n| --- | ---: |\n| Net sales | 14,544 |\n| Gross profit | 2,725 |", ["2,820"]),
         ("| Bridge | Budget (million euros) |\n| --- | --- |\n| Zanzibar | 42 |", []),
