@@ -15,7 +15,7 @@ from rag_core.types.answers import strip_markers
 from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage, ReadTexts
-from rag_core.verification.attribution import NOT_CHECKED, SourceComparison, draft_answer
+from rag_core.verification.attribution import NOT_CHECKED, SourceComparison, verify_text
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
 NOTHING_FOUND = "Nothing in this answer was found in the sources."
@@ -81,7 +81,7 @@ def check_text(text: str, comparison: SourceComparison, read: ReadTexts, notices
 
     If the text is in another language than its sources, a notice is added: it could not be checked.
     """
-    answer = draft_answer(text, comparison)
+    answer = verify_text(text, comparison)
     if answer.unchecked:
         notices.append(NOT_CHECKED)
     return replace(answer, short=find_short_answer(comparison.question, answer, comparison.passages, read))

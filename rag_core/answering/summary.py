@@ -46,7 +46,7 @@ from rag_core.verification.attribution import (
     NOT_CHECKED,
     SourceComparison,
     contains_words,
-    draft_answer,
+    verify_text,
 )
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED
@@ -225,7 +225,7 @@ class Summarizer:
         if not contains_words(text):
             trace.notices.append(EMPTY_ANSWER)
             return WrittenSummary(replace(result, passages=()), REFUSED, model.name)
-        answer = draft_answer(text.strip(), SourceComparison(result.passages, result.question, encode))
+        answer = verify_text(text.strip(), SourceComparison(result.passages, result.question, encode))
         if answer.refused:
             return WrittenSummary(replace(result, passages=()), answer, model.name)
         if answer.unchecked:

@@ -22,7 +22,7 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, Introduction, TableHeader, split_claims
-from rag_core.verification.marks import find_wrong_value
+from rag_core.verification.wrong_values import find_wrong_value
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
     EncodedText,
@@ -93,7 +93,7 @@ class _Edit:
     text: str
 
 
-def draft_answer(text: str, comparison: SourceComparison) -> VerifiedAnswer:
+def verify_text(text: str, comparison: SourceComparison) -> VerifiedAnswer:
     """Return a generated text with citations for its claims, or a refusal if it only says that the answer is missing.
 
     A text that begins with a refusal and continues with supported claims is not a refusal, because it answers a part of
