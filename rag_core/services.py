@@ -153,7 +153,7 @@ class Services:
         )
         library = LibraryAnswerer(stores, self._generations)
         extracts = ExtractiveSummarizer(stores, self._generations)
-        verifier = Verifier(settings, self._local_models)
+        verifier = Verifier(self.preferences, self._local_models)
         answerer = Answerer(self._searcher, self.strategies, extracts, self.models, pages, stores, library, verifier)
         self.cards = DocumentCards(stores, answerer, self.models)
         self._follow_ups = FollowUps(self.models, self._searcher, answerer, stores)

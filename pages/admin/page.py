@@ -6,12 +6,12 @@ import streamlit as st
 
 from pages.admin.context_budget import show_context_budget
 from pages.admin.failures import show_recent_failures
-from pages.admin.figures import show_figures
 from pages.admin.gate import show_answer_settings
 from pages.admin.health import show_health, show_installation, show_storage
 from pages.admin.index import show_index
 from pages.admin.instructions import show_instructions
 from pages.admin.model import show_model
+from pages.admin.model_tasks import show_model_tasks
 from pages.admin.scroll import scroll_to_linked_part
 from pages.admin.tokens import show_tokens
 from pages.admin.usage import show_usage
@@ -28,7 +28,7 @@ show_health(status)
 with st.container(key=keys.ADMIN_MODEL):
     show_model(back.engine)
     show_context_budget(back.engine)
-    show_figures(back.engine)
+    show_model_tasks(back.engine)
 show_instructions(back.engine)
 show_jobs(back.engine)
 show_index(back.engine, status)

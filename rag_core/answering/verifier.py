@@ -1,4 +1,4 @@
-"""Let a model judge the statements of an answer, if ``RAG_VERIFIER`` is set.
+"""Let a model judge the statements of an answer, if one is chosen for this.
 
 The connected language model judges all statements and can remove the marks of the comparison of values, which cannot
 follow every calculation or translation. A local model judges only the statements without a mark.
@@ -15,7 +15,7 @@ from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.runtime.models import LocalModels
-from rag_core.settings import Settings
+from rag_core.runtime.preferences import LANGUAGE_MODEL, Preferences
 from rag_core.types.answers import Citation, strip_markers
 from rag_core.types.formatting import format_count
 from rag_core.types.judgements import Verdict
@@ -24,8 +24,6 @@ from rag_core.types.tables import Span
 from rag_core.verification.claims import describe_context
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# The value of ``RAG_VERIFIER`` that stands for the connected language model; other values name a local model.
-LANGUAGE_MODEL = "model"
 # Characters of a passage that a language model reads before and after the sentences that statements were compared with.
 _AROUND = 1_000
 # The same for a local model, whose input is shorter.
@@ -58,22 +56,23 @@ class _Statement:
 
 
 class Verifier:
-    """Judges statements with a model; without ``RAG_VERIFIER``, it changes nothing.
+    """Judges statements with a model; without one, it changes nothing.
 
     Parameters
     ----------
-    settings : Settings
+    preferences : Preferences
+        Names the model.
     local_models : LocalModels
     """
 
-    def __init__(self, settings: Settings, local_models: LocalModels) -> None:
-        self._setting = settings.verifier
+    def __init__(self, preferences: Preferences, local_models: LocalModels) -> None:
+        self._preferences = preferences
         self._local_models = local_models
 
     @property
     def asks_language_model(self) -> bool:
         """Whether the connected language model judges statements."""
-        return self._setting == LANGUAGE_MODEL
+        return self._preferences.model_verifies
 
     @property
     def statements_per_call(self) -> int:
@@ -95,26 +94,27 @@ class Verifier:
             Each answer with the passages that it was checked against. All of them are judged in one call if they fit.
         question : str
         model : LanguageModel, optional
-            The language model that judges if the setting is ``model``.
+            The language model that judges if it is the verifier.
         trace : AnswerTrace
             Gets the usage, what was judged, and why statements were not judged.
         """
         checked = [answer for answer, _ in answers]
-        if self._setting is None:
+        name = self._preferences.verifier
+        if name is None:
             return checked
         statements = [
             one
             for index, (answer, passages) in enumerate(answers)
             for one in _list_statements(index, answer, passages)
-            if self.asks_language_model or not answer.statements[one.position].mark
+            if name == LANGUAGE_MODEL or not answer.statements[one.position].mark
         ]
         if not statements:
             return checked
         try:
-            if self.asks_language_model:
+            if name == LANGUAGE_MODEL:
                 verdicts = _ask(model, question, statements, trace)
             else:
-                verdicts = self._classify(self._setting, statements)
+                verdicts = self._classify(name, statements)
         except (GeneratorError, VerifierMissing) as error:
             trace.notices.append(f"{_NOT_JUDGED}. {error}")
             return checked
@@ -165,7 +165,7 @@ def _ask(
 ) -> list[tuple[_Statement, Verdict]]:
     """Return the verdicts of a language model; statements without a readable verdict are left out."""
     if model is None or model.capability != "capable":
-        trace.notices.append(f"{_NOT_JUDGED}, because RAG_VERIFIER=model needs a capable model.")
+        trace.notices.append(f"{_NOT_JUDGED}, because this needs a capable model.")
         return []
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
     token_budget -= sum(

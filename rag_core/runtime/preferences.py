@@ -13,6 +13,9 @@ from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
 
 _OFFER_HIDDEN = "model_offer_hidden"
 _DESCRIBE_FIGURES = "describe_figures"
+_MODEL_VERIFIES = "model_verifies"
+# The value of `Preferences.verifier` that stands for the connected language model; other values name a local model.
+LANGUAGE_MODEL = "model"
 
 
 class Preferences:
@@ -101,6 +104,31 @@ class Preferences:
             return "No figure is described, because it was not tested whether the model sees pictures. Test the model."
         if not self._models.sees_pictures:
             return "No figure is described, because the model did not see the picture of its test. Choose another one."
+        return ""
+
+    @property
+    def verifier(self) -> str | None:
+        """The model that checks the statements of answers, `LANGUAGE_MODEL` or the name of a local one; or ``None``."""
+        stored = self._stores.preferences.get(_MODEL_VERIFIES)
+        if stored is None:
+            return self._settings.verifier
+        return LANGUAGE_MODEL if stored else None
+
+    @property
+    def model_verifies(self) -> bool:
+        """Whether the language model is the `verifier`."""
+        return self.verifier == LANGUAGE_MODEL
+
+    def set_model_verifies(self, value: bool | None) -> None:
+        """Override `model_verifies`; ``None`` restores the value of the settings."""
+        self._stores.preferences.set(_MODEL_VERIFIES, value)
+
+    @property
+    def verifier_problem(self) -> str:
+        """Why the language model checks no statement although the user wants it; empty if there is no problem."""
+        model = self._models.active()
+        if model is None or model.capability != "capable":
+            return "Statements are checked by their values only, because the model is not known to be capable. Test it."
         return ""
 
     @property

@@ -22,7 +22,6 @@ from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
 from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
 from rag_core.verification.claims import ClaimSpan, Introduction, TableHeader, split_claims
-from rag_core.verification.wrong_values import find_wrong_value
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
     EncodedText,
@@ -34,6 +33,7 @@ from rag_core.verification.support import (
     score_sentence,
 )
 from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.wrong_values import find_wrong_value
 
 EMPTY_ANSWER = "The model's answer contains no text."
 RESTS_ON_DESCRIPTION = "It rests on the description of a figure by a model ({model}), which is no text of the document."

@@ -235,8 +235,11 @@ def _is_structural(text: str, claim: ClaimSpan) -> bool:
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
         return True
-    line = text[begin:].partition("\n")[0]
-    introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)
+    line, _, below = text[begin:].partition("\n")
+    plain = line.rstrip(" *_")
+    introduces = plain.endswith(":") and not _DIGIT.search(line)
+    if plain and plain[-1] not in ".!?…|" and _ROW.match(below.lstrip("\n")):
+        return True
     asserts = _ASSERTS.search(line) or _BOLD_FIGURE.match(line)
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 

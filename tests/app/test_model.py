@@ -96,6 +96,23 @@ def test_model_can_be_chosen_and_reset(open_page: OpenPage, endpoint: ScriptedEn
 
 
 @pytest.mark.usefixtures("endpoint")
+def test_model_that_checks_statements_is_switched_on_and_must_be_capable(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("admin")
+    app.toggle(key="model_verifies").set_value(True).run()
+    assert "because the model is not known to be capable" in texts(app)
+    assert backend._open().engine.preferences.verifier == "model"
+    monkeypatch.setenv("RAG_MODEL_CAPABILITY", "capable")
+    backend._open.clear()
+    app = open_page("admin")
+    assert app.toggle(key="model_verifies").value
+    assert "because the model is not known to be capable" not in texts(app)
+    app.toggle(key="model_verifies").set_value(False).run()
+    assert backend._open().engine.preferences.verifier is None
+
+
+@pytest.mark.usefixtures("endpoint")
 def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "context_budget" not in [slider.key for slider in open_page("admin").slider]
     for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("PRICE", "1/10 USD")):

@@ -59,8 +59,9 @@ NAMES = {
     "settings test usage_totals warm_up",
     ModelDownloads: "cancel close current find_file install_command list pause remove start",
     Preferences: "add_instructions context_budget default_threshold describes_figures figures_problem find_gate gate "
-    "hide_model_offer instructions is_model_offered quotes_gate quotes_threshold set_context_budget "
-    "set_describes_figures set_instructions set_threshold set_top_k threshold top_k",
+    "hide_model_offer instructions is_model_offered model_verifies quotes_gate quotes_threshold set_context_budget "
+    "set_describes_figures set_instructions set_model_verifies set_threshold set_top_k threshold top_k verifier "
+    "verifier_problem",
     AccessTokens: "create find list revoke",
     Activity: "count_documents count_jobs observe_question",
     Continuations: "continue_answer",
