@@ -48,7 +48,9 @@ class ChunkIndex(Protocol):
     def retrieve(self, question: Question, k: int, versions: VersionFilter | None = None) -> list[Hit]:
         """Return at most ``k`` distinct chunks, best first.
 
-        Only chunks of ``versions`` are searched. An empty list finds nothing, and ``None`` stands for all versions.
+        Only chunks of ``versions`` are searched. An empty list finds nothing, and ``None`` stands for all versions. If
+        ``versions`` is a `CountedAlone`, numbers of chunks with a word are counted in these versions only, because the
+        scores must not depend on chunks that the reader may not see.
         """
         ...
 

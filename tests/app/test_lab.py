@@ -19,6 +19,7 @@ from rag_core.types.explanations import EvidenceCase, EvidenceMass, TokenMatch, 
 from rag_core.types.marginalization import GeneratedToken, MarginalAnswer
 from tests.support.app import BRIDGE, LENGTH, OpenPage, add, metric, plain_text, shown, texts
 from tests.support.colours import CONFIG, GRAPHIC, TEXT, contrast
+from tests.support.engines import USUAL_SCORES
 from tests.support.pdfs import make_pdf
 
 MATCHES = "footnote_matches"
@@ -64,7 +65,7 @@ def test_nothing_is_searched_without_a_question(
 
 def test_question_in_the_address_is_asked_with_marks(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH)
-    assert [stage["name"] for stage in stages(app)] == ["bm25", "dense", "rrf", "rerank"]
+    assert [stage["name"] for stage in stages(app)] == [*USUAL_SCORES, "rrf", "rerank"]
     marks = {(row["id"], row["letter"], row["colour"]) for stage in stages(app) for row in stage["rows"]}
     assert len(marks) == len({chunk_id for chunk_id, _, _ in marks}) == len({letter for _, letter, _ in marks})
     best = stages(app)[-1]["rows"][0]

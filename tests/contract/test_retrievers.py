@@ -14,7 +14,7 @@ from rag_core.index.retriever import ChunkBatch, ChunkIndex, Retriever
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.types.chunks import Fingerprint, SparseVector
-from rag_core.types.retrieval import Excluding, Question, VersionFilter
+from rag_core.types.retrieval import CountedAlone, Excluding, Question, VersionFilter
 
 DIMENSION = 64
 Rows = dict[int, tuple[str, str]]  # chunk id: (text, version)
@@ -153,6 +153,19 @@ def test_excluded_versions_are_not_searched(index: Index) -> None:
     assert set(index.ids("zebra town copper", versions=Excluding(["v1", "v9"]))) == {3, 4, 5}
     assert index.ids("zebra", versions=Excluding(["v1", "v2", "v3"])) == []
     assert set(index.ids("zebra stripes", k=2, versions=Excluding(["v9"]))) == {1, 3}
+
+
+def test_hidden_chunks_do_not_change_scores_counted_alone(empty: Index) -> None:
+    visible = {chunk_id: row for chunk_id, row in LIBRARY.items() if row[1] != "v3"}
+    versions = CountedAlone(["v1", "v2"], lambda _: list(visible))
+    asked = question("zebra on the plain of a town")
+    empty.put(visible)
+    before = empty.index.retrieve(asked, 10, versions)
+    # These chunks have as many words as the visible ones, because BM25 uses the mean length of all chunks.
+    empty.put({100 + number: (f"zebra of a town {number}", "hidden") for number in range(20)})
+    after = empty.index.retrieve(asked, 10, versions)
+    assert [hit.chunk_id for hit in after] == [hit.chunk_id for hit in before]
+    assert [hit.score for hit in after] == pytest.approx([hit.score for hit in before])
 
 
 def test_deleted_chunk_is_not_found(index: Index) -> None:

@@ -17,6 +17,7 @@ from rag_core.embedding import bundled
 from rag_core.embedding.sentence_transformer import SparseEncoder
 from rag_core.engine import Engine
 from rag_core.errors import IndexMismatch, SparseEncoderMissing
+from rag_core.index import RETRIEVERS
 from rag_core.index.retriever import ChunkBatch
 from rag_core.index.sparse import SparseIndex
 from rag_core.store.preferences import PreferenceStore
@@ -97,10 +98,11 @@ def test_score_is_the_inner_product_of_the_vectors(library: Engine, encoder: str
 def test_sparse_hits_are_fused(library: Engine, question: str) -> None:
     explanation = library.explain(question, configuration=RetrievalConfig("rrf"))
     ranks = {stage.name: stage.ranks for stage in explanation.stages}
-    assert list(ranks)[:4] == ["bm25", "dense", "sparse", "rrf"]
+    names = [one.score.name for one in RETRIEVERS]
+    assert list(ranks)[: len(names) + 1] == [*names, "rrf"]
     fused = {hit.chunk_id: hit.score for stage in explanation.stages if stage.name == "rrf" for hit in stage.hits}
     for chunk_id, score in fused.items():
-        found = [ranks[name][chunk_id] for name in ("dense", "bm25", "sparse") if chunk_id in ranks[name]]
+        found = [ranks[name][chunk_id] for name in names if chunk_id in ranks[name]]
         assert score == pytest.approx(sum(1 / (60 + rank) for rank in found))
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import update
 from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
+from rag_core.index import RETRIEVERS
 from rag_core.index.retriever import ChunkIndex
 from rag_core.parsing.parser import DocumentParser
 from rag_core.runtime.stores import Stores
@@ -38,6 +39,9 @@ ASK_PENGUINS = "How many pairs of emperor penguins live on Snow Hill island?"
 ASK_COPPER = "How pure is the copper of the Atacama mine?"
 QUESTIONS = {"budget": ASK_BUDGET, "penguins": ASK_PENGUINS, "copper": ASK_COPPER}
 LIBRARY = {"bridge.pdf": [BUDGET], "birds.pdf": [PENGUINS], "mine.pdf": [COPPER]}
+# The retrievers of an index without an encoder besides the embedder, and the names of their scores.
+USUAL_RETRIEVERS = tuple(one for one in RETRIEVERS if one.reads != "encoding")
+USUAL_SCORES = tuple(one.score.name for one in USUAL_RETRIEVERS)
 
 
 def settings_in(folder: Path, **values: Any) -> Settings:

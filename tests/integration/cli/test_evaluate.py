@@ -12,7 +12,7 @@ import pytest
 from rag_core.cli import app as cli
 from rag_core.cli import console
 from tests.support.cli import QUESTION, Run
-from tests.support.engines import opened
+from tests.support.engines import USUAL_SCORES, opened
 from tests.support.judges import judging
 from tests.support.servers import ScriptedEndpoint
 
@@ -66,7 +66,7 @@ def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: 
     out = tmp_path / "out"
     code, rows, errors = run("evaluate", str(labels), "--table", "--k", "2", "--b", "0.5", "--out", str(out))
     assert (code, errors) == (0, "")
-    methods = ["tf-idf baseline", "bm25 baseline, k 2, b 0.5", "bm25", "dense", "rrf", "rerank", "named"]
+    methods = ["tf-idf baseline", "bm25 baseline, k 2, b 0.5", *USUAL_SCORES, "rrf", "rerank", "named"]
     others = [f"{one} minus named" for one in methods[:-1]]
     assert list(dict.fromkeys(row["configuration"] for row in rows if "p_value" not in row)) == methods
     assert list(dict.fromkeys(row["configuration"] for row in rows if "p_value" in row)) == others
@@ -78,7 +78,7 @@ def test_all_methods_are_compared_in_one_table(run: Run, library: Path, labels: 
         assert (f"{one} minus named", "mrr@10 difference") in values or one == "named"
     sizes = {one: values[one, "index_bytes"] for one in methods}
     assert sizes["bm25 baseline, k 2, b 0.5"] > 0
-    assert sizes["rrf"] == sizes["bm25"] + sizes["dense"] < sizes["rerank"]
+    assert sizes["rrf"] == sum(sizes[one] for one in USUAL_SCORES) < sizes["rerank"]
     assert not any("context" in metric for _, metric in values)
     metric = next(row for row in rows if row["metric"] == "mrr@10")
     assert {"value", "n", "low", "high", "configuration"} <= metric.keys()

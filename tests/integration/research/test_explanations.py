@@ -12,7 +12,7 @@ from rag_core.research.explanations import find_scored_passages
 from rag_core.retrieval.late_interaction import MAX_TOKENS
 from rag_core.types.explanations import WeightingConfig
 from rag_core.types.retrieval import RetrievalConfig
-from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, indexed
+from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, PENGUINS, USUAL_RETRIEVERS, USUAL_SCORES, indexed
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def library(engine: Engine) -> Engine:
 
 def test_stages_have_ranks_and_the_scores_of_the_search(library: Engine) -> None:
     explanation = library.explain(ASK_BUDGET)
-    assert [stage.name for stage in explanation.stages] == ["bm25", "dense", "rrf", "rerank"]
+    assert [stage.name for stage in explanation.stages] == [*USUAL_SCORES, "rrf", "rerank"]
     for stage in explanation.stages:
         scores = [hit.score for hit in stage.hits]
         assert scores == sorted(scores, reverse=True)
@@ -35,7 +35,8 @@ def test_stages_have_ranks_and_the_scores_of_the_search(library: Engine) -> None
     result = library.search(ASK_BUDGET)
     assert explanation.passages[: len(result.passages)] == result.passages
     assert explanation.gate == result.gate
-    assert {"embed", "dense", "lexical", "rerank", "total"} <= explanation.timings_ms.keys()
+    timed = {"embed", *(one.stage.name for one in USUAL_RETRIEVERS), "rerank", "total"}
+    assert timed <= explanation.timings_ms.keys()
 
 
 def test_passages_follow_the_configuration(library: Engine) -> None:

@@ -10,12 +10,17 @@ from rag_core.evaluation.methods import list_methods, tabulate
 from rag_core.evaluation.metrics import compute_metrics
 from rag_core.evaluation.plots import build_plots, render_svg
 from rag_core.index import RETRIEVERS
+from rag_core.index.dense import DenseRetriever
 from rag_core.index.retriever import Retriever
+from rag_core.index.sparse import SparseRetriever
+from rag_core.index.words import WordRetriever
 from rag_core.types.evaluation import Baseline, Evaluation, LabelKind, QuestionResult
 from rag_core.types.retrieval import RetrievalConfig
 
+USUAL = (WordRetriever, DenseRetriever)
 
-def labels(retrievers: Sequence[type[Retriever]] = RETRIEVERS[:2], **options: bool) -> list[str]:
+
+def labels(retrievers: Sequence[type[Retriever]] = USUAL, **options: bool) -> list[str]:
     has = {"has_adapter": False, "has_cross_encoder": False} | options
     return [one.label for one in list_methods("named", retrievers=retrievers, k=1.5, b=0.5, **has)]
 
@@ -37,7 +42,7 @@ def test_methods_go_from_the_textbook_to_all_stages() -> None:
 
 
 def test_sparse_retrieval_is_compared_with_and_without() -> None:
-    found = labels(retrievers=RETRIEVERS)
+    found = labels(retrievers=(*USUAL, SparseRetriever))
     assert found[4:] == ["sparse", "rrf, without sparse", "rrf", "rerank", "named, without sparse", "named"]
 
 
