@@ -169,7 +169,7 @@ class Services:
 
         self._removal = Removal(stores)
         self._figures = FigureDescriber(stores, self._generations, self._removal, self.models, self.preferences)
-        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal, self._figures.request_for)
+        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal, self._figures.request)
         self.jobs = Jobs(stores.jobs, self._indexer)
         self._drawings = OfficeDrawings(stores)
         self.documents = Documents(

@@ -70,7 +70,7 @@ class IndexingQueue:
     generations : IndexGenerations
     removal : Removal
     describe_figures : callable
-        See `FigureDescriber.request_for`.
+        See `FigureDescriber.request`.
     """
 
     def __init__(
