@@ -21,8 +21,7 @@ from rag_core.errors import (
 )
 from rag_core.indexing.figure_chunks import index_descriptions
 from rag_core.indexing.figures import draw_figure
-from rag_core.indexing.outages import OutageRetry
-from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.removal import Removal
 from rag_core.llm.figure_prompt import build_figure_messages, format_description
 from rag_core.llm.generator import ImagesRejected, LanguageModel
@@ -81,19 +80,16 @@ class FigureDescriber:
         self._removal = removal
         self._models = models
         self._preferences = preferences
-        self._stopping = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, indexer: IndexingQueue) -> None:
+    def start(self, pipeline: Pipeline) -> None:
         """Start the thread, which continues interrupted jobs."""
-        outages = OutageRetry(self._stores.jobs, indexer.cancelled, self._stopping)
-        self._thread = threading.Thread(target=self._run, args=(indexer, outages), name="figures", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(pipeline,), name="figures", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current figure; the job continues at the next start."""
-        self._stopping.set()
+        """Wait for the thread, which ends when `Pipeline.stopping` is set; its job continues at the next start."""
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
@@ -119,28 +115,28 @@ class FigureDescriber:
         self._wake.set()
         return job
 
-    def _run(self, indexer: IndexingQueue, outages: OutageRetry) -> None:
-        while not self._stopping.is_set():
+    def _run(self, pipeline: Pipeline) -> None:
+        while not pipeline.stopping.is_set():
             try:
                 queued = self._stores.jobs.queued(KIND, limit=1)
                 # The lock is held while a version is published, whose job is queued before.
                 with self._removal.lock:
                     has_started = bool(queued) and self._stores.jobs.start(queued[0].job_id)
                 if has_started:
-                    self._run_job(queued[0], indexer, outages)
+                    self._run_job(queued[0], pipeline)
                     continue
             except Exception:  # for example, the database failed; the next attempt may succeed
                 log.exception("figures could not be described")
             self._wake.wait(_POLL_S)
             self._wake.clear()
 
-    def _run_job(self, job: Job, indexer: IndexingQueue, outages: OutageRetry) -> None:
+    def _run_job(self, job: Job, pipeline: Pipeline) -> None:
         def is_ending() -> bool:
-            return self._stopping.is_set() or indexer.is_cancelled(job.job_id)
+            return pipeline.stopping.is_set() or job.job_id in pipeline.cancelled
 
         state, reason = JobState.DONE, ""
         try:
-            problems = outages.run([job.job_id], lambda: self._describe(job, is_ending))
+            problems = pipeline.outages.run([job.job_id], lambda: self._describe(job, is_ending))
             if problems:
                 state, reason = JobState.FAILED, f"{len(problems)} of the figures were not described. {problems[-1]}"
         except RagError as error:
@@ -148,9 +144,9 @@ class FigureDescriber:
         except Exception:
             log.exception("the figures of %s could not be described", job.name)
             state, reason = JobState.FAILED, INTERNAL_ERROR
-        if self._stopping.is_set():
+        if pipeline.stopping.is_set():
             return
-        if indexer.is_cancelled(job.job_id):
+        if job.job_id in pipeline.cancelled:
             state, reason = JobState.CANCELLED, CANCELLED
         self._stores.jobs.finish(job.job_id, state, None, reason)
 
