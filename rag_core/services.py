@@ -28,6 +28,7 @@ from rag_core.indexing.figure_descriptions import FigureDescriber
 from rag_core.indexing.index_service import Index
 from rag_core.indexing.jobs import Jobs
 from rag_core.indexing.office_drawings import OfficeDrawings
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.queue import IndexingQueue
 from rag_core.indexing.recovery import record_clean_shutdown, recover
 from rag_core.indexing.removal import Removal
@@ -169,7 +170,8 @@ class Services:
 
         self._removal = Removal(stores)
         self._figures = FigureDescriber(stores, self._generations, self._removal, self.models, self.preferences)
-        self._indexer = IndexingQueue(settings, stores, self._generations, self._removal, self._figures.request_for)
+        pipeline = Pipeline(settings, stores, self._generations, self._removal, self._figures.request)
+        self._indexer = IndexingQueue(pipeline)
         self.jobs = Jobs(stores.jobs, self._indexer)
         self._drawings = OfficeDrawings(stores)
         self.documents = Documents(
@@ -206,7 +208,7 @@ class Services:
             if not stores.is_read_only:
                 self._indexer.start()
                 self.theme_builder.start()
-                self._figures.start(self._indexer)
+                self._figures.start(pipeline)
         except BaseException:
             stores.close()
             raise
@@ -224,8 +226,8 @@ class Services:
             self.learning.close()
             if not self._stores.is_read_only:
                 self.theme_builder.stop()
-                self._figures.stop()
                 self._indexer.stop()
+                self._figures.stop()
             self._warm_up.join()
             self.model_downloads.close()
             self.models.close()

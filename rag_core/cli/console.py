@@ -148,9 +148,8 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
     sources: dict[str, None] = {}
     for citation in answer.citations:
         is_row = answer.find_cited_spans(citation) != [(citation.start, citation.end)]
-        quote = "" if is_row or answer.consists_of_excerpts else f": “{' '.join(citation.quote.split())}”"
-        place = citation.cells or f"p. {citation.page_label}"
-        sources[f"[{citation.marker}] {citation.document} {place}{quote}"] = None
+        quote = "" if is_row or answer.consists_of_excerpts else citation.quote
+        sources[_format_citation(citation.marker, citation.document, citation.cells, citation.page_label, quote)] = None
     for source in sources:
         print_wide(Text(source, "dim"))
     print_steps(row)
@@ -164,12 +163,18 @@ def print_answer_row(row: dict[str, Any]) -> None:
         print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
     _print_marks(row)
     for one in row["citations"]:
-        quote = "" if row["generator"] == "extractive" else f": “{' '.join(one['quote'].split())}”"
-        place = one.get("cells") or f"p. {one['page_label']}"
-        print_wide(Text(f"[{one['marker']}] {one['document']} {place}{quote}", "dim"))
+        quote = "" if row["generator"] == "extractive" else one["quote"]
+        source = _format_citation(one["marker"], one["document"], one.get("cells"), one["page_label"], quote)
+        print_wide(Text(source, "dim"))
     print_steps(row)
     if row["state"] == "abstained":
         print_ranking(row)
+
+
+def _format_citation(marker: int, document: str, cells: str | None, page_label: str, quote: str) -> str:
+    """Return the line of a citation: its marker, document, cells or page, and its quote unless it is empty."""
+    shown = f": “{' '.join(quote.split())}”" if quote else ""
+    return f"[{marker}] {document} {cells or f'p. {page_label}'}{shown}"
 
 
 def _print_marks(row: dict[str, Any]) -> None:

@@ -74,7 +74,7 @@ class Documents:
         jobs: Jobs,
         removal: Removal,
         drawings: OfficeDrawings,
-        describe_figures: Callable[[str], Job | None],
+        describe_figures: Callable[[VersionRow], Job | None],
     ) -> None:
         self._describe_figures = describe_figures
         self._stores = stores
@@ -440,7 +440,8 @@ class Documents:
 
     def describe_figures(self, document_id: str) -> Job | None:
         """Queue the description of the figures that have none; see `FigureDescriber.request`."""
-        return self._describe_figures(document_id)
+        version = self._library.version(self._find_version_id(document_id))
+        return version and self._describe_figures(version)
 
     def _find_version_id(self, document_id: str) -> str:
         return self._library.document(document_id).version_id

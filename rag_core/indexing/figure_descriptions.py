@@ -6,14 +6,11 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-import numpy as np
-
-from rag_core.embedding.embedder import Embedder
 from rag_core.errors import (
     GeneratorAuthError,
     GeneratorError,
@@ -22,21 +19,18 @@ from rag_core.errors import (
     ServerUnavailable,
     SettingsError,
 )
+from rag_core.indexing.figure_chunks import index_descriptions
 from rag_core.indexing.figures import draw_figure
-from rag_core.indexing.outages import OutageRetry
-from rag_core.indexing.queue import IndexingQueue
+from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.removal import Removal
-from rag_core.indexing.task import build_chunk_batch
-from rag_core.llm.figure_prompt import LABEL, build_figure_messages, format_description
+from rag_core.llm.figure_prompt import build_figure_messages, format_description
 from rag_core.llm.generator import ImagesRejected, LanguageModel
 from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
-from rag_core.store.serialization import hash_text
 from rag_core.text.sections import find_captions
 from rag_core.types.answers import Delta
-from rag_core.types.chunks import ChunkRow, ChunkSpan, build_embedded_text
 from rag_core.types.documents import PageImage, VersionRow
 from rag_core.types.jobs import Job, JobState
 
@@ -56,7 +50,6 @@ MAX_FAILURES = 3
 CANCELLED = "Cancelled; the descriptions of figures that were written are kept."
 INTERNAL_ERROR = "The figures were not described because of an internal error; the log has the details."
 _POLL_S = 1.0
-_LINE = "\n"
 
 
 class FigureDescriber:
@@ -87,19 +80,16 @@ class FigureDescriber:
         self._removal = removal
         self._models = models
         self._preferences = preferences
-        self._stopping = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, indexer: IndexingQueue) -> None:
+    def start(self, pipeline: Pipeline) -> None:
         """Start the thread, which continues interrupted jobs."""
-        outages = OutageRetry(self._stores.jobs, indexer.cancelled, self._stopping)
-        self._thread = threading.Thread(target=self._run, args=(indexer, outages), name="figures", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(pipeline,), name="figures", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current figure; the job continues at the next start."""
-        self._stopping.set()
+        """Wait for the thread, which ends when `Pipeline.stopping` is set; its job continues at the next start."""
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
@@ -109,48 +99,44 @@ class FigureDescriber:
         """Whether figures are described: it is wanted, and a test found that the model sees pictures."""
         return self._preferences.describes_figures and not self._preferences.figures_problem
 
-    def request(self, document_id: str) -> Job | None:
-        """Queue the description of the figures of a document that have none.
+    def request(self, version: VersionRow) -> Job | None:
+        """Queue the description of the figures that have none, in a version that searches use or will use.
 
         Return ``None`` if there is nothing to do: no figure has a caption, or figures are not described and no
         description has to be found again in a new version.
         """
-        version = self._stores.documents.version(self._stores.documents.document(document_id).version_id)
-        return version and self.request_for(version)
-
-    def request_for(self, version: VersionRow) -> Job | None:
-        """Queue the description of the figures of a version that searches use from now on; see `request`."""
-        if not self._stores.figures.has_any(version.document_id):
-            texts = self._stores.documents.texts_of_version(version.id).values() if self.is_on else ()
-            if not any(kind == "figure" for text in texts for kind, _ in find_captions(text)):
-                return None
-        waiting = (one for one in self._stores.jobs.queued(KIND) if one.document_id == version.document_id)
-        job = next(waiting, None) or self._stores.jobs.add(KIND, version.name, document_id=version.document_id)
+        stores = self._stores
+        if not stores.figures.has_any(version.document_id) and not (
+            self.is_on and _list_captions(stores.documents.texts_of_version(version.id))
+        ):
+            return None
+        waiting = (one for one in stores.jobs.queued(KIND) if one.document_id == version.document_id)
+        job = next(waiting, None) or stores.jobs.add(KIND, version.name, document_id=version.document_id)
         self._wake.set()
         return job
 
-    def _run(self, indexer: IndexingQueue, outages: OutageRetry) -> None:
-        while not self._stopping.is_set():
+    def _run(self, pipeline: Pipeline) -> None:
+        while not pipeline.stopping.is_set():
             try:
                 queued = self._stores.jobs.queued(KIND, limit=1)
                 # The lock is held while a version is published, whose job is queued before.
                 with self._removal.lock:
                     has_started = bool(queued) and self._stores.jobs.start(queued[0].job_id)
                 if has_started:
-                    self._run_job(queued[0], indexer, outages)
+                    self._run_job(queued[0], pipeline)
                     continue
             except Exception:  # for example, the database failed; the next attempt may succeed
                 log.exception("figures could not be described")
             self._wake.wait(_POLL_S)
             self._wake.clear()
 
-    def _run_job(self, job: Job, indexer: IndexingQueue, outages: OutageRetry) -> None:
+    def _run_job(self, job: Job, pipeline: Pipeline) -> None:
         def is_ending() -> bool:
-            return self._stopping.is_set() or indexer.is_cancelled(job.job_id)
+            return pipeline.stopping.is_set() or job.job_id in pipeline.cancelled
 
         state, reason = JobState.DONE, ""
         try:
-            problems = outages.run([job.job_id], lambda: self._describe(job, is_ending))
+            problems = pipeline.outages.run([job.job_id], lambda: self._describe(job, is_ending))
             if problems:
                 state, reason = JobState.FAILED, f"{len(problems)} of the figures were not described. {problems[-1]}"
         except RagError as error:
@@ -158,103 +144,86 @@ class FigureDescriber:
         except Exception:
             log.exception("the figures of %s could not be described", job.name)
             state, reason = JobState.FAILED, INTERNAL_ERROR
-        if self._stopping.is_set():
+        if pipeline.stopping.is_set():
             return
-        if indexer.is_cancelled(job.job_id):
+        if job.job_id in pipeline.cancelled:
             state, reason = JobState.CANCELLED, CANCELLED
         self._stores.jobs.finish(job.job_id, state, None, reason)
 
     def _describe(self, job: Job, is_ending: Callable[[], bool]) -> list[str]:
         """Describe the figures of the version that searches use; return why some were not described."""
-        store = self._stores.figures
         document = self._stores.documents.document(job.document_id or "")
         version = self._stores.documents.version(document.version_id)
         if version is None or version.active_version != version.id:
             return []
-        rows = store.find_rows(version.id)
-        done = {(row.page_index, row.start) for row in rows}
-        found = [one for one in self._list_captions(version.id) if (one[0], one[1][0]) not in done]
-        problems: list[str] = []
-        asked, failures = len({row.digest for row in rows}), 0
-        for number, (page_index, span, caption) in enumerate(found):
-            self._stores.jobs.progress(job.job_id, STAGE, number, len(found))
+        texts = self._stores.documents.texts_of_version(version.id)
+        rows = self._stores.figures.find_rows(version.id)
+        known = {(row.page_index, row.start) for row in rows}
+        captions = [one for one in _list_captions(texts) if (one.page_index, one.start) not in known]
+        attempts = _Attempts(len({row.digest for row in rows}))
+        for number, caption in enumerate(captions):
+            self._stores.jobs.progress(job.job_id, STAGE, number, len(captions))
             if is_ending():
-                return problems
+                break
             try:
-                image = draw_figure(self._stores, version, page_index, span, SCALE)
-                if image is None or min(image.width, image.height) < LEAST_POINTS * SCALE:
-                    continue
-                digest = hashlib.sha256(image.png).hexdigest()
-                known = store.find_known(version.document_id, digest)
-                if known is not None:
-                    copied = {name: getattr(known, name) for name in ("digest", "text", "model", "created_at")}
-                    store.add(version.id, page_index, span, copied)
-                elif self._preferences.describes_figures and asked < MAX_FIGURES and failures < MAX_FAILURES:
-                    if problem := self._preferences.figures_problem:
-                        raise SettingsError(problem)
-                    asked += 1
-                    model = self._models.require("The description of figures")
-                    text = _ask(model, image, caption, is_ending)
-                    if text is None:
-                        return problems
-                    store.add(version.id, page_index, span, {"digest": digest, "text": text, "model": model.name})
-                    failures = 0
+                self._describe_figure(version, caption, attempts, is_ending)
             except ServerUnavailable:
                 raise
             except (RagError, ImagesRejected) as error:
-                problems.append(f"Page {page_index + 1}: {error}")
+                attempts.problems.append(f"Page {caption.page_index + 1}: {error}")
                 is_final = isinstance(error, GeneratorAuthError | ImagesRejected | SettingsError)
-                failures += MAX_FAILURES if is_final else 1
-        store.remove_unplaced(version.id)
-        self._index(version)
-        return problems
+                attempts.failures += MAX_FAILURES if is_final else 1
+        if not is_ending():
+            self._stores.figures.remove_unplaced(version.id)
+            index_descriptions(self._stores, self._removal, self._generations.active(), version, texts)
+        return attempts.problems
 
-    def _list_captions(self, version_id: str) -> Iterator[tuple[int, tuple[int, int], str]]:
-        for page_index, text in sorted(self._stores.documents.texts_of_version(version_id).items()):
-            yield from (
-                (page_index, span, text[slice(*span)]) for kind, span in find_captions(text) if kind == "figure"
-            )
-
-    def _index(self, version: VersionRow) -> None:
-        """Add a chunk for each description that has none to all indexes."""
-        stores, generation = self._stores, self._generations.active()
-        unlinked = stores.figures.find_unlinked_chunks(version.id)
-        rows = [one for one in stores.figures.find_rows(version.id) if one.chunk_id in (None, *unlinked)]
-        chunks = stores.documents.chunk_rows(version.id) if rows else []
-        texts_of_pages = stores.documents.texts_of_version(version.id)
-        spans = {
-            row.id: _build_span(row, number, chunks, texts_of_pages[row.page_index], generation.embedder)
-            for number, row in enumerate(rows)
-            if chunks
-        }
-        if not spans:
+    def _describe_figure(
+        self, version: VersionRow, caption: _Caption, attempts: _Attempts, is_ending: Callable[[], bool]
+    ) -> None:
+        """Store the description of a figure: that of the same picture if there is one, or else the model's."""
+        page_index, start, end, text = caption
+        image = draw_figure(self._stores, version, page_index, (start, end), SCALE)
+        if image is None or min(image.width, image.height) < LEAST_POINTS * SCALE:
             return
-        built = list(spans.values())
-        texts = [build_embedded_text(one.prefix, one.text) for one in built]
-        hashes = [hash_text(one.prefix, one.text) for one in built]
-        vectors = generation.embedder.embed(texts)
-        encodings = {name: load().encode(texts) for name, load in generation.encoders.items()}
-        with self._removal.lock:
-            current = stores.documents.version(version.id)
-            if current is None or current.active_version != version.id:
-                return
-            opened = stores.open_indexes(*filter(None, [version.generation_id]))
-            for _, index in opened:
-                index.delete(unlinked)
-            stores.documents.remove_chunks(unlinked)
-            ids = stores.figures.save_chunks(version.id, spans)
-            stores.embeddings.save(generation.space, dict(zip(hashes, vectors, strict=True)))
-            batch = build_chunk_batch(ids, built, version.id)
-            for retriever, index in opened:
-                if retriever.reads == "embedding":
-                    index.add(replace(batch, vectors=np.stack([one.dense for one in vectors])))
-                elif retriever.reads == "text":
-                    index.add(batch)
-                elif found := encodings.get(retriever.score.name):
-                    index.add(replace(batch, encodings=found))
-            embedded = stores.embeddings.find_ids(generation.space, hashes)
-            # The link is last: chunks without one are added again after an interruption.
-            stores.embeddings.link_chunks({one: embedded[digest] for one, digest in zip(ids, hashes, strict=True)})
+        store, digest = self._stores.figures, hashlib.sha256(image.png).hexdigest()
+        if known := store.find_known(version.document_id, digest):
+            copied = {name: getattr(known, name) for name in ("digest", "text", "model", "created_at")}
+            store.add(version.id, page_index, (start, end), copied)
+        elif self._preferences.describes_figures and attempts.sent < MAX_FIGURES and attempts.failures < MAX_FAILURES:
+            if problem := self._preferences.figures_problem:
+                raise SettingsError(problem)
+            attempts.sent += 1
+            model = self._models.require("The description of figures")
+            if said := _ask(model, image, text, is_ending):
+                store.add(version.id, page_index, (start, end), {"digest": digest, "text": said, "model": model.name})
+                attempts.failures = 0
+
+
+class _Caption(NamedTuple):
+    page_index: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """The pictures of a document that were sent, and the failures one after another since the last description."""
+
+    sent: int
+    failures: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def _list_captions(page_texts: Mapping[int, str]) -> list[_Caption]:
+    """Return the captions of figures on pages, in order."""
+    return [
+        _Caption(page_index, start, end, text[start:end])
+        for page_index, text in sorted(page_texts.items())
+        for kind, (start, end) in find_captions(text)
+        if kind == "figure"
+    ]
 
 
 def _ask(model: LanguageModel, image: PageImage, caption: str, is_ending: Callable[[], bool]) -> str | None:
@@ -274,30 +243,3 @@ def _ask(model: LanguageModel, image: PageImage, caption: str, is_ending: Callab
     if not cleaned:
         raise GeneratorError(f"{model.name} described nothing.")
     return cleaned
-
-
-def _build_span(row: Any, number: int, chunks: Sequence[ChunkRow], text: str, embedder: Embedder) -> ChunkSpan:
-    """Return a chunk at a caption, whose prefix has as much of the description as the embedder reads.
-
-    A prefix is searched and never quoted; the text of the chunk is that of the page.
-    """
-    chunk = next((one for one in reversed(chunks) if (one.page_index, one.start) <= (row.page_index, row.start)), None)
-    chunk = chunk or chunks[0]
-    room = embedder.window - embedder.special_tokens
-    caption = _cut(text[row.start : row.end], room // 3, embedder)
-    [in_caption] = embedder.offsets([caption])
-    description = f"{chunk.prefix.partition(_LINE)[0]}{_LINE}{LABEL.format(model=row.model)} {row.text}"
-    # The tokenizer may split text that is joined in another way.
-    prefix = _cut(description, room - len(in_caption) - 2, embedder)
-    [offsets] = embedder.offsets([build_embedded_text(prefix, caption)])
-    first = int(np.searchsorted(offsets[:, 0], len(prefix) + 1))
-    return ChunkSpan(
-        *(chunks[-1].ordinal + 1 + number, row.page_index, row.start, row.page_index, row.start + len(caption)),
-        *(caption, prefix, chunk.heading, len(offsets) + embedder.special_tokens, (first,)),
-    )
-
-
-def _cut(text: str, tokens: int, embedder: Embedder) -> str:
-    """Return the beginning of a text with at most a number of tokens."""
-    [offsets] = embedder.offsets([text])
-    return text if len(offsets) <= tokens else text[: int(offsets[tokens - 1, 1])]

@@ -26,6 +26,7 @@ from rag_core.errors import (
     UnknownDocument,
 )
 from rag_core.indexing.attached_files import AttachedFiles
+from rag_core.indexing.chunk_indexing import build_chunk_batch
 from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.submission import Submission
 from rag_core.indexing.task import (
@@ -35,7 +36,6 @@ from rag_core.indexing.task import (
     EmbeddingTask,
     IndexingTask,
     TaskResult,
-    build_chunk_batch,
     summarize_pages,
 )
 from rag_core.parsing.formats.accepted import reads_attachments

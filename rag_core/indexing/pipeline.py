@@ -26,7 +26,7 @@ class Pipeline:
     generations : IndexGenerations
     removal : Removal
     describe_figures : callable
-        See `FigureDescriber.request_for`.
+        See `FigureDescriber.request`.
 
     Attributes
     ----------

@@ -10,10 +10,10 @@ import threading
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-import numpy as np
 from sqlalchemy import or_
 
 from rag_core.errors import ServerUnavailable, StoreError
+from rag_core.indexing.chunk_indexing import build_chunk_batch, index_chunks
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.recovery import REPLACED, is_superseded
@@ -24,7 +24,6 @@ from rag_core.indexing.task import (
     IndexingTask,
     PublicationTask,
     TaskResult,
-    build_chunk_batch,
 )
 from rag_core.store.schema import versions
 from rag_core.types.documents import DocumentStatus, VersionRow
@@ -114,17 +113,9 @@ class PublicationStage:
             return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
         if ids.keys() != set(embedded.hashes):  # a document with the same text was deleted, and the embeddings with it
             return replace(embedded, computed=computed, is_repeated=True)
-        pairs = zip(embedded.chunk_ids, embedded.hashes, strict=True)
-        stores.embeddings.link_chunks({chunk_id: ids[digest] for chunk_id, digest in pairs})
-        dense = stores.embeddings.read_dense(list(ids.values()))
-        if embedded.chunk_ids:
-            vectors = np.stack([dense[ids[digest]] for digest in embedded.hashes])
-            batch = build_chunk_batch(embedded.chunk_ids, embedded.spans, task.version_id)
-            for retriever, index in stores.open_indexes(generation.generation_id):
-                if retriever.reads == "embedding":
-                    index.add(replace(batch, vectors=vectors))
-                elif encodings := publication.encodings.get(retriever.score.name):
-                    index.add(replace(batch, encodings=encodings))
+        batch = build_chunk_batch(embedded.chunk_ids, embedded.spans, task.version_id)
+        indexes = [one for one in stores.open_indexes(generation.generation_id) if one[0].reads != "text"]
+        index_chunks(stores, indexes, batch, [ids[digest] for digest in embedded.hashes], publication.encodings)
         if task.activate:
             # The job is queued before, so that none is lost, and starts when the lock is free.
             self._pipeline.describe_figures(row)

@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from rag_core.errors import RagError, ServerUnavailable, StoreError
@@ -23,7 +23,6 @@ from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.recovery import KEPT_JOBS, finish_removals, resume_jobs
 from rag_core.indexing.reindexing import Reindexer
-from rag_core.indexing.removal import Removal
 from rag_core.indexing.results import ResultStage
 from rag_core.indexing.submission import Submission
 from rag_core.indexing.task import (
@@ -32,11 +31,8 @@ from rag_core.indexing.task import (
     IndexingTask,
     get_job_state,
 )
-from rag_core.runtime.index_generations import IndexGenerations
-from rag_core.runtime.stores import Stores
-from rag_core.settings import Settings
 from rag_core.store.database import now
-from rag_core.types.documents import DocumentStatus, VersionRow
+from rag_core.types.documents import DocumentStatus
 from rag_core.types.formatting import format_count
 from rag_core.types.jobs import Job, JobState
 
@@ -65,25 +61,13 @@ class IndexingQueue:
 
     Parameters
     ----------
-    settings : Settings
-    stores : Stores
-    generations : IndexGenerations
-    removal : Removal
-    describe_figures : callable
-        See `FigureDescriber.request_for`.
+    pipeline : Pipeline
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        stores: Stores,
-        generations: IndexGenerations,
-        removal: Removal,
-        describe_figures: Callable[[VersionRow], object],
-    ) -> None:
-        self._stores = stores
-        self._removal = removal
-        self._pipeline = pipeline = Pipeline(settings, stores, generations, removal, describe_figures)
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._stores = pipeline.stores
+        self._removal = pipeline.removal
         self.submission = Submission(pipeline)
         self._parsing = ParsingStage(pipeline, self.submission, self._run_smaller_file)
         self._embedding = EmbeddingStage(pipeline)
@@ -160,11 +144,6 @@ class IndexingQueue:
         else:
             return
         self._pipeline.running.notify()
-
-    @property
-    def cancelled(self) -> Set[str]:
-        """Ids of the jobs that were cancelled while they ran."""
-        return self._pipeline.cancelled
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was cancelled while it ran."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from rag_core.errors import BackupError
 from rag_core.index.dense import LIBRARY
-from rag_core.indexing.task import build_chunk_batch
+from rag_core.indexing.chunk_indexing import add_chunks, build_chunk_batch
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
@@ -125,16 +125,16 @@ def _fill_version(
     if not rows:
         return
     batch = build_chunk_batch([one.id for one in rows], [chunk_from_row(one) for one in rows], row.id)
-    for retriever in stores.list_retrievers(fingerprint):
-        if retriever.reads == "embedding":
-            vectors = stores.embeddings.read_dense_of_chunks(batch.chunk_ids)
-            filled = replace(batch, vectors=np.stack([vectors[one] for one in batch.chunk_ids]))
-        elif retriever.reads == "encoding":
-            encoder = models.sparse_encoder(fingerprint.sparse)
-            filled = replace(batch, encodings=encoder.encode([build_embedded_text(*text) for text in batch.texts]))
-        else:
-            filled = batch
-        retriever.open(generation_id).add(filled)
+    dense = stores.embeddings.read_dense_of_chunks(batch.chunk_ids)
+    retrievers = stores.list_retrievers(fingerprint)
+    texts = [build_embedded_text(*text) for text in batch.texts]
+    encodings = {
+        one.score.name: models.sparse_encoder(fingerprint.sparse).encode(texts)
+        for one in retrievers
+        if one.reads == "encoding"
+    }
+    indexes = [(one, one.open(generation_id)) for one in retrievers]
+    add_chunks(indexes, replace(batch, vectors=np.stack([dense[one] for one in batch.chunk_ids])), encodings)
 
 
 def _move_library(scratch: Path, folder: Path) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
-from rag_core.index.retriever import ChunkBatch
 from rag_core.runtime.index_generations import IndexGeneration
 from rag_core.types.chunks import ChunkSpan, SparseVector
 from rag_core.types.documents import DocumentStatus, Page, PageState
@@ -222,11 +221,6 @@ class EmbeddingQueue:
             first.setdefault(task.task.document_id, task)
         found = [one for key, one in first.items() if key not in others and len(one.spans) <= max_chunks]
         return min(found, key=lambda one: len(one.spans), default=None)
-
-
-def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], version_id: str) -> ChunkBatch:
-    """Return the chunks of a version as a batch for an index, without vectors."""
-    return ChunkBatch(chunk_ids, [(span.prefix, span.text) for span in spans], [version_id] * len(spans))
 
 
 def get_job_state(status: DocumentStatus) -> JobState:

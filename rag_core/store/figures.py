@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, tuple_, update
@@ -64,19 +64,23 @@ class FigureStore:
         """Delete the descriptions of former versions whose figures a version does not contain."""
         self._db.change(delete(_TABLE).where(_TABLE.c.version_id == version_id, ~_IS_PLACED))
 
-    def find_unlinked_chunks(self, version_id: str) -> list[int]:
-        """Return the chunks of descriptions that were not embedded, because the work was interrupted."""
-        query = select(chunks.c.id).join(_TABLE, _TABLE.c.chunk_id == chunks.c.id)
-        return self._db.fetch_values(query.where(_TABLE.c.version_id == version_id, chunks.c.embedding_id.is_(None)))
+    def find_unindexed(self, version_id: str) -> list[AnyRow]:
+        """Return the rows of a version that have no chunk, or one without an embedding after an interruption."""
+        query = select(_TABLE).outerjoin(chunks, chunks.c.id == _TABLE.c.chunk_id)
+        return list(
+            self._db.fetch(query.where(_TABLE.c.version_id == version_id, _IS_PLACED, chunks.c.embedding_id.is_(None)))
+        )
 
-    def save_chunks(self, version_id: str, spans: Mapping[str, ChunkSpan]) -> list[int]:
-        """Add the chunks of descriptions, by the ids of these; return the ids of the chunks in the same order."""
+    def save_chunks(self, version_id: str, rows: Iterable[AnyRow], spans: Iterable[ChunkSpan]) -> list[int]:
+        """Store a chunk for each row of `find_unindexed`; return the ids of the chunks in the same order."""
         ids = []
         with self._db.begin() as connection:
-            for description_id, span in spans.items():
-                row = {**chunk_to_row(span), "version_id": version_id}
-                ids.append(int(connection.execute(insert(chunks).values(row).returning(chunks.c.id)).scalar_one()))
-                connection.execute(update(_TABLE).where(_TABLE.c.id == description_id).values(chunk_id=ids[-1]))
+            for row, span in zip(rows, spans, strict=True):
+                known = row.chunk_id is not None
+                statement = update(chunks).where(chunks.c.id == row.chunk_id) if known else insert(chunks)
+                values = {**chunk_to_row(span), "version_id": version_id}
+                ids.append(int(connection.execute(statement.values(values).returning(chunks.c.id)).scalar_one()))
+                connection.execute(update(_TABLE).where(_TABLE.c.id == row.id).values(chunk_id=ids[-1]))
             total = select(func.count()).where(chunks.c.version_id == version_id).scalar_subquery()
             connection.execute(update(versions).where(versions.c.id == version_id).values(chunks=total))
         return ids

@@ -17,8 +17,9 @@ from rag_core.errors import GeneratorError
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.gguf_causal import GgufCausalModel
 from rag_core.llm.prompts import build_short_answer_messages
-from rag_core.research.marginalization import rag_sequence, rag_token
 from rag_core.research.marginalization.predictions import MarginalCandidate, Predictions
+from rag_core.research.marginalization.rag_sequence import decode_sequence
+from rag_core.research.marginalization.rag_token import decode_token
 from rag_core.retrieval.passage_weights import softmax
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.types.answers import AskEvent, Delta
@@ -77,7 +78,7 @@ def generate_marginal_answer(
     predictions = Predictions(model, prompts)
     log_weights = np.log(np.array(weights, np.float64))
     if method == "rag-sequence":
-        candidates = yield from rag_sequence.decode_sequence(
+        candidates = yield from decode_sequence(
             predictions,
             log_weights,
             beams=BEAMS,
@@ -85,15 +86,13 @@ def generate_marginal_answer(
             min_ratio=MIN_RATIO,
             decoding=decoding,
         )
-        compute_passage_shares = rag_sequence.compute_passage_shares
     else:
-        candidates = yield from rag_token.decode_token(
+        candidates = yield from decode_token(
             predictions, log_weights, beams=BEAMS, max_tokens=MAX_TOKENS, min_ratio=MIN_RATIO
         )
-        compute_passage_shares = rag_token.compute_passage_shares
     texts = [_decode(model, one) for one in candidates]
     best = next((at for at, text in enumerate(texts) if contains_words(text)), 0)
-    shares = compute_passage_shares(candidates[best], log_weights)
+    shares = candidates[best].compute_passage_shares(log_weights, method)
     return MarginalAnswer(
         method=method,
         text=texts[best],

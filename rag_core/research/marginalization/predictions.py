@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.types.arrays import Float64Array
-from rag_core.types.marginalization import TokenDistribution
+from rag_core.types.marginalization import Marginalization, TokenDistribution
 from rag_core.types.protocols import CausalModel
 
 
@@ -30,6 +30,17 @@ class MarginalCandidate:
     tokens: tuple[int, ...]
     log_probability: float
     token_log_probabilities: Float64Array
+
+    def compute_passage_shares(self, log_weights: Float64Array, method: Marginalization) -> Float64Array:
+        """Return the share of each passage in each token, shape (tokens, passages); ``log_weights`` are ``log p(z|x)``.
+
+        For RAG-Sequence, it is the posterior after the token, ``p(z | x, y_1 … y_i)``. For RAG-Token, it is
+        ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages.
+        """
+        scores = self.token_log_probabilities
+        joint = log_weights + (scores.cumsum(axis=0) if method == "rag-sequence" else scores)
+        shares: Float64Array = np.exp(joint - np.logaddexp.reduce(joint, axis=-1)[:, None])
+        return shares
 
 
 class Predictions:

@@ -54,10 +54,3 @@ def decode_sequence(
         total = float(np.logaddexp.reduce(log_weights + scores.sum(axis=0)))
         candidates.append(MarginalCandidate(answer, total, scores))
     return sorted(candidates, key=lambda one: (-one.log_probability, one.tokens))
-
-
-def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
-    """Return ``p(z | x, y_1 … y_i)``: the posterior of each passage after each token, shape (tokens, passages)."""
-    joint = log_weights + candidate.token_log_probabilities.cumsum(axis=0)
-    shares: Float64Array = np.exp(joint - np.logaddexp.reduce(joint, axis=-1)[:, None])
-    return shares

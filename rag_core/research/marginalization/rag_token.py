@@ -48,10 +48,3 @@ def mix_distributions(distributions: Sequence[TokenDistribution], log_weights: F
     rest = np.array([one.rest for one in distributions])
     mixed = np.logaddexp.reduce(log_weights + values, axis=-1)
     return TokenDistribution(tokens, mixed, float(np.logaddexp.reduce(log_weights + rest)))
-
-
-def compute_passage_shares(candidate: MarginalCandidate, log_weights: Float64Array) -> Float64Array:
-    """Return ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages, shape (tokens, passages)."""
-    joint = log_weights + candidate.token_log_probabilities
-    shares: Float64Array = np.exp(joint - np.logaddexp.reduce(joint, axis=-1)[:, None])
-    return shares

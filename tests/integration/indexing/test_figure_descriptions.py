@@ -12,6 +12,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.api.json_rows import build_answer_row
 from rag_core.engine import Engine
+from rag_core.index.embeddings import EmbeddingStore
+from rag_core.indexing.figure_descriptions import INTERNAL_ERROR
+from rag_core.store.figures import FigureStore
 from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job, JobState
 from tests.support.drawn_pdfs import PROSE, lines, make
@@ -141,6 +144,46 @@ def test_new_version_keeps_the_description_of_the_same_figure(tmp_path: Path) ->
         add_chart(engine, tmp_path, draw_chart((140, 20, 90, 60), "Figure 1: Cod"), draw_chart())
         assert [one.page_index for one in descriptions(engine)] == [0, 1]
         assert len(sent_figures(endpoint)) == 2
+        assert_stores_agree(engine)
+
+
+def test_new_generation_of_the_index_keeps_descriptions_searchable(tmp_path: Path) -> None:
+    with describing(tmp_path, complete(SAID)) as (engine, endpoint):
+        add_chart(engine, tmp_path)
+        assert rebuild_index(engine, chunk_tokens=40).state is JobState.DONE
+        idle(engine)
+        [passage] = engine.search("bar chart of tonnes in June", top_k=1).passages
+        assert passage.text == CAPTION
+        assert len(sent_figures(endpoint)) == 1
+        assert_stores_agree(engine)
+
+
+@pytest.mark.parametrize(
+    ("store", "method"),
+    [(FigureStore, "save_chunks"), (EmbeddingStore, "save"), (EmbeddingStore, "link_chunks")],
+    ids=["no chunk", "chunk in no index", "chunk without its link"],
+)
+def test_next_run_repairs_a_description_that_was_not_indexed_completely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: type, method: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("crash")
+
+    with describing(tmp_path, complete(SAID), describe_figures=False) as (engine, endpoint):
+        add_document(engine, "harbour.pdf", make(tmp_path / "harbour.pdf", draw_chart()).read_bytes())
+        idle(engine)
+        [document] = engine.documents.list()
+        engine.preferences.set_describes_figures(True)
+        with monkeypatch.context() as patch:
+            patch.setattr(store, method, fail)
+            engine.documents.describe_figures(document.document_id)
+            assert INTERNAL_ERROR in [one.reason for one in idle(engine)]
+        engine.documents.describe_figures(document.document_id)
+        idle(engine)
+        [passage] = engine.search("bar chart of tonnes in June", top_k=1).passages
+        assert passage.text == CAPTION
+        assert len(sent_figures(endpoint)) == 1
+        assert engine._stores.embeddings.is_fully_linked(document.version_id)
         assert_stores_agree(engine)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rag_core.answering.steps import run_to_end
-from rag_core.research.marginalization import rag_sequence, rag_token
 from rag_core.research.marginalization.beam_search import search_beams
 from rag_core.research.marginalization.predictions import Predictions
 from rag_core.research.marginalization.rag_sequence import decode_sequence
@@ -61,11 +60,11 @@ def test_shares_of_the_passages_match_manual_calculation() -> None:
     best = run_to_end(decode_sequence(predictions, EVEN, beams=4, max_tokens=3, decoding="thorough"))[0]
     # The answer is BB: the posterior of the first passage is 0.2 / 0.9, then 0.2 · 0.2 / (0.04 + 0.7).
     expected = [[2 / 9, 7 / 9], [0.04 / 0.74, 0.7 / 0.74], [0.04 / 0.74, 0.7 / 0.74]]
-    assert rag_sequence.compute_passage_shares(best, EVEN) == pytest.approx(np.array(expected))
+    assert best.compute_passage_shares(EVEN, "rag-sequence") == pytest.approx(np.array(expected))
     best = run_to_end(decode_token(predictions, EVEN, beams=4, max_tokens=3))[0]
     # The answer is AA: 0.8 / 1.1 of the first token comes from the first passage, and 0.5 / 1.5 of the second.
     expected = [[0.8 / 1.1, 0.3 / 1.1], [1 / 3, 2 / 3], [0.5, 0.5]]
-    assert rag_token.compute_passage_shares(best, EVEN) == pytest.approx(np.array(expected))
+    assert best.compute_passage_shares(EVEN, "rag-token") == pytest.approx(np.array(expected))
 
 
 def test_fast_decoding_ignores_passages_whose_beams_lack_the_answer() -> None:
