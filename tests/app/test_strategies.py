@@ -43,6 +43,11 @@ def chat_with(open_page: OpenPage, strategy: str) -> AppTest:
     return app.radio(key="strategy").set_value(strategy).run()
 
 
+def offered(app: AppTest) -> set[str]:
+    """Return the strategies in the menu of the chat; none if there is no menu."""
+    return {option for radio in app.radio if radio.key == "strategy" for option in radio.options}
+
+
 def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     app.chat_input[0].set_value(question).run()
     return settle(
@@ -50,9 +55,9 @@ def ask(app: AppTest, question: str = LENGTH) -> AppTest:
     )
 
 
-def test_missing_model_offers_no_strategies(open_page: OpenPage, one_page: None) -> None:
+def test_missing_model_offers_no_strategies_that_need_it(open_page: OpenPage, engine: Engine, one_page: None) -> None:
     app = open_page()
-    assert not app.radio
+    assert offered(app).isdisjoint(one.label for one in engine.strategies.list_all() if one.uses_model)
     assert "412 metres" in plain_text(shown(ask(app))[0]["blocks"])
     admin = texts(open_page("admin"))
     assert "Connect a model to have it write them." in admin
@@ -64,15 +69,13 @@ def test_missing_model_offers_no_strategies(open_page: OpenPage, one_page: None)
 def test_snapshot_offers_no_strategy_that_reads_the_present(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
-    assert {"Step by step", "Compare"} <= set(open_page().radio(key="strategy").options)
+    assert {"Step by step", "Compare"} <= offered(open_page())
     engine.snapshots.create("first")
     app = open_page()
     app.selectbox(key="as_of_new").select("first").run()
-    options = app.radio(key="strategy").options
-    assert "Compare" in options
-    assert "Step by step" not in options
-    # The others are in the Lab.
-    assert "Several queries" not in options
+    assert "Compare" in offered(app)
+    # Several queries are in the Lab.
+    assert offered(app).isdisjoint(["Step by step", "Several queries"])
 
 
 def test_choice_is_ignored_without_the_model(
@@ -82,7 +85,7 @@ def test_choice_is_ignored_without_the_model(
     app = chat_with(open_page, "compare")
     engine.models.select(None)
     ask(app)
-    assert "strategy" not in [one.key for one in app.radio]
+    assert "Compare" not in offered(app)
     assert served.requests == []
 
 
@@ -90,7 +93,7 @@ def test_chosen_strategy_is_applied_and_shown(
     endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine, one_page: None
 ) -> None:
     app = open_page()
-    assert app.radio(key="strategy").options[:2] == ["Automatic", "Compare"]
+    assert app.radio(key="strategy").options[0] == "Automatic"
     captions = app.radio(key="strategy").proto.captions
     assert captions[0] == "One search; a capable model asks for more if something is missing."
     app.radio(key="strategy").set_value("compare").run()
@@ -161,12 +164,11 @@ def test_failing_model_falls_back_to_plain_search(
     assert "412 metres" in plain_text(shown(app)[0]["blocks"])
 
 
-def test_evaluation_offers_strategies_with_a_model(endpoint: ScriptedEndpoint, open_page: OpenPage) -> None:
+def test_evaluation_offers_strategies_with_a_model(
+    endpoint: ScriptedEndpoint, open_page: OpenPage, engine: Engine
+) -> None:
     options = open_page("evaluate").multiselect(key="configurations").options
+    usable = [one for one in engine.strategies.list_usable("scripted") if one.uses_model and one.ranks_passages]
     assert [option for option in options if option.endswith("(uses the model)")] == [
-        f"{name} (uses the model)"
-        for name in (
-            *("Compare", "Step by step", "Several queries", "Hypothetical answer"),
-            *("Passage by passage", "Long context"),
-        )
+        f"{one.label} (uses the model)" for one in usable
     ]
