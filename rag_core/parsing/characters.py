@@ -49,6 +49,7 @@ _MIN_LETTERS = 60
 _MIN_LATIN_SHARE = 0.8
 # Shorter words are often units, and words with digits are codes.
 _LONG_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
 
 # Characters of scripts that are written without spaces. Each of them is treated as a separate word, so that a highlight
 # can mark a few characters. Blanks and line ends that a PDF has between two of them are left out of the text.
@@ -70,6 +71,8 @@ def needs_cleaning(text: str) -> bool:
 
 def clean_word(word: str) -> str:
     """Return a word with ligatures and presentation forms spelled out, without control characters; it may be empty."""
+    if word.isascii() and word.isprintable():
+        return word
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
     word = _NEGATED.sub(_compose_negation, word)
     # Keep the sign for a number, which Cyrillic texts use, as printed.
@@ -106,9 +109,12 @@ def has_plausible_letters(text: str) -> bool:
     False
     """
     words = "".join(word for word in _LONG_WORD.findall(text) if not word.isupper())
-    letters = [char for char in unicodedata.normalize("NFD", words).casefold() if char.isalpha()]
-    latin = [char for char in letters if char < "\u0250"]
-    if len(latin) < _MIN_LETTERS or len(latin) < _MIN_LATIN_SHARE * len(letters):
+    words = unicodedata.normalize("NFD", words).casefold()
+    # Look only at the characters that are no ASCII letters one by one, which are few on most pages.
+    rest = _NOT_ASCII.findall(words)
+    others = [char for char in rest if char.isalpha()]
+    latin: int = len(words) - len(rest) + sum(char < "\u0250" for char in others)
+    if latin < _MIN_LETTERS or latin < _MIN_LATIN_SHARE * (len(words) - len(rest) + len(others)):
         return True
     least, most = _PLAUSIBLE_VOWEL_SHARE
-    return least <= sum(char in _VOWELS for char in latin) / len(latin) <= most
+    return least <= sum(words.count(vowel) for vowel in _VOWELS) / latin <= most

@@ -84,7 +84,7 @@ def find_columns(runs: list[Run]) -> Columns | None:
 def _group_rows(runs: list[Run]) -> list[_Row]:
     rows: list[_Row] = []
     for run in sorted(runs, key=lambda item: item.box[3]):
-        if np.isnan(run.line_boxes[:, 0]).all():
+        if np.isnan(run.line_boxes[0, 0]) and np.isnan(run.line_boxes[:, 0]).all():
             continue
         if rows and run.box[3] - rows[-1].bottom < 0.4 * max(run.size, 1.0):
             rows[-1].runs.append(run)

@@ -66,8 +66,9 @@ def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes
         begin = offset
         for order, run in enumerate(line.runs):
             rects.append(run.rects)
-            for index, (word, spaced) in run.enumerate_words():
-                if (spaced and index) or (order and not index and line.has_space_before(order)):
+            is_apart = order > 0 and line.has_space_before(order)
+            for word, spaced in zip(run.words, [is_apart, *run.spaced[1:]], strict=True):
+                if spaced:
                     parts.append(" ")
                     offset += 1
                 starts.append(offset)

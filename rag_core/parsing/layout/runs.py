@@ -54,11 +54,8 @@ class Run:
     def text(self) -> str:
         if all(self.spaced[1:]):
             return " ".join(self.words)
-        parts = [(" " if spaced and number else "") + word for number, (word, spaced) in self.enumerate_words()]
-        return "".join(parts)
-
-    def enumerate_words(self) -> list[tuple[int, tuple[str, bool]]]:
-        return list(enumerate(zip(self.words, self.spaced, strict=True)))
+        rest = zip(self.words[1:], self.spaced[1:], strict=True)
+        return self.words[0] + "".join((" " if spaced else "") + word for word, spaced in rest)
 
 
 def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rag_core.parsing.pdf.page_objects import Covers
 from rag_core.parsing.pdf.text_page import Characters
-from rag_core.types.arrays import FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import FloatArray, Int16Array, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from rag_core.parsing.pdf.page import PdfPage
@@ -148,10 +148,10 @@ def _is_clipped(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
     return np.asarray(((middles < clips[:, :2]) | (middles > clips[:, 2:])).any(axis=1))
 
 
-def _largest_step(steps: IntArray) -> IntArray:
+def _largest_step(steps: Int16Array) -> Int16Array:
     """Return the largest of the three colour differences at each pixel."""
-    most: IntArray = steps.max(axis=2)
-    return most
+    # `steps.max(axis=2)` takes ten times as long, because the axis is short.
+    return np.maximum(np.maximum(steps[:, :, 0], steps[:, :, 1]), steps[:, :, 2])
 
 
 def _has_doubtful_style(looks: Int64Array, fills: Int64Array) -> bool:
@@ -185,10 +185,16 @@ def _is_inside(boxes: FloatArray, rects: FloatArray) -> Mask:
 def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
     """Return for each box whether it contains a pixel that ``marked`` selects; false for a box without a position."""
     height, width = marked.shape
-    sums = np.pad(marked.cumsum(axis=0, dtype=np.int64).cumsum(axis=1), ((1, 0), (1, 0)))
+    rows, columns = (np.flatnonzero(marked.any(axis=axis)) for axis in (1, 0))
+    if not len(rows):
+        return np.zeros(len(boxes), bool)
+    # Sum only over the part of the picture with marks, which is small on most pages.
+    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
+    part = marked[top:bottom, left:right]
+    sums = np.pad(part.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
     places = np.clip(np.nan_to_num(boxes), 0, 1) * (width, height, width, height)
-    x0, y0 = np.floor(places[:, 0]).astype(int), np.floor(places[:, 1]).astype(int)
-    x1, y1 = np.ceil(places[:, 2]).astype(int), np.ceil(places[:, 3]).astype(int)
+    x0, y0 = np.floor(places[:, :2]).astype(int).clip((left, top), (right, bottom)).T - ((left,), (top,))
+    x1, y1 = np.ceil(places[:, 2:]).astype(int).clip((left, top), (right, bottom)).T - ((left,), (top,))
     within: Mask = (sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]) > 0
     return within
 

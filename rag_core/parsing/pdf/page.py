@@ -13,10 +13,10 @@ import numpy as np
 
 from rag_core.parsing.pdf import page_objects
 from rag_core.parsing.pdf.pdfium_calls import raw
-from rag_core.parsing.pdf.strokes import find_rules, find_strokes
+from rag_core.parsing.pdf.strokes import find_strokes, iter_lines
 from rag_core.parsing.pdf.superscripts import mark_superscripts
 from rag_core.parsing.pdf.text_page import Characters, TextPage, join_surrogates
-from rag_core.types.arrays import BoolArray, FloatArray, Int64Array, IntArray
+from rag_core.types.arrays import BoolArray, FloatArray, Int16Array, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -126,7 +126,11 @@ class PdfPage:
         ratios = (boxes[:, 2] - boxes[:, 0]) / heights
         for letter in b"fil":
             of_letter = ratios[codes == letter]
-            if len(of_letter) and of_letter.max() > _WIDE and of_letter.max() > _WIDER * np.quantile(of_letter, 0.25):
+            widest = of_letter.max(initial=0.0)
+            # The quantile takes long, so compare with the smallest width before.
+            if widest <= _WIDE or widest <= _WIDER * of_letter.min():
+                continue
+            if widest > _WIDER * np.quantile(of_letter, 0.25):
                 return True
         return False
 
@@ -184,6 +188,11 @@ class PdfPage:
         """Return the angle of a character in radians; it is 0 for upright characters."""
         return self._text.angle(number)
 
+    def may_have_slanted_text(self, least: float) -> bool:
+        """Return whether the page may have text that is slanted by an angle; see `page_objects`."""
+        # There are no objects if the page is a drawing.
+        return not self._objects or page_objects.may_have_slanted_text(self._objects, least)
+
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Return the address of the text object that draws each character; 0 if there is no object."""
         return self._text.text_objects(numbers)
@@ -223,9 +232,13 @@ class PdfPage:
     def _objects(self) -> list[int]:
         return page_objects.list_objects(self._page.raw)
 
+    @cached_property
+    def _lines(self) -> list[tuple[page_objects.Bounds, int]]:
+        return list(iter_lines(self._objects))
+
     def rules(self) -> FloatArray:
         """Return the boxes of drawn lines and thin areas, as fractions of the displayed page, shape (n, 4)."""
-        return self._fractions(find_rules(self._objects))
+        return self._fractions([bounds for bounds, _ in self._lines])
 
     def images(self) -> FloatArray:
         """Return the boxes of images, and of groups with images, as fractions of the displayed page, shape (n, 4)."""
@@ -237,7 +250,7 @@ class PdfPage:
         return self._fractions(
             [
                 (x0 - 0.01, y0 - 0.01, x1 + 0.01, y1 + 0.01)
-                for x0, y0, x1, y1 in find_strokes(self._page.raw, self._objects)
+                for x0, y0, x1, y1 in find_strokes(self._page.raw, self._lines)
             ]
         )
 
@@ -246,14 +259,19 @@ class PdfPage:
             return np.zeros((0, 4), np.float32)
         return self._displayed(np.array(rects, np.float32))
 
-    def render_without(self, items: set[int], scale: float) -> tuple[IntArray, IntArray]:
+    def render_without(self, items: set[int], scale: float) -> tuple[Int16Array, Int16Array]:
         """Return the page picture with and without the text objects ``items``, each of shape (height, width, 3)."""
         whole = self._pixels(scale)
         with page_objects.hidden_objects(items):
             return whole, self._pixels(scale)
 
-    def _pixels(self, scale: float) -> IntArray:
-        return np.asarray(self.picture(scale), np.int32)
+    def _pixels(self, scale: float) -> Int16Array:
+        bitmap = self._draw(scale)
+        try:
+            pixels: Int16Array = bitmap.to_numpy().astype(np.int16)
+            return pixels
+        finally:
+            bitmap.close()
 
     def pictures(self) -> FloatArray:
         """Return the boxes of images, including images in groups, clipped to the displayed page, shape (n, 4)."""
@@ -272,13 +290,16 @@ class PdfPage:
 
     def picture(self, scale: float) -> Image:
         """Return the page picture at ``scale`` pixels per point, or at a smaller scale if it would be too large."""
-        most = (_MAX_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
-        bitmap = self._page.render(scale=min(scale, most), may_draw_forms=False)
+        bitmap = self._draw(scale)
         try:
-            image: Image = bitmap.to_pil().convert("RGB")
-            return image.copy()
+            image: Image = bitmap.to_pil().convert("RGB")  # always a copy
+            return image
         finally:
             bitmap.close()
+
+    def _draw(self, scale: float) -> Any:
+        most = (_MAX_PIXELS / max(self.width * self.height, 1.0)) ** 0.5
+        return self._page.render(scale=min(scale, most), may_draw_forms=False)
 
 
 def _is_control(codes: IntArray) -> BoolArray:

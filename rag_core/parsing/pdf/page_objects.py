@@ -8,6 +8,7 @@ points, in PDF user space.
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,7 +48,9 @@ _render_mode = bind_function("FPDFTextObj_GetTextRenderMode", INT, POINTER)
 _fill_colour = bind_function("FPDFPageObj_GetFillColor", INT, *[POINTER] * 5)
 _page_object = bind_function("FPDFPage_GetObject", POINTER, POINTER, INT)
 _object_type = bind_function("FPDFPageObj_GetType", INT, POINTER)
+_quick_object_type = bind_function("FPDFPageObj_GetType", INT)
 _object_bounds = bind_function("FPDFPageObj_GetBounds", INT, *[POINTER] * 5)
+_quick_object_bounds = bind_function("FPDFPageObj_GetBounds", INT)
 _draw_mode = bind_function("FPDFPath_GetDrawMode", INT, POINTER, POINTER, POINTER)
 _count_within = bind_function("FPDFFormObj_CountObjects", INT, POINTER)
 _object_within = bind_function("FPDFFormObj_GetObject", POINTER, POINTER, ctypes.c_ulong)
@@ -88,13 +91,8 @@ class Covers:
     layered: set[int]
 
 
-def read_style(item: int) -> tuple[int, ...]:
-    """Return how a text object is painted: render mode, and red, green, blue and opacity of its fill, 0..255."""
-    return _render_mode(item), *read_colour(item)
-
-
 def read_styles(items: Sequence[int]) -> Int64Array:
-    """Return how each text object is painted, shape (n, 5); see `read_style`."""
+    """Return render mode, and red, green, blue and opacity of the fill (0..255) of text objects, shape (n, 5)."""
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
@@ -180,7 +178,36 @@ def list_objects(page: Any) -> list[int]:
 
 def read_kinds(items: list[int]) -> IntArray:
     """Return the type of each object."""
-    return np.fromiter(map(_object_type, items), np.int32, len(items))
+    return np.fromiter(map(_quick_object_type, map(POINTER.from_param, items)), np.int32, len(items))
+
+
+def may_have_slanted_text(items: list[int], least: float, outer: Matrix | None = None, depth: int = 0) -> bool:
+    """Return whether text among the objects of a page, or inside groups, may be turned away from upright and sideways.
+
+    Parameters
+    ----------
+    items : list of int
+    least : float
+        Least angle of slanted text to the nearest of these directions, in radians.
+    """
+    kinds = read_kinds(items)
+    texts = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_TEXT).tolist()]
+    parts = np.zeros((len(texts), 6), np.float32)
+    first, size = parts.ctypes.data, 6 * parts.itemsize
+    deque(map(_object_matrix, texts, range(first, first + parts.nbytes, size)), maxlen=0)
+    axes = parts[:, :4].reshape(-1, 2, 2).astype(np.float64)
+    if outer is not None:
+        axes = axes @ outer[:2, :2]
+    turns = np.arctan2(axes[:, 1, 0], axes[:, 0, 0]) % (np.pi / 2)
+    if (np.minimum(turns, np.pi / 2 - turns) >= least).any():
+        return True
+    groups = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist()]
+    return any(
+        depth == _MAX_DEPTH
+        or _count_within(group) > _MAX_WITHIN
+        or may_have_slanted_text(list_within(group, _MAX_WITHIN), least, matrix_of(group, outer), depth + 1)
+        for group in groups
+    )
 
 
 def list_within(group: int, most: int) -> list[int]:
@@ -243,7 +270,17 @@ def read_bounds(item: int, matrix: Matrix | None = None) -> Bounds:
     sides = (ctypes.c_float * 4)()
     first = ctypes.addressof(sides)
     _object_bounds(item, first, first + 4, first + 8, first + 12)
-    return tuple(sides) if matrix is None else _transform(tuple(sides), matrix)
+    return tuple(sides) if matrix is None else transform_bounds(tuple(sides), matrix)
+
+
+def read_all_bounds(items: list[int]) -> list[Bounds]:
+    """Return left, bottom, right and top of objects in points, faster than `read_bounds` for each of them."""
+    sides = np.zeros((len(items), 4), np.float32)
+    first, size = sides.ctypes.data, 4 * sides.itemsize
+    starts = range(first, first + size, sides.itemsize)
+    places = [map(POINTER.from_param, range(start, start + sides.nbytes, size)) for start in starts]
+    deque(map(_quick_object_bounds, map(POINTER.from_param, items), *places), maxlen=0)
+    return list(map(tuple, sides.tolist()))
 
 
 def read_colour(item: int, read: Callable[..., int] = _fill_colour) -> tuple[int, ...]:
@@ -282,7 +319,7 @@ class _CoverCollector:
             left, bottom, right, top = rect = read_bounds(item)
             large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
             if large and (kind != raw.FPDF_PAGEOBJ_PATH or read_paint_mode(item)[0]):
-                self.rects.append(rect if matrix is None else _transform(rect, matrix))
+                self.rects.append(rect if matrix is None else transform_bounds(rect, matrix))
                 self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
                 self.clear.append(bool(_is_clear(item)))
 
@@ -296,7 +333,8 @@ def matrix_of(group: int, outer: Matrix | None) -> Matrix:
     return inner if outer is None else inner @ outer
 
 
-def _transform(rect: Bounds, matrix: Matrix) -> Bounds:
+def transform_bounds(rect: Bounds, matrix: Matrix) -> Bounds:
+    """Return bounds on the page of an object in a group with a matrix."""
     left, bottom, right, top = rect
     corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
     return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())

@@ -24,7 +24,9 @@ def bind_function(name: str, result: Any, *arguments: Any) -> Any:
     ----------
     name : str
     result, *arguments : ctypes types
-        Types of the result and the arguments, as in pdfium's headers, with `POINTER` for every pointer.
+        Types of the result and the arguments, as in pdfium's headers, with `POINTER` for every pointer. A function
+        without types of arguments is called in half the time, but takes only ints and what ``POINTER.from_param``
+        returns.
     """
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
 

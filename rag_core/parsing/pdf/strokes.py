@@ -14,10 +14,11 @@ from rag_core.parsing.pdf.page_objects import (
     Matrix,
     list_within,
     matrix_of,
-    read_bounds,
+    read_all_bounds,
     read_colour,
     read_kinds,
     read_paint_mode,
+    transform_bounds,
 )
 from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, raw
 
@@ -28,50 +29,52 @@ _MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
 _LIGHT = 235
 
 _count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
-_segment = bind_function("FPDFPath_GetPathSegment", POINTER, POINTER, INT)
-_segment_kind = bind_function("FPDFPathSegment_GetType", INT, POINTER)
-_segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
+# Called for every segment of a page, so without types of arguments.
+_quick_segment = bind_function("FPDFPath_GetPathSegment", POINTER)
+_quick_segment_kind = bind_function("FPDFPathSegment_GetType", INT)
+_quick_segment_point = bind_function("FPDFPathSegment_GetPoint", INT)
 _stroke_colour = bind_function("FPDFPageObj_GetStrokeColor", INT, *[POINTER] * 5)
 
 
-def find_rules(items: list[int]) -> list[Bounds]:
-    """Return the bounds of straight lines and thin areas, such as borders of table cells, in PDF user space.
+def find_strokes(page: Any, lines: list[tuple[Bounds, int]]) -> list[Bounds]:
+    """Return the bounds of the visible lines of a page, and of lines between the corners of StrikeOut notes.
 
-    ``items`` are the objects of a page. The bounds are left, bottom, right and top in points.
+    ``lines`` are what `iter_lines` yields for the page.
     """
-    return [bounds for bounds, _ in _iter_lines(items)]
+    visible = (bounds for bounds, path in lines if _is_long(bounds) and _is_visible(path))
+    return [*_iter_annotated(page), *visible]
 
 
-def find_strokes(page: Any, items: list[int]) -> list[Bounds]:
-    """Return the bounds of visible lines and thin areas, and of lines between the corners of StrikeOut notes."""
-    lines = (bounds for bounds, path in _iter_lines(items) if _is_long(bounds) and _is_visible(path))
-    return [*_iter_annotated(page), *lines]
+def iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
+    """Yield the bounds of each straight line or thin area, such as a border of a table cell, and its path.
 
-
-def _iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
-    """Yield the bounds of each line with the path that it is part of, including those in groups."""
+    ``items`` are the objects of a page; lines in groups are included. The bounds are left, bottom, right and top in
+    points, in PDF user space.
+    """
     kinds = read_kinds(items)
-    for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist():
-        path = items[place]
-        if _is_thin(bounds := read_bounds(path, matrix)):
+    paths = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist()]
+    for path, written in zip(paths, read_all_bounds(paths), strict=True):
+        bounds = written if matrix is None else transform_bounds(written, matrix)
+        if _is_thin(bounds):
             yield bounds, path
         elif 2 < (count := _count_segments(path)) <= _MAX_SEGMENTS:
             yield from zip(filter(_is_thin, _iter_parts(path, count, matrix)), repeat(path))
     if depth < _MAX_DEPTH:
         for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist():
             group = items[place]
-            yield from _iter_lines(list_within(group, _MAX_OBJECTS), matrix_of(group, matrix), depth + 1)
+            yield from iter_lines(list_within(group, _MAX_OBJECTS), matrix_of(group, matrix), depth + 1)
 
 
 def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:
     """Yield the bounds of each part of a path, and of each side of a part that is not filled."""
     x, y = ctypes.c_float(), ctypes.c_float()
+    pointer, to_x, to_y = map(POINTER.from_param, (path, ctypes.addressof(x), ctypes.addressof(y)))
     parts: list[list[tuple[float, float, float]]] = []
     for number in range(count):
-        segment = _segment(path, number)
-        if _segment_kind(segment) == raw.FPDF_SEGMENT_MOVETO or not parts:
+        segment = POINTER.from_param(_quick_segment(pointer, number))
+        if _quick_segment_kind(segment) == raw.FPDF_SEGMENT_MOVETO or not parts:
             parts.append([])
-        _segment_point(segment, ctypes.addressof(x), ctypes.addressof(y))
+        _quick_segment_point(segment, to_x, to_y)
         parts[-1].append((x.value, y.value, 1.0))
     matrix = matrix_of(path, outer)
     is_filled = read_paint_mode(path)[0]

@@ -26,17 +26,19 @@ _MAX_CHARACTERS = 400_000
 _FLAT = 0.004
 _THIN, _RAISED, _DOT, _SUNK, _LEVEL = 0.12, (0.12, 0.4), 0.2, 0.04, 0.01
 
-_loose_box = bind_function("FPDFText_GetLooseCharBox", INT, POINTER, INT, POINTER)
 _origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
 _text_matrix = bind_function("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
 _font_size = bind_function("FPDFText_GetFontSize", ctypes.c_double, POINTER, INT)
 _angle = bind_function("FPDFText_GetCharAngle", ctypes.c_float, POINTER, INT)
-_lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT, POINTER, INT)
 _code = bind_function("FPDFText_GetUnicode", ctypes.c_uint, POINTER, INT)
 _font = bind_function("FPDFTextObj_GetFont", POINTER, POINTER)
 _tight_box = bind_function("FPDFText_GetCharBox", INT, POINTER, INT, *[POINTER] * 4)
 _is_hyphen = bind_function("FPDFText_IsHyphen", INT, POINTER, INT)
 _text_object = bind_function("FPDFText_GetTextObject", POINTER, POINTER, INT)
+# Called for every character of a page, so without types of arguments.
+_quick_loose_box = bind_function("FPDFText_GetLooseCharBox", INT)
+_quick_lacks_letter = bind_function("FPDFText_HasUnicodeMapError", INT)
+_quick_text_object = bind_function("FPDFText_GetTextObject", POINTER)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class TextPage:
     def __init__(self, page: Any) -> None:
         self._page = page
         self._handle = handle_address(page.raw)
+        self._pointer = POINTER.from_param(self._handle)
         self.count = min(page.count_chars(), _MAX_CHARACTERS)
 
     def close(self) -> None:
@@ -121,15 +124,15 @@ class TextPage:
         # FS_RECTF has the order left, top, right, bottom.
         rects = np.zeros((self.count, 4), np.float32)
         first = rects.ctypes.data
-        addresses = range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF))
-        deque(map(_loose_box, repeat(self._handle), range(self.count), addresses), maxlen=0)
+        places = map(POINTER.from_param, range(first, first + rects.nbytes, ctypes.sizeof(raw.FS_RECTF)))
+        deque(map(_quick_loose_box, repeat(self._pointer), range(self.count), places), maxlen=0)
         return rects[:, [0, 3, 2, 1]]
 
     @cached_property
     def unmapped(self) -> dict[int, tuple[str, int]]:
         """Font name and code of each character for which pdfium has no code point, by the character's number."""
         handle, count = self._handle, self.count
-        lacking = np.fromiter(map(_lacks_letter, repeat(handle), range(count)), np.int32, count) == 1
+        lacking = np.fromiter(map(_quick_lacks_letter, repeat(self._pointer), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
         unmapped = {}
         for number in np.flatnonzero(lacking).tolist():
@@ -161,8 +164,7 @@ class TextPage:
 
     def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Return the address of the text object that draws each character; 0 if there is no object."""
-        handle = self._handle
-        return [item or 0 for item in map(_text_object, repeat(handle), numbers)]
+        return [item or 0 for item in map(_quick_text_object, repeat(self._pointer), numbers)]
 
     def styles(self, numbers: range) -> Int64Array:
         """Return how characters are painted, shape (n, 6).
@@ -170,15 +172,11 @@ class TextPage:
         Each row contains the address of the text object (0 if there is none), its render mode, and red, green, blue and
         opacity of its fill (0..255).
         """
-        handle = self._handle
-        known: dict[int | None, tuple[int, ...]] = {None: (0, 0, 0, 0, 0, 255)}
-        rows = []
-        for number in numbers:
-            item = _text_object(handle, number)
-            if item not in known:
-                known[item] = (item, *page_objects.read_style(item))
-            rows.append(known[item])
-        return np.array(rows, np.int64).reshape(-1, 6)
+        items = np.array(self.text_objects(numbers), np.int64)
+        objects, places = np.unique(items, return_inverse=True)
+        styles = np.tile(np.array((0, 0, 0, 0, 255), np.int64), (len(objects), 1))
+        styles[objects != 0] = page_objects.read_styles(objects[objects != 0].tolist())
+        return np.column_stack([items, styles[places]])
 
     def angle(self, number: int) -> float:
         """Return the angle of a character in radians; it is 0 for upright characters."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Least height of the characters of a watermark in usual heights of the page, and of one that covers no other text.
 _LARGE, _HUGE = 1.8, 4
 # Text is slanted if its angle differs by at least this much from upright and sideways text, in radians.
-_SLANTED = np.radians(8)
+_SLANTED, _PERHAPS_SLANTED = np.radians(8), np.radians(7.9)
 # Light text has no colour below this value, or at most this opacity.
 _LIGHT, _SHEER = 100, 160
 # Least number of other letters under or over a watermark, and of repetitions of a small one.
@@ -44,18 +44,29 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
     if not len(numbers):
         return characters, []
     heights = heights / np.median(heights[drawn])
-    items = np.array(reader.text_objects(range(len(codes))), np.int64)
-    objects, firsts = np.unique(items[numbers], return_index=True)
-    turns = np.array([reader.angle(number) for number in numbers[firsts].tolist()]) % (np.pi / 2)
-    slanted = drawn & np.isin(items, objects[np.minimum(turns, np.pi / 2 - turns) > _SLANTED])
     large = drawn & (heights >= _LARGE)
-    marked = _find_slanted(codes, boxes, heights, slanted, drawn & ~slanted)
+    items, slanted, marked = np.zeros(len(codes), np.int64), np.zeros_like(drawn), np.zeros_like(drawn)
+    # Reading the object of every character takes long, and most pages have no slanted text.
+    is_slanted = reader.may_have_slanted_text(_PERHAPS_SLANTED)
+    needed = numbers if is_slanted else np.flatnonzero(large)
+    items[needed] = reader.text_objects(needed.tolist())
+    if is_slanted:
+        slanted = drawn & np.isin(items, _find_slanted_objects(reader, items, numbers))
+        marked = _find_slanted(codes, boxes, heights, slanted, drawn & ~slanted)
     marked |= _find_light(reader, items, boxes, large & ~slanted, drawn & ~large)
     if not marked.any() or 2 * marked.sum() > drawn.sum():
         return characters, []
     lines = (" ".join(line.split()) for line in _select_text(codes, marked).split("\n"))
     texts = list(dict.fromkeys(filter(None, lines)))
     return replace(characters, codes=np.where(marked, _BLANK, codes).astype(np.int32)), texts
+
+
+def _find_slanted_objects(reader: PdfPage, items: Int64Array, numbers: Int64Array) -> Int64Array:
+    """Return the slanted text objects; ``items`` contains the object of each character of the page."""
+    objects, firsts = np.unique(items[numbers], return_index=True)
+    turns = np.array([reader.angle(number) for number in numbers[firsts].tolist()]) % (np.pi / 2)
+    slanted: Int64Array = objects[np.minimum(turns, np.pi / 2 - turns) > _SLANTED]
+    return slanted
 
 
 def _find_slanted(

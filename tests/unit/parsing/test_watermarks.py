@@ -29,12 +29,29 @@ def mark(text: str, size: float, angle: float = 0, grey: float = 0.8, *places: t
     return draw
 
 
+def group(draw: Draw, angle: float) -> Draw:
+    """Return a drawing that turns a group as a whole, so that the text in it is upright in the group."""
+
+    def draw_group(canvas: Canvas) -> None:
+        canvas.beginForm("group", -500, -500, 500, 500)
+        draw(canvas)
+        canvas.endForm()
+        canvas.saveState()
+        canvas.translate(250, 715)
+        canvas.rotate(angle)
+        canvas.doForm("group")
+        canvas.restoreState()
+
+    return draw_group
+
+
 @pytest.mark.parametrize(
     "watermark",
     [
         mark("ENTWURF", 60, 45),
         mark("ENTWURF", 60, 200, 0.0),
         mark("ENTWURF", 40),
+        group(mark("ENTWURF", 60, 0, 0.0, (0, 0)), 30),
         mark("ENTWURF", 9, 30, 0.8, *((150 * x, 600 + 50 * y) for x in (1, 2, 3) for y in (1, 2, 3))),
     ],
 )
