@@ -25,7 +25,7 @@ from rag_core.text.grammar import (
 )
 from rag_core.text.proper_names import find_names
 
-# A longer question without a verb is a search of its own, and not a fragment.
+# A longer question without a verb is a separate search, and not a fragment.
 MAX_FRAGMENT_WORDS = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
 _WHAT_ABOUT = re.compile(r"^(?:what|how)\s+(?:about|of)\s+(.+)$|^(?:the\s+)?same\s+(?:question\s+)?for\s+(.+)$", re.I)

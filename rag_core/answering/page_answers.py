@@ -169,23 +169,21 @@ class PageAnswerer:
         checks = StreamedChecks(outcome.result.question, create_text_encoder(outcome.ranked.embedder))
         for look in range(MAX_LOOKS + 1):
             can_search = look < MAX_LOOKS
-            searches = outcomes, opened, findings
-            messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
-            # If the reader stops the reply, its markers refer to these pages.
-            yield replace(outcome.result, passages=context.sources, steps=tuple(trace.steps), usage=trace.usage)
             pieces: list[str] = []
-            checks.compare_with(context.sources)
-            try:
-                problem, calls = yield from self._stream(
-                    writer, query, messages, pieces, trace, checks, can_search=can_search
+            while True:
+                messages, context = self._build(
+                    writer, query, outcomes, opened, findings, history, pictures, can_search=can_search
                 )
-            except ImagesRejected:
-                trace.notices.append(_NO_PICTURES)
-                messages, context = self._build(writer, query, *searches, history, pictures, can_search=can_search)
+                # If the reader stops the reply, its markers refer to these pages.
+                yield replace(outcome.result, passages=context.sources, steps=tuple(trace.steps), usage=trace.usage)
                 checks.compare_with(context.sources)
-                problem, calls = yield from self._stream(
-                    writer, query, messages, pieces, trace, checks, can_search=can_search
-                )
+                try:
+                    problem, calls = yield from self._stream(
+                        writer, query, messages, pieces, trace, checks, can_search=can_search
+                    )
+                    break
+                except ImagesRejected:  # the model gets no pictures from now on
+                    trace.notices.append(_NO_PICTURES)
             reply = (yield from retract_reasoning(pieces)).strip()
             calls += [_convert_to_call(request) for request in parse_requests(reply)]
             if problem or not (calls and can_search):

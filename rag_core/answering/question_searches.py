@@ -45,7 +45,7 @@ class QuestionSearches:
     def start(self, retriever: Retriever, question: Question, k: int, versions: VersionFilter | None) -> None:
         """Start the search of a retriever for at most ``k`` hits in ``versions``, or in all versions.
 
-        If the retriever has an encoder of its own, the text of the question is encoded with it.
+        If the retriever has an encoder, the text of the question is encoded with it.
         """
 
         def search() -> list[Hit]:

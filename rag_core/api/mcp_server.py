@@ -26,7 +26,7 @@ Open = Callable[[Any, threading.Event], Fetch]
 
 
 def build_manager(open_fetch: Open) -> StreamableHTTPSessionManager:
-    """Return the manager of requests over HTTP. It is stateless: each request has a token of its own."""
+    """Return the manager of requests over HTTP. It is stateless: each request has a separate token."""
     return StreamableHTTPSessionManager(
         _build_server(open_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
     )

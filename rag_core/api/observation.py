@@ -49,7 +49,7 @@ class Observed:
                 MutableHeaders(scope=message)[_HEADER] = one
             await send(message)
 
-        # A client can send any word as the method; each would become a time series of its own.
+        # A client can send any word as the method; each would become a separate time series.
         method = scope["method"] if scope["method"] in _METHODS else "other"
         known = {"http.request.method": method, "http.route": self._path, "footnote.request_id": one}
         try:

@@ -1,4 +1,4 @@
-"""``check``: compare statements with the documents, or each statement with a source of its own."""
+"""``check``: compare statements with the documents, or each statement with a separate source."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class QuestionBert:
 
         graph = _build_model(_Weights(folder))
         core = openvino.Core()
-        # Questions have a model of their own, so that they do not wait for texts that are being indexed. It uses fp32,
+        # Questions have a separate model, so that they do not wait for texts that are being indexed. It uses fp32,
         # because a rounding error in the vectors of a question changes the scores of all passages.
         exact = _compile_options("fp32")
         self._model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})

@@ -72,7 +72,7 @@ class BundledEmbedder(TransformerEmbedder):
         # There are two threads for each parallel call of the model, so that one can prepare or unpack a batch while the
         # other runs the model.
         self._executor = ThreadPoolExecutor(2 * self._encoder.max_parallel_calls, thread_name_prefix="inference")
-        # Texts for which a user waits have an executor of their own, because the queue of the first one can be long.
+        # Texts for which a user waits have a separate executor, because the queue of the first one can be long.
         self._priority_executor = ThreadPoolExecutor(
             self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
         )

@@ -221,7 +221,7 @@ KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
 
 
 def find_title_lines(text: str) -> set[Statement]:
-    """Return the statements whose title is in a line of its own, or with few other words, in a text."""
+    """Return the statements whose title is in a separate line, or with few other words, in a text."""
     found = set()
     for line in text.splitlines():
         line = line.strip()
@@ -239,7 +239,7 @@ def find_statement_pages(
 ) -> list[int]:
     """Return the indices of the pages of a document that contain financial statements, ascending.
 
-    Of the pages with the title of a statement in a line of its own, those with the most figures contain the statement.
+    Of the pages with the title of a statement in a separate line, those with the most figures contain the statement.
     Other such pages are contents, notes and selected data. Figures below a title that is a heading count twice.
 
     Parameters

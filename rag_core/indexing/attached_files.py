@@ -1,4 +1,4 @@
-"""Queue the files that are attached to a file as documents of their own."""
+"""Queue the files that are attached to a file as separate documents."""
 
 from __future__ import annotations
 

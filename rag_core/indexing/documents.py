@@ -372,14 +372,7 @@ class Documents:
         EncryptedDocument
             The file needs a password. Passwords are not stored, so the page cannot be rendered.
         """
-        document = self.get(document_id, version_id=version_id)
-        page = self._get_page(document.version_id, page_index)
-        spans = _find_shown(document, page, version_id, highlights)
-        rects = np.concatenate(
-            [page.boxes.find_overlapping(0, 0), *(page.boxes.find_overlapping(*span) for span in spans)]
-        )
-        with self._files.local(self._find_digest(document.version_id)) as path:
-            return render_page(path, page_index, name=document.name, rects=rects, scale=scale)
+        return self._draw_page(*self._find_highlighted(document_id, page_index, version_id, highlights), scale)
 
     def render_view(
         self,
@@ -396,15 +389,13 @@ class Documents:
         The parameters and the errors are those of `render_page`. ``wait_s`` is the longest time in seconds to wait for
         LibreOffice; until it is ready, and if its pages do not contain the highlighted words, Footnote draws the page.
         """
-        document = self.get(document_id, version_id=version_id)
+        document, page, spans = self._find_highlighted(document_id, page_index, version_id, highlights)
         name, is_pending = document.name, False
         try:
             pdf, reason = self._drawings.find(document, wait_s), ""
         except (ConversionError, TimeoutError) as error:
             pdf, reason, is_pending = None, f"{error}", isinstance(error, TimeoutError)
         if pdf is not None:
-            page = self._get_page(document.version_id, page_index)
-            spans = _find_shown(document, page, version_id, highlights)
             found = pdf.find(page, spans or [(0, len(page.text))])
             images = [
                 render_page(pdf.path, index, name=name, rects=rects if spans else None, scale=scale)
@@ -413,7 +404,7 @@ class Documents:
             if images:
                 return PageView(tuple(images), "libreoffice")
             reason = "its pages do not contain enough of the text"
-        image = self.render_page(document_id, page_index, version_id=version_id, highlights=highlights, scale=scale)
+        image = self._draw_page(document, page, spans, scale)
         drawn_by: Literal["", "footnote"] = "footnote" if ACCEPTED.find_by_name(name).is_laid_out else ""
         return PageView((image,), drawn_by, reason, is_pending)
 
@@ -452,17 +443,27 @@ class Documents:
             raise UnknownDocument(f"Page {page_index + 1} of that document is not in the library.")
         return page
 
+    def _find_highlighted(
+        self, document_id: str, page_index: int, version_id: str | None, highlights: Sequence[tuple[int, int]]
+    ) -> tuple[DocumentInfo, Page, Sequence[tuple[int, int]]]:
+        """Return a document, a page of it, and the spans to highlight there, without its header and footer.
+
+        There are no spans if they are of another version.
+        """
+        document = self.get(document_id, version_id=version_id)
+        page = self._get_page(document.version_id, page_index)
+        shown = highlights if version_id in (None, document.version_id) else ()
+        return document, page, [span for one in shown for span in _subtract_spans(one, page.skip)]
+
+    def _draw_page(
+        self, document: DocumentInfo, page: Page, spans: Sequence[tuple[int, int]], scale: float
+    ) -> PageImage:
+        rects = [page.boxes.find_overlapping(*span) for span in ((0, 0), *spans)]
+        with self._files.local(self._find_digest(document.version_id)) as path:
+            return render_page(path, page.page_index, name=document.name, rects=np.concatenate(rects), scale=scale)
+
     def _find_digest(self, version_id: str) -> str:
         return str(self._library.find_versions(versions.c.id == version_id)[0].sha256)
-
-
-def _find_shown(
-    document: DocumentInfo, page: Page, version_id: str | None, highlights: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return the spans of a page to highlight, without its header and footer; none if they are of another version."""
-    if version_id not in (None, document.version_id):
-        return []
-    return [span for highlight in highlights for span in _subtract_spans(highlight, page.skip)]
 
 
 def _subtract_spans(span: tuple[int, int], skip: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -142,7 +142,7 @@ class EmbeddingStage:
         self._drop_cancelled(batch)
 
     def _encode(self, batch: _Batch) -> None:
-        """Compute the vectors of all chunks for retrievers that have an encoder of their own."""
+        """Compute the vectors of all chunks for retrievers that have an encoder."""
         for task in list(batch.tasks):
             encoders = task.generation.encoders.items()
             batch.encodings[task] = {name: self._encode_texts(batch, task, load()) for name, load in encoders}

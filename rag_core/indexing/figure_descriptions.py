@@ -40,11 +40,11 @@ KIND, STAGE = "figures", "figures"
 # whole pages.
 MAX_FIGURES = 50
 # A figure that is less wide or high than this, with its caption and the gap between them, is a logo or a rule.
-LEAST_POINTS = 100
+MIN_SIDE_POINTS = 100
 # Pixels per point: letters of axes can be read.
 SCALE = 2.0
 # Seconds after which a reply is given up, and characters after which it is cut.
-LONGEST_S, MAX_CHARS = 120.0, 1500
+MAX_REPLY_S, MAX_REPLY_CHARS = 120.0, 1500
 # Figures one after another that the endpoint fails to describe, after which the job ends.
 MAX_FAILURES = 3
 CANCELLED = "Cancelled; the descriptions of figures that were written are kept."
@@ -184,7 +184,7 @@ class FigureDescriber:
         """Store the description of a figure: that of the same picture if there is one, or else the model's."""
         page_index, start, end, text = caption
         image = draw_figure(self._stores, version, page_index, (start, end), SCALE)
-        if image is None or min(image.width, image.height) < LEAST_POINTS * SCALE:
+        if image is None or min(image.width, image.height) < MIN_SIDE_POINTS * SCALE:
             return
         store, digest = self._stores.figures, hashlib.sha256(image.png).hexdigest()
         if known := store.find_known(version.document_id, digest):
@@ -233,13 +233,13 @@ def _ask(model: LanguageModel, image: PageImage, caption: str, is_ending: Callab
         for event in events:
             if is_ending():
                 return None
-            if time.monotonic() - started > LONGEST_S:
-                raise GeneratorTimeout(f"{model.name} took longer than {LONGEST_S:g} s to describe a figure.")
+            if time.monotonic() - started > MAX_REPLY_S:
+                raise GeneratorTimeout(f"{model.name} took longer than {MAX_REPLY_S:g} s to describe a figure.")
             text += event.text if isinstance(event, Delta) else ""
-            if len(text) > MAX_CHARS:
+            if len(text) > MAX_REPLY_CHARS:
                 break
     stream.close()
-    cleaned = format_description(text, MAX_CHARS)
+    cleaned = format_description(text, MAX_REPLY_CHARS)
     if not cleaned:
         raise GeneratorError(f"{model.name} described nothing.")
     return cleaned

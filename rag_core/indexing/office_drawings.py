@@ -22,7 +22,7 @@ from rag_core.types.documents import DocumentInfo, Page
 
 # The documents whose places are kept, the share of letters that must be found, the share of those that a page of the
 # PDF needs to be shown, and the most pages that are shown.
-_KEPT, _LEAST_FOUND, _LEAST_SHARE, _MOST_PAGES = 8, 0.5, 0.1, 3
+_MAX_KEPT, _MIN_FOUND_SHARE, _MIN_PAGE_SHARE, _MAX_PAGES = 8, 0.5, 0.1, 3
 # Characters at most this far from each other in the PDF, also in shares of its width, have one rectangle.
 _NEAR, _WIDE = 3, 0.03
 
@@ -65,10 +65,12 @@ class OfficePdf:
         places = self._places[page.page_index][offsets]
         is_letter = np.array([page.text[offset].isalnum() for offset in offsets.tolist()], bool)
         found = self._numbers[places[is_letter & (places >= 0)]]
-        if not len(found) or len(found) < _LEAST_FOUND * np.count_nonzero(is_letter):
+        if not len(found) or len(found) < _MIN_FOUND_SHARE * np.count_nonzero(is_letter):
             return {}
         numbers, counts = np.unique(found, return_counts=True)
-        shown = [number for number in np.argsort(-counts)[:_MOST_PAGES] if counts[number] >= _LEAST_SHARE * len(found)]
+        shown = [
+            number for number in np.argsort(-counts)[:_MAX_PAGES] if counts[number] >= _MIN_PAGE_SHARE * len(found)
+        ]
         drawn = np.unique(places[places >= 0])
         return {
             number: self._join_boxes(drawn[self._numbers[drawn] == number])
@@ -126,7 +128,7 @@ class OfficeDrawings:
             if future is None or _has_failed(future):
                 future = self._pdfs[document.version_id] = self._pool.submit(self._convert, document, digest)
             self._pdfs.move_to_end(document.version_id)
-            for old in [one for one, other in self._pdfs.items() if other.done()][:-_KEPT]:
+            for old in [one for one, other in self._pdfs.items() if other.done()][:-_MAX_KEPT]:
                 del self._pdfs[old]
         return future.result(wait_s)
 

@@ -9,6 +9,7 @@ from rag_core.errors import StoreError, StoreUnavailable, UnknownDocument
 from rag_core.indexing.naming import Naming
 from rag_core.indexing.pipeline import Pipeline
 from rag_core.store.database import now
+from rag_core.store.documents import KnownContent
 from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.store.files import compute_sha256
 from rag_core.store.jobs import build_job_row
@@ -52,13 +53,13 @@ class Submission:
                 replaced = self._naming.find_replaced(name, collection, folder) if on_same_name == "replace" else None
             duplicate = stores.documents.find_content(digest, collection=collection if is_separate else None)
             # A file that replaces another document is stored although its content is in the library already.
-            if duplicate and (document_id or replaced is None or replaced.document_id == duplicate[0]):
-                is_missing = duplicate[2] and not stores.files.exists(digest)
-                if duplicate[2]:
+            if duplicate and (document_id or replaced is None or replaced.document_id == duplicate.document_id):
+                is_missing = duplicate.is_complete and not stores.files.exists(digest)
+                if duplicate.is_complete:
                     stores.files.put(data)
                 is_other_file = document_id is None and replaced is None
-                alias = self._naming.add_alias(duplicate[0], name, collection, folder) if is_other_file else ""
-                return self._add_duplicate(name, *duplicate, lost=is_missing, alias=alias)
+                alias = self._naming.add_alias(duplicate.document_id, name, collection, folder) if is_other_file else ""
+                return self._add_duplicate(name, duplicate, lost=is_missing, alias=alias)
             owner = document_id or (replaced.document_id if replaced else None)
             if owner is None:
                 name = self._naming.choose_name(name, collection, folder)
@@ -88,7 +89,7 @@ class Submission:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
             duplicate = stores.documents.find_content(row.sha256, waiting=True)
             if duplicate:
-                return self._add_duplicate(row.name, *duplicate)
+                return self._add_duplicate(row.name, duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
             # Attached files become separate documents, because the former job may be deleted, which had this option.
@@ -119,28 +120,26 @@ class Submission:
         self._pipeline.running.notify()
         return self._stores.jobs.get(row["id"])
 
-    def _add_duplicate(
-        self, name: str, document_id: str, twin: str, complete: bool, *, lost: bool = False, alias: str = ""
-    ) -> Job:
-        """Add an ended job for a file whose content the document ``twin`` has.
+    def _add_duplicate(self, name: str, known: KnownContent, *, lost: bool = False, alias: str = "") -> Job:
+        """Add an ended job for a file whose content a document has.
 
-        ``complete`` says whether that document is indexed, ``lost`` whether its file was missing, and ``alias`` is the
-        further name that the document got.
+        ``lost`` says whether the file of the document was missing, and ``alias`` is the further name that it got.
         """
-        is_same_name = twin == name and not alias
-        if complete:
+        is_same_name = known.name == name and not alias
+        twin = known.name
+        if known.is_complete:
             same = "it is in the library already" if is_same_name else f"the same content is in the library as {twin}"
         else:
             state = "it is being indexed already" if is_same_name else f"the same content is being indexed as {twin}"
             same = f"{state}. If that fails, add this file again"
         stored = " Its file was missing and is stored again." if lost else ""
         listed = f" That document is now also listed as {alias}." if alias else ""
-        running = None if complete else self._stores.jobs.find_active(document_id)
+        running = None if known.is_complete else self._stores.jobs.find_active(known.document_id)
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.
         job = self._stores.jobs.add(
             "index",
             name,
-            document_id=document_id,
+            document_id=known.document_id,
             state=JobState.DONE.value,
             finished_at=now(),
             details={"continues": running} if running else {},

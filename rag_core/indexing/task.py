@@ -127,7 +127,7 @@ class PublicationTask:
     """A version whose embeddings are stored.
 
     ``computed`` is the number of embeddings that were not reused. ``encodings`` maps the name of each retriever with
-    an encoder of its own to the vectors of the chunks.
+    an encoder to the vectors of the chunks.
     """
 
     embedded: EmbeddingTask

@@ -230,7 +230,7 @@ class Transfers:
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
         part, known = _build_part_name(one.sha256), self._stores.documents.find_content(one.sha256)
-        names = self._list_missing(one, known[0]) if known else one.names
+        names = self._list_missing(one, known.document_id) if known else one.names
         jobs: list[Job] = []
         if names and (known or part in archive):
             data = archive.read(part) if part in archive else self._stores.files.get(one.sha256)
@@ -243,7 +243,7 @@ class Transfers:
         if jobs:
             document_id = str(jobs[0].document_id)
         else:  # the library has the document, or could not index its file
-            document_id = known[0] if known else self._find_versions(one.sha256)[-1].document_id
+            document_id = known.document_id if known else self._find_versions(one.sha256)[-1].document_id
         if one.tags:
             self._documents.set_tags({document_id: [*self._documents.get(document_id).tags, *one.tags]})
         return ImportedDocument(one.names[0].name, document_id, jobs[0].job_id if jobs else None)

@@ -30,7 +30,7 @@ _AZURE_HOST = re.compile(r"\.(?:openai|services\.ai|cognitiveservices)\.azure\.(
 _VERSION = re.compile(r"/v\d+(?:beta)?$")
 # Unlike Azure, Google writes the version before the name of the API.
 _GOOGLE_PATH = re.compile(r"/v\d+(?:beta)?/openai$")
-# Anthropic lists its models in an API of its own, with its own headers.
+# Anthropic lists its models in a separate API, with its own headers.
 _ANTHROPIC_HOST, _ANTHROPIC_VERSION = "api.anthropic.com", "2023-06-01"
 # The variable from which Ollama's server and clients read their address, and their default port.
 _OLLAMA_VARIABLE, _OLLAMA_PORT = "OLLAMA_HOST", 11434

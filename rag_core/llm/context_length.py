@@ -1,6 +1,6 @@
 """Ask an endpoint for the context length of a model.
 
-OpenAI's list of models does not contain it, but many servers add a field to the list, or have an API of their own for
+OpenAI's list of models does not contain it, but many servers add a field to the list, or have a separate API for
 it. Servers distinguish the context with which they run a model from the largest context that the model supports. Only
 the first is safe to use: some servers cut a longer prompt without an error.
 """

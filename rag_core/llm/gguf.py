@@ -154,7 +154,7 @@ def install_gguf(output: Path) -> None:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("wb") as file:
-            # In a session of its own, pip is not interrupted by Ctrl+C, which could leave half of the package.
+            # In a separate session, pip is not interrupted by Ctrl+C, which could leave half of the package.
             done = subprocess.run(  # noqa: S603 # the arguments are constants
                 _INSTALL, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True
             )

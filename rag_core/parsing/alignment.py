@@ -13,7 +13,7 @@ from rag_core.types.arrays import Int64Array
 # Numbers of letters and digits of sequences that occur once in each text, and so begin a match; longer ones come first.
 _SEEDS = (24, 12, 7)
 # Factor of the hashes of sequences, an odd number, and the most characters between two matches that belong together.
-_FACTOR, _LONGEST_GAP = 0x9E3779B97F4A7C15, 40
+_FACTOR, _MAX_GAP = 0x9E3779B97F4A7C15, 40
 
 
 def align_texts(text: str, other: str) -> Int64Array:
@@ -132,7 +132,7 @@ def _fill_gaps(aligned: Int64Array, letters: Int64Array, other_letters: Int64Arr
         np.searchsorted(places, last) - np.searchsorted(places, first)
         for places, first, last in ((letters, left + 1, right), (other_letters, start, end))
     )
-    is_short = (gaps > 0) & (gaps < _LONGEST_GAP) & (rooms > 0) & (rooms < _LONGEST_GAP)
+    is_short = (gaps > 0) & (gaps < _MAX_GAP) & (rooms > 0) & (rooms < _MAX_GAP)
     is_filled = is_short & (count <= 2 * other_count) & (other_count <= 2 * count)
     rows, numbers = _enumerate(gaps * is_filled)
     aligned[left[rows] + 1 + numbers] = start[rows] + numbers * rooms[rows] // gaps[rows]

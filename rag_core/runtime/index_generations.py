@@ -25,7 +25,7 @@ from rag_core.types.protocols import TermEncoder
 class IndexGeneration:
     """A generation of the index, with its fingerprint and its models.
 
-    ``encoders`` maps the name of each retriever that has an encoder of its own to a function that returns the encoder.
+    ``encoders`` maps the name of each retriever that has an encoder to a function that returns the encoder.
     The function raises `SparseEncoderMissing` or `IndexMismatch`.
     """
 

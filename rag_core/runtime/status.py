@@ -145,7 +145,7 @@ def _describe_differences(built: Fingerprint | None, configured: Fingerprint | N
     """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
     if built is None or configured is None:
         return []
-    # The version of the parser has a notice of its own.
+    # The version of the parser has a separate notice.
     differing = sorted(built.differences(configured).keys() - {"extractor"})
     if not differing:
         return []

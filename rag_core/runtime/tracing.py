@@ -147,7 +147,7 @@ def trace_question(events: Generator[AskEvent, None, None]) -> Generator[AskEven
     if _provider is None:
         yield from events
         return
-    # Run the generator in a context of its own. Otherwise, spans of the consumer would become children of its spans.
+    # Run the generator in a separate context. Otherwise, spans of the consumer would become children of its spans.
     context, steps = copy_context(), _trace_steps(events)
     try:
         while (event := context.run(next, steps, None)) is not None:

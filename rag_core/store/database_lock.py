@@ -44,7 +44,7 @@ class DatabaseLock:
             event.listen(engine, "connect", self._renew)
 
     def _lock_database(self) -> None:
-        # The lock has a connection of its own. PostgreSQL releases the lock when this connection is closed.
+        # The lock has a separate connection. PostgreSQL releases the lock when this connection is closed.
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
             if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, true, update
 
@@ -33,6 +33,14 @@ from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageStat
 
 # A condition for updates. Once the removal of a document has started, the states of its versions must not change.
 _IS_NOT_REMOVED = versions.c.state != "removing"
+
+
+class KnownContent(NamedTuple):
+    """A document that has some content, and whether that content is indexed completely."""
+
+    document_id: str
+    name: str
+    is_complete: bool
 
 
 class DocumentStore(DocumentQueries):
@@ -100,12 +108,10 @@ class DocumentStore(DocumentQueries):
 
     # versions, from submission to publication
 
-    def find_content(
-        self, sha256: str, *, waiting: bool = False, collection: str | None = None
-    ) -> tuple[str, str, bool] | None:
-        """Return an indexed or queued document with some content, as its id, its name, and whether it is complete.
+    def find_content(self, sha256: str, *, waiting: bool = False, collection: str | None = None) -> KnownContent | None:
+        """Return an indexed or queued document with some content; ``None`` if there is none.
 
-        It is ``None`` if there is no such document. Documents whose content a queued file will replace are ignored.
+        Documents whose content a queued file will replace are ignored.
 
         Parameters
         ----------
@@ -132,7 +138,7 @@ class DocumentStore(DocumentQueries):
             .order_by(versions.c.state != "full")
         )
         row = self._db.fetch_first(query)
-        return (row.id, row.name, row.state == "full") if row else None
+        return KnownContent(row.id, row.name, row.state == "full") if row else None
 
     def add_version(
         self,

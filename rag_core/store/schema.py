@@ -130,7 +130,7 @@ pages = Table(
     Column("headings", JSON(none_as_null=True)),
 )
 
-# The invisible text of pages, in a table of its own, because few pages contain invisible text.
+# The invisible text of pages, in a separate table, because few pages contain invisible text.
 hidden_texts = Table(
     "hidden_texts",
     metadata,

@@ -344,7 +344,7 @@ class PageView:
     images : tuple of PageImage
         The page; if LibreOffice drew it, the pages of its PDF that contain the highlighted words or the page.
     drawn_by : {"", "footnote", "libreoffice"}
-        What laid the page out; "" if the file has pages of its own.
+        What laid the page out; "" if the file has pages.
     reason : str
         Why LibreOffice did not draw the page; "" if it did, or if it is not used.
     is_pending : bool

@@ -505,7 +505,7 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
     """Return the edits that make a claim cite the ranks of its attribution, and the end of its statement."""
     claim = attribution.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
-    # A claim without markers needs no marker of its own if the markers that it shares cite its passage.
+    # A claim without markers needs none if the markers that it shares cite its passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in attribution.ranks if rank not in given)
     edits = []

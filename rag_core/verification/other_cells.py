@@ -176,7 +176,7 @@ def _list_lines_above(row: SourceSentence) -> Iterator[str]:
 
 
 def _list_years(text: str, values: Sequence[Value]) -> list[tuple[Value, frozenset[str]]]:
-    """Return the values with a year and their years; "2025/26" counts as one year of its own."""
+    """Return the values with a year and their years; "2025/26" counts as a separate year."""
     found: list[tuple[Value, frozenset[str]]] = []
     for value in values:
         if years := _find_years(value):

@@ -1,4 +1,4 @@
-"""The content of a file that has no pages of its own: headings, paragraphs, tables and pictures in order."""
+"""The content of a file that has no pages: headings, paragraphs, tables and pictures in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file without pages of its own in a worker process, whose content is laid out on pages."""
+"""A file without pages in a worker process, whose content is laid out on pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _FEWEST_FIELDS = 3
 
 
 class MailFormat(FlowFormat):
-    """Mails; attached files become documents of their own, and pictures on servers are not loaded."""
+    """Mails; attached files become separate documents, and pictures on servers are not loaded."""
 
     description = describe("EML", "mail", (".eml",), "message/rfc822")
     parser_version = name_version("eml", 2)

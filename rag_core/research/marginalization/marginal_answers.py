@@ -58,7 +58,7 @@ def generate_marginal_answer(
     writer : LanguageModel
     question : str
     passages : sequence of Passage
-        Each is in a prompt of its own.
+        Each is in a separate prompt.
     weights : sequence of float
         ``p(z|x)`` of each passage, above 0.
     method : {"rag-sequence", "rag-token"}
