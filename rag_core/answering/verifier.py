@@ -6,6 +6,7 @@ follow every calculation or translation. A local model judges only the statement
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,9 @@ from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import LANGUAGE_MODEL, Preferences
+from rag_core.text.struck import remove_struck
 from rag_core.types.answers import Citation, strip_markers
+from rag_core.types.chunks import PAGE_BREAK
 from rag_core.types.formatting import format_count
 from rag_core.types.judgements import Verdict
 from rag_core.types.retrieval import Passage
@@ -28,6 +31,10 @@ from rag_core.verification.verified_answer import VerifiedAnswer
 _AROUND = 1_000
 # The same for a local model, whose input is shorter.
 _AROUND_LOCAL = 400
+# Characters of the beginning of a passage that are read in any case.
+_BEGINNING = 200
+# Tokens of a verdict with its reason.
+_VERDICT_TOKENS = 40
 # Statements of a draft that a language model judges in one call.
 _TOGETHER = 8
 _NOT_JUDGED = "Statements were checked by their values only"
@@ -120,7 +127,13 @@ class Verifier:
             return checked
         for one, verdict in verdicts:
             checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict)
-        return [replace(one, unchecked=one.unchecked and not _is_decided(one)) for one in checked]
+        if name != LANGUAGE_MODEL:
+            return checked
+        judged = Counter(one.answer_index for one, _ in verdicts)
+        return [
+            replace(answer, unchecked=False) if judged[index] == len(answer.statements) > 0 else answer
+            for index, answer in enumerate(checked)
+        ]
 
     def _classify(self, name: str, statements: Sequence[_Statement]) -> list[tuple[_Statement, Verdict]]:
         """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
@@ -131,10 +144,6 @@ class Verifier:
         return [
             (one, Verdict(False)) for one, is_supported in zip(statements, supported, strict=True) if not is_supported
         ]
-
-
-def _is_decided(answer: VerifiedAnswer) -> bool:
-    return bool(answer.statements) and all(one.supported or one.mark for one in answer.statements)
 
 
 def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequence[Passage]) -> Iterator[_Statement]:
@@ -151,13 +160,21 @@ def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequen
 
 
 def _locate(compared: Citation, passage: Passage) -> tuple[Passage, Span]:
+    """Return the passage and the span of a compared sentence in its text, which may continue on the next page."""
+    if compared.page_index != passage.page_index:
+        return passage, (len(passage.first_page_text), len(passage.text))
     return passage, (compared.start - passage.start, compared.end - passage.start)
 
 
 def _clip(passage: Passage, span: Span, around: int) -> Passage:
-    """Return a passage cut to a span and ``around`` characters on each side of it."""
-    start, end = span
-    return replace(passage, text=passage.first_page_text[max(0, start - around) : end + around].strip())
+    """Return a passage without struck words, cut to a span with ``around`` characters on each side, and its beginning.
+
+    The beginning often says what a table or a document is about.
+    """
+    text = remove_struck(passage.text).replace(PAGE_BREAK, " ")
+    start, end = max(0, span[0] - around), span[1] + around
+    begin = f"{text[:_BEGINNING]} … " if start > _BEGINNING else text[:start]
+    return replace(passage, text=f"{begin}{text[start:end]}".strip())
 
 
 def _ask(
@@ -176,8 +193,12 @@ def _ask(
         for one in statements
     ]
     judged: list[tuple[_Statement, Verdict]] = []
-    for run in pack_batches(costs, token_budget):
-        together = statements[run.start : run.stop]
+    most = max(1, model.answer_tokens // _VERDICT_TOKENS)
+    runs = (
+        run[start : start + most] for run in pack_batches(costs, token_budget) for start in range(0, len(run), most)
+    )
+    for run in runs:
+        together = [statements[place] for place in run]
         sources = _number_sources(together)
         texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in together]
         reply = model.complete(build_statement_messages(question, [*sources.values()], texts), VERDICTS_SCHEMA)
@@ -185,6 +206,8 @@ def _ask(
         trace.steps.append(f"{model.name} judged {format_count(len(together), 'statement')} ({reply.usage.label})")
         verdicts = parse_verdicts(reply.text, range(1, len(together) + 1))
         judged += [(together[number - 1], verdict) for number, verdict in verdicts.items()]
+    if missing := len(statements) - len(judged):
+        trace.notices.append(f"The model gave no readable verdict on {format_count(missing, 'statement')}.")
     return judged
 
 
@@ -208,14 +231,21 @@ def _identify(passage: Passage) -> tuple[str, str]:
 
 
 def _apply_verdict(answer: VerifiedAnswer, one: _Statement, verdict: Verdict) -> VerifiedAnswer:
-    """Return an answer in which a statement is supported and has no mark, or is marked as judged unsupported."""
+    """Return an answer in which a statement is supported and has no mark, or is marked as judged unsupported.
+
+    A mark of the comparison of values stays if the model agrees with it, because it is more precise.
+    """
     statements = list(answer.statements)
     statement = statements[one.position]
     if verdict.positive:
         changed = replace(statement, supported=True, mark="", source_value="", compared_rank=0)
+    elif statement.mark:
+        return answer
     else:
         rank = statement.compared_rank or answer.compared[one.position][0].passage_rank
         reason = verdict.reason.rstrip(".")
         changed = replace(statement, supported=False, mark="judged", source_value=reason, compared_rank=rank)
+        if answer.short in answer.text[statement.start : statement.end]:
+            answer = replace(answer, short="")
     statements[one.position] = changed
     return replace(answer, statements=tuple(statements))

@@ -110,9 +110,10 @@ class Preferences:
     def verifier(self) -> str | None:
         """The model that checks the statements of answers, `LANGUAGE_MODEL` or the name of a local one; or ``None``."""
         stored = self._stores.preferences.get(_MODEL_VERIFIES)
-        if stored is None:
-            return self._settings.verifier
-        return LANGUAGE_MODEL if stored else None
+        if stored and self._models.endpoint:
+            return LANGUAGE_MODEL
+        named = self._settings.verifier
+        return None if stored is False and named == LANGUAGE_MODEL else named
 
     @property
     def model_verifies(self) -> bool:

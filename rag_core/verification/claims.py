@@ -31,8 +31,8 @@ _BOLD_FIGURE = re.compile(rf"\s*[*_].*{FIGURE}")
 _DIGIT = re.compile(r"\d")
 # An item of a list, from the beginning of its line; the group is its indentation.
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•–]|\d+[.)])[ \t]+(?=\S)")
-# The end of the line above an item; a number at the start of a line is that of an item only after an introduction.
-_ABOVE_ITEM = re.compile(rf"(?::[*_ \t]*(?=\n{_ITEM.pattern})|(?=\n[ \t]*[-*+•][ \t]+\S))")
+# The end of the line above an item. Without a colon, a number or "- 5" at the start of a line continues the sentence.
+_ABOVE_ITEM = re.compile(rf"(?::[*_ \t]*(?=\n{_ITEM.pattern})|(?=\n[ \t]*[-*+•][ \t]+[^\s\d]))")
 _DECORATION = " \t#*_`:"
 _PARAGRAPH = re.compile(r"\n\s*\n")
 # The boundary between two clauses that make different statements.
@@ -235,11 +235,8 @@ def _is_structural(text: str, claim: ClaimSpan) -> bool:
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
         return True
-    line, _, below = text[begin:].partition("\n")
-    plain = line.rstrip(" *_")
-    introduces = plain.endswith(":") and not _DIGIT.search(line)
-    if plain and plain[-1] not in ".!?…|" and _ROW.match(below.lstrip("\n")):
-        return True
+    line = text[begin:].partition("\n")[0]
+    introduces = line.rstrip(" *_").endswith(":") and not _DIGIT.search(line)
     asserts = _ASSERTS.search(line) or _BOLD_FIGURE.match(line)
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 

@@ -73,9 +73,10 @@ def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[Annotated
         yield AnnotatedText(before + cell), len(find_values(before))
 
 
-def is_in_row(value: Value, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
-    """Return whether a source states the value of a cell; its header may state the scale or the percent sign."""
-    scales = find_table_scales("\n".join(header.cells)) if header else frozenset()
+def is_in_row(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
+    """Return whether a source states the value of a cell, in the scale that the head of its column may state."""
+    column = claim.text[: value.start].lstrip(" |").count("|")
+    scales = find_table_scales(header.cells[column]) if header and column < len(header.cells) else frozenset()
     return any(
         _is_same(value, one, source.scales) or _is_same(one, value, scales)
         for source in sources

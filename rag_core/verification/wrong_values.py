@@ -189,7 +189,7 @@ def _get_first(marks: Iterable[ValueMark | None]) -> ValueMark | None:
 def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
     return (
         any(source.states(value) for source in sources)
-        or (is_table_row(claim) and is_in_row(value, sources, header))
+        or (is_table_row(claim) and is_in_row(value, claim, sources, header))
         or _is_time_of_day(value, claim, sources)
         or (value.kind == "identifier" and _is_written(value.text, sources))
     )

@@ -12,7 +12,7 @@ from rag_core.types.answers import Answer
 from rag_core.types.conversations import Scope
 from tests.support.cross_encoders import make_cross_encoder
 from tests.support.engines import ASK_BUDGET, BUDGET, open_library, opened, scripted_engine
-from tests.support.judges import find_task, judging, verdicts
+from tests.support.judges import Reply, find_task, judging, verdicts
 
 TRUE = "The budget of the Zanzibar bridge is 42 million euros"
 # No value of it can be compared.
@@ -109,6 +109,43 @@ def test_a_capable_model_removes_marks_and_reads_the_header_of_a_table(folder: P
     assert marks == [[False, True, False], [False, False, False]]
     assert all(one.supported for one in answers[1].statements)
     assert "In a table with the columns Bridge | Budget (million euros): Zanzibar | 42 (passage" in prompts[0]
+
+
+FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde vom Stadtrat niemals genehmigt."
+
+
+@pytest.mark.parametrize(
+    ("statement", "reply", "words"),
+    [
+        # The more precise mark stays if the model agrees with it.
+        (TRUE.replace("42", "47"), verdicts(lambda number, prompt: False), "Differs from the source: 42 million euros"),
+        # No verdict decides nothing.
+        (FOREIGN, lambda prompt: "sorry", "Unsure"),
+        (FOREIGN, verdicts(lambda number, prompt: True), "Supported"),
+    ],
+)
+def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply: Reply, words: str) -> None:
+    play = judging("", statements=reply)
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        checked = engine.checker.check_pair(statement, BUDGET)
+    assert checked.words == words
+    assert [*checked.notices] == (["The model gave no readable verdict on 1 statement."] if words == "Unsure" else [])
+
+
+def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
+    prompts = []
+
+    def judge(number: int, prompt: str) -> bool:
+        prompts.append(prompt)
+        return True
+
+    play = judging("", statements=verdicts(judge))
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        engine.checker.check_pair(
+            "The budget was approved in May 2025.", "The budget ~~of 30~~ was approved in\fMay 2025."
+        )
+    assert "was approved in May 2025.\n</passages>" in prompts[0]
+    assert "30" not in prompts[0]
 
 
 def test_a_small_model_is_not_asked(folder: Path) -> None:

@@ -143,6 +143,7 @@ def test_differing_value_is_marked_with_the_value_of_the_source(attribute, writt
         ("- Net sales:\n  - 2022: 14,694\n  - 2021: 2,820", ["14,544"]),
         ("| | 2021 |\n| --- | ---: |\n| Net sales | 14,544 |\n| Gross profit | 2,725 |", ["2,820"]),
         ("| Bridge | Budget (million euros) |\n| --- | --- |\n| Zanzibar | 42 |", []),
+        ("The budget of the Zanzibar bridge is\n- 42 million euros.", []),
     ],
 )
 def test_item_is_compared_with_its_introduction_also_while_it_is_written(
