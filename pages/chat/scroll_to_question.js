@@ -15,10 +15,11 @@ function show(data, attempts) {
     const message = questions[questions.length - 1]?.closest('[data-testid="stChatMessage"]');
     if (!message) return;
     const { top } = message.getBoundingClientRect();
-    if (top >= 0 && top < window.innerHeight / 3) return;
-    message.style.scrollMarginTop = `${HEADER}px`;
-    message.scrollIntoView({ block: "start" });
-    window.footnoteKeepsPlace?.release();
+    if (top < 0 || top >= window.innerHeight / 3) {
+        message.style.scrollMarginTop = `${HEADER}px`;
+        message.scrollIntoView({ block: "start" });
+    }
+    window.footnoteKeepsPlace?.hold(message);
 }
 
 // Returns the element at the top of what is visible, also inside of a component.
@@ -59,8 +60,8 @@ function keepPlace(content) {
     document.addEventListener("click", used, { capture: true });
     return {
         content,
-        // Ends the keeping of a place, because another part of the page is shown.
-        release: () => { kept = null; changed = -Infinity; },
+        // Keeps a message where it was just brought to, while earlier answers are drawn again above it.
+        hold: (message) => { keep(message); changed = performance.now(); },
         stop: () => {
             watch.disconnect();
             main.removeEventListener("scroll", scrolled);
