@@ -8,9 +8,9 @@ from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering.answer_builder import build_answer
-from rag_core.answering.drafts import Draft, check_text, compare_with, join_quotes
 from rag_core.answering.excerpt_answers import ExcerptAnswer, answer_with_excerpts
 from rag_core.answering.extractive_summary import ExtractiveSummarizer
+from rag_core.answering.generated_answers import GeneratedAnswer, check_text, compare_with, join_quotes
 from rag_core.answering.library_questions import LibraryAnswerer
 from rag_core.answering.page_answers import PageAnswerer, may_be_on_topic
 from rag_core.answering.page_reading import PageReader
@@ -162,23 +162,27 @@ class Answerer:
             yield from self._refuse(query, result, trace, has_model=True)
             return
         yield Stage("generate", WRITING)
-        draft = Draft(VerifiedAnswer(""))
+        generated = GeneratedAnswer(VerifiedAnswer(""))
         if writer is not None and in_pages:
-            draft, result = yield from self._write_from_pages(writer, query, outcome, history, trace)
+            generated, result = yield from self._write_from_pages(writer, query, outcome, history, trace)
             outcome = replace(outcome, result=result)
         elif writer is not None:
             evidence = collect_evidence(outcome, self._reader)
-            draft = yield from self._write_draft(writer, query, evidence, history, trace)
-            if draft.answer.text:
+            generated = yield from self._write_from_passages(writer, query, evidence, history, trace)
+            if generated.answer.text:
                 # Quotes that follow the text refer to these passages by the same numbers.
                 outcome, result = evidence.outcome, evidence.outcome.result
-        if draft.answer.text and not draft.answer.refused and (unread := describe_unread(outcome, result.passages)):
+        if (
+            generated.answer.text
+            and not generated.answer.refused
+            and (unread := describe_unread(outcome, result.passages))
+        ):
             trace.notices.append(unread)
-            draft = replace(draft, answer=replace(draft.answer, short=""))
-        answer = draft.answer
-        if (draft.problem or draft.nothing_found or writer is None) and not (query.strict and writer):
+            generated = replace(generated, answer=replace(generated.answer, short=""))
+        answer = generated.answer
+        if (generated.problem or generated.nothing_found or writer is None) and not (query.strict and writer):
             gate = result.gate
-            if draft.problem:
+            if generated.problem:
                 gate = self._searcher.decide_on_quotes(outcome.passages, query.configuration.threshold)
             quotes = self._quote(outcome, gate)
             if not answer.text:
@@ -187,16 +191,16 @@ class Answerer:
                     yield from self._refuse(query, result, trace, quotes.answer.text, has_model=False)
                     return
             trace.notices += filter(None, [quotes.other_years])
-            answer = join_quotes(draft, quotes.answer, trace)
+            answer = join_quotes(generated, quotes.answer, trace)
             result = replace(result, passages=quotes.passages)
             # Quotes after an interrupted text are shown on demand, so they are not streamed.
-            new_text = answer.text if not draft.problem or not draft.answer.text else ""
-            for piece in re.findall(r"\s*\S+", new_text[len(draft.answer.text) :]):
+            new_text = answer.text if not generated.problem or not generated.answer.text else ""
+            for piece in re.findall(r"\s*\S+", new_text[len(generated.answer.text) :]):
                 trace.record_first_token()
                 yield Delta(piece)
         yield Stage("generate", WRITING, done=True)
-        generator = writer.name if writer is not None and draft.answer.text else "extractive"
-        yield replace(build_answer(query, result, answer, generator, trace), interrupted=draft.problem)
+        generator = writer.name if writer is not None and generated.answer.text else "extractive"
+        yield replace(build_answer(query, result, answer, generator, trace), interrupted=generated.problem)
 
     def _quote(self, outcome: SearchOutcome, gate: Gate) -> ExcerptAnswer:
         """Return excerpts that may answer the question; if it asks for the text of places, return that text."""
@@ -212,14 +216,14 @@ class Answerer:
         outcome: SearchOutcome,
         history: Sequence[Message],
         trace: AnswerTrace,
-    ) -> Generator[AskEvent, None, tuple[Draft, SearchResult]]:
-        """Yield the text of a capable model; return its draft, and the result with the pages that the model read."""
+    ) -> Generator[AskEvent, None, tuple[GeneratedAnswer, SearchResult]]:
+        """Yield the text of a capable model; return its answer, and the result with the pages that the model read."""
         reply = yield from self._pages.write(writer, query, outcome, history, trace)
         if not contains_words(reply.text):
             problem = reply.problem or EMPTY_ANSWER
             if reply.text:
                 yield Restart(problem)
-            return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
+            return GeneratedAnswer(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
         sources = reply.context.sources
         answer = check_text(reply.text, reply.comparison, self._reader.read, trace.notices)
         [answer] = self._verifier.verify([(answer, sources)], outcome.result.question, writer, trace)
@@ -228,7 +232,7 @@ class Answerer:
         # The prompt asks for the value first. A short answer that is elsewhere in the text is one of several values.
         if not answer.text.lstrip("*").startswith(answer.short):
             answer = replace(answer, short="")
-        return Draft(answer, reply.problem), replace(outcome.result, passages=sources)
+        return GeneratedAnswer(answer, reply.problem), replace(outcome.result, passages=sources)
 
     def _refuse(
         self,
@@ -252,27 +256,27 @@ class Answerer:
         result = replace(result, notices=tuple(notice for notice in result.notices if notice != text))
         yield build_answer(query, result, VerifiedAnswer(text, refused=True), "extractive", trace)
 
-    def _write_draft(
+    def _write_from_passages(
         self,
         writer: LanguageModel,
         query: Query,
         evidence: PromptEvidence,
         history: Sequence[Message],
         trace: AnswerTrace,
-    ) -> Generator[AskEvent, None, Draft]:
-        """Yield the model's text; return it as a draft, whose statements are attributed to passages.
+    ) -> Generator[AskEvent, None, GeneratedAnswer]:
+        """Yield the model's text; return it as an answer whose statements are attributed to passages.
 
-        If the model's endpoint fails, the draft contains the problem. For a strict query, the error is raised instead.
+        If the model's endpoint fails, the answer contains the problem. For a strict query, the error is raised instead.
         """
         outcome, question = evidence.outcome, evidence.outcome.result.question
         strategy = self._strategies.select(query)
         text, problem = yield from strategy.write_text(writer, query, evidence, history, trace)
         if not contains_words(text):
-            return Draft(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
+            return GeneratedAnswer(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         comparison = compare_with(evidence.sources, question, create_text_encoder(outcome.ranked.embedder))
         answer = check_text(text, comparison, self._reader.read, trace.notices)
         [answer] = self._verifier.verify([(answer, evidence.sources)], question, writer, trace)
-        return Draft(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
+        return GeneratedAnswer(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
 
 
 def _build_known_result(query: Query, *, answerable: bool) -> SearchResult:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.answering.cited_tables import add_cited_tables
-from rag_core.answering.drafts import QUOTES_BELOW, check_text, compare_with
+from rag_core.answering.generated_answers import QUOTES_BELOW, check_text, compare_with
 from rag_core.answering.page_answers import build_page_continuation
 from rag_core.answering.page_reading import PageReader
 from rag_core.answering.prompt_evidence import create_hint, find_probable_answer

@@ -216,9 +216,9 @@ def _add_passages(
     every page repeats is in no chunk.
     """
     for page, place in units:
-        outcome = reader.add_passage(outcome, page, place.start)
+        outcome = reader.add_passage_at(outcome, page, place.start)
     for one in selection.excerpts:
-        outcome = reader.add_passage(outcome, one.passage, one.start)
+        outcome = reader.add_passage_at(outcome, one.passage, one.start)
         found = outcome.result.passages
         if all(passage.page_key != one.page for passage in found):
             found = (*found, replace(one.passage, rank=len(found) + 1))

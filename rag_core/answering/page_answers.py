@@ -237,7 +237,7 @@ class PageAnswerer:
             turns,
             documents=self._describe_documents(context, query, outcomes[0].ranked.dates),
             partial=context.partial,
-            abbreviations=self._find_abbreviations(question, context),
+            abbreviations=self._list_undefined_abbreviations(question, context),
             findings=findings,
             instructions=wishes,
             can_search=can_search,
@@ -246,7 +246,7 @@ class PageAnswerer:
             messages[-1]["content"] = [build_text_part(messages[-1]["content"]), *parts]
         return messages, context
 
-    def _find_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
+    def _list_undefined_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
         """Return the abbreviations in the question and the sources that the sources do not define, with long forms."""
         known = self._stores.word_index.list_abbreviations({one.version_id for one in context.sources})
         text = "\n".join(one.text for one in context.sources)

@@ -154,7 +154,7 @@ class PageReader:
         headings = {one.page_index: one.headings or () for one in pages}
         return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
-    def add_passage(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
+    def add_passage_at(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
         """Return the outcome with a passage that contains an offset on a page, if none of its passages contains it.
 
         ``best`` is a passage on the page, and ``start`` the offset in the text of the page. The added passage is a

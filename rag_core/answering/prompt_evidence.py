@@ -62,7 +62,7 @@ def collect_evidence(outcome: SearchOutcome, reader: PageReader) -> PromptEviden
         return PromptEvidence(outcome, tuple(written), hint, fact)
     found = find_probable_answer(outcome.result.question, select_passages(outcome, outcome.result.passages), reader)
     if found is not None:
-        outcome = reader.add_passage(outcome, found.passage, found.place.start)
+        outcome = reader.add_passage_at(outcome, found.passage, found.place.start)
     passages = outcome.result.passages
     return PromptEvidence(outcome, tuple(reader.write_tables(passages)), create_hint(found, passages))
 

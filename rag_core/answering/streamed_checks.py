@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from rag_core.answering.drafts import compare_with
+from rag_core.answering.generated_answers import compare_with
 from rag_core.llm.page_prompt import ControlLineFilter
 from rag_core.types.answers import AskEvent, Claim, Delta, Marked
 from rag_core.types.protocols import TextEncoder

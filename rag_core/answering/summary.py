@@ -52,13 +52,13 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED
 
 WRITING = "Writing the answer"
-# A call may use at most this fraction of all tokens (1/3), so that a model with a large context makes several calls.
-LEAST_PARTS = 3
-# Chunks may be only half as long as the setting allows. So twice as many chunks are read as would fit at full length,
-# and those that do not fit are then dropped.
-_SHORTER = 2.0
+# Largest share of all tokens that one call may use, so that a model with a large context makes several calls.
+_MAX_CALL_SHARE = 1 / 3
+# Assumed length of a chunk, as a share of the longest one, for the number of chunks to read. Many chunks are
+# shorter than the setting allows; those that do not fit are then dropped.
+_ESTIMATED_SHARE = 0.5
 # Tokens that a passage takes in the prompt in addition to its text.
-_PER_PASSAGE = 40
+_TOKENS_AROUND_PASSAGE = 40
 
 
 class Summarizer:
@@ -142,7 +142,7 @@ class Summarizer:
 
     def _plan_calls(self, model: LanguageModel, query: Query) -> tuple[int, int]:
         """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
-        tokens = min(model.profile.filled_tokens, CallBudget.max_tokens // LEAST_PARTS)
+        tokens = min(model.profile.filled_tokens, int(CallBudget.max_tokens * _MAX_CALL_SHARE))
         instructions = query.writer.instructions
         capacity = count_available_summary_tokens(query.text, tokens, model.answer_tokens, instructions)
         calls = min(CallBudget.max_calls, CallBudget.max_tokens // tokens)
@@ -262,7 +262,7 @@ def _read_passages(
     documents = [one for one in view.documents(scope) if one.version_id in visible]
     documents.sort(key=lambda one: (one.name.casefold(), one.document_id))
     counts = [one.chunks for one in documents]
-    wanted = int(calls * capacity / (chunk_tokens / _SHORTER + _PER_PASSAGE))
+    wanted = int(calls * capacity / (chunk_tokens * _ESTIMATED_SHARE + _TOKENS_AROUND_PASSAGE))
     rows = []
     for document, places in zip(documents, spread_evenly(counts, wanted), strict=True):
         ids = [row.id for row in library.chunk_rows(document.version_id)] if places else []

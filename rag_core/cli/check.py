@@ -37,7 +37,7 @@ def check(
     given = [one for one in (statements, text, pairs) if one]
     if len(given) != 1:
         raise QuestionError("Give statements, or --text FILE, or --pairs FILE, and only one of them.")
-    rows = _read_pairs(pairs) if pairs else []
+    rows = _load_statements(pairs) if pairs else []
     draft = _read_text(text) if text else ""
     with open_engine() as engine:
         scope = Scope.of(document, collection or ())
@@ -73,7 +73,7 @@ def _read_text(path: Path) -> str:
         raise QuestionError(f"{path} could not be read as text in UTF-8 ({error}). Name another file.") from error
 
 
-def _read_pairs(path: Path) -> list[dict[str, Any]]:
+def _load_statements(path: Path) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(_read_text(path).splitlines(), 1):
         if not line.strip():

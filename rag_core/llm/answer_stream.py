@@ -84,7 +84,7 @@ class AnswerStream(Iterator[str]):
             last = time.monotonic()
             yield Delta(piece)
 
-    def wait(self, seconds: float, sleep: Callable[[float], None]) -> Pieces:
+    def pause_before_retry(self, seconds: float, sleep: Callable[[float], None]) -> Pieces:
         """Sleep before the next request; yield ``None`` once, or every `PAUSE_S` seconds if pauses are reported."""
         self.is_waiting = True
         part = PAUSE_S if self.reports_pauses else seconds

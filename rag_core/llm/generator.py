@@ -347,7 +347,7 @@ class LanguageModel:
                 raise ImagesRejected(str(failed))
             if started or not failed.is_temporary or attempt == self._settings.openai_retries:
                 raise failed
-            yield from stream.wait(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
+            yield from stream.pause_before_retry(self._compute_pause_s(attempt, failed.retry_after_s), self._sleep)
             attempt += 1
 
     def _compute_pause_s(self, attempt: int, retry_after_s: float) -> float:

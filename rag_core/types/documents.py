@@ -104,7 +104,7 @@ class Heading(NamedTuple):
     def title(self) -> str:
         return self.path.rpartition(HEADING_SEPARATOR)[2]
 
-    def shift(self, distance: int) -> Heading:
+    def move(self, distance: int) -> Heading:
         """Return the heading with offsets that are increased by a distance."""
         return Heading(self.start + distance, self.end + distance, self.path)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.parsing.flow.page_building import DrawnWord, PageBuilder
 from rag_core.parsing.flow.pictures import load_picture
-from rag_core.parsing.flow.typefaces import load_font_for
+from rag_core.parsing.flow.typefaces import load_font_with_characters
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -42,10 +42,10 @@ def draw_page(builder: PageBuilder, width: float, height: float, scale: float) -
 
 def _draw_word(draw: ImageDraw, word: DrawnWord, scale: float) -> None:
     size = word.size * scale
-    font = load_font_for(word.text, round(size, 2), word.bold)
+    font = load_font_with_characters(word.text, round(size, 2), word.bold)
     length = font.getlength(word.text)
     if length > word.width * scale * 1.02 > 0:  # another font draws the word, so fit it to its box
-        font = load_font_for(word.text, round(size * word.width * scale / length, 2), word.bold)
+        font = load_font_with_characters(word.text, round(size * word.width * scale / length, 2), word.bold)
     x, y = word.x * scale, word.y * scale
     draw.text((x, y), word.text, _GREY if word.is_grey else _INK, font, anchor="ls")
     if word.is_struck:

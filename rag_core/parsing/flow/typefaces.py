@@ -67,7 +67,7 @@ def load_font(size: float, bold: bool) -> FreeTypeFont:
     return ImageFont.truetype(str(_find_file(bold)), size)
 
 
-def load_font_for(text: str, size: float, bold: bool) -> FreeTypeFont:
+def load_font_with_characters(text: str, size: float, bold: bool) -> FreeTypeFont:
     """Return the bundled font, or a system font that has the first character that the bundled one lacks."""
     missing = sorted({char for char in text if char not in load_widths(bold) and not char.isspace()})
     if missing and (name := _find_fallback(missing[0])):

@@ -104,13 +104,13 @@ class PageAssembler:
         )
         repeated, moved = self._foot, self._at_foot
         self._foot = page.text[slice(*foot)] if foot else ""
-        self._at_foot = [one.shift(-foot[0]) for one in at_foot] if foot else []
+        self._at_foot = [one.move(-foot[0]) for one in at_foot] if foot else []
         if not repeated:
             return done
         top = max((line.end for line in running.top), default=0)
         at = len(page.text) - len(page.text[top:].lstrip())
         done = insert_text(done, at, f"{repeated}\n\n")
-        return replace(done, headings=tuple(sorted([*(one.shift(at) for one in moved), *(done.headings or ())])))
+        return replace(done, headings=tuple(sorted([*(one.move(at) for one in moved), *(done.headings or ())])))
 
     def _find_section(self, parsed: ParsedPage) -> Page:
         """Return a page that is complete but for its section and headings."""

@@ -27,7 +27,7 @@ _TOP_LINES = 6
 _FEW_LINES = 12
 _ROW_CELLS = 3
 # More headings below one another are a list or an address.
-_MAX_FOOT = 2
+_MAX_TRAILING_HEADINGS = 2
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[HeadingLine, ...]:
@@ -196,7 +196,7 @@ def find_foot_headings(page: Page, headings: tuple[tuple[int, int], ...]) -> tup
     titles = sum(end - start for start, end in headings)
     # A cover consists of headings.
     is_heading = 2 * titles < len(body.strip()) if foot else page.page_index > 0
-    return (headings[first][0], last) if 0 < len(headings) - first <= _MAX_FOOT and is_heading else None
+    return (headings[first][0], last) if 0 < len(headings) - first <= _MAX_TRAILING_HEADINGS and is_heading else None
 
 
 def _names_section(page: Page, heading: tuple[int, int]) -> bool:

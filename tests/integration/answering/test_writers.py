@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.answering.drafts import CLOSEST_BELOW, NOTHING_FOUND
+from rag_core.answering.generated_answers import CLOSEST_BELOW, NOTHING_FOUND
 from rag_core.errors import SettingsError, UnknownConversation
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Scope

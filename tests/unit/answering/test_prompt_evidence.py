@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from rag_core.answering.drafts import find_short_answer
+from rag_core.answering.generated_answers import find_short_answer
 from rag_core.answering.prompt_evidence import ComputedFact, cite_operands
 from rag_core.types.answers import Citation, Claim
 from rag_core.types.retrieval import Reading

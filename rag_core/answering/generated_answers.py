@@ -40,7 +40,7 @@ MAX_VALUE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class GeneratedAnswer:
     """A language model's answer.
 
     ``problem`` describes a failure, after which quotes follow or replace the answer; empty if there was none.
@@ -56,13 +56,13 @@ class Draft:
         return bool(statements) and all(one.mark == "not_found" for one in statements)
 
 
-def join_quotes(draft: Draft, quotes: VerifiedAnswer, trace: AnswerTrace) -> VerifiedAnswer:
-    """Return the text of a draft, followed by the quotes; add the reason for the quotes to the notices of the trace."""
-    written = draft.answer
-    if draft.problem:
+def join_quotes(generated: GeneratedAnswer, quotes: VerifiedAnswer, trace: AnswerTrace) -> VerifiedAnswer:
+    """Return the generated text, followed by the quotes; add the reason for the quotes to the notices of the trace."""
+    written = generated.answer
+    if generated.problem:
         place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
-        trace.notices.append(draft.problem if quotes.refused else f"{draft.problem} {place}")
-    elif draft.nothing_found:
+        trace.notices.append(generated.problem if quotes.refused else f"{generated.problem} {place}")
+    elif generated.nothing_found:
         trace.notices.append(NOTHING_FOUND if quotes.refused else f"{NOTHING_FOUND} {CLOSEST_BELOW}")
     if not written.text:
         return quotes
