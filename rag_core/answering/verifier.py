@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rag_core.answering.agent_prompt import count_messages
 from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorError, VerifierMissing
-from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt_tokens, count_tokens, pack_batches
+from rag_core.llm.context_budget import TRUSTED_SHARE
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.runtime.models import LocalModels
@@ -60,6 +61,14 @@ class _Statement:
     position: int
     text: str
     compared: tuple[tuple[Passage, Span], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Statements that one call judges, and the messages of the call, in which each passage is once."""
+
+    statements: tuple[_Statement, ...]
+    messages: list[dict[str, str]]
 
 
 class Verifier:
@@ -185,30 +194,40 @@ def _ask(
         trace.notices.append(f"{_NOT_JUDGED}, because this needs a capable model.")
         return []
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
-    token_budget -= sum(
-        count_tokens(one["content"]) + PER_MESSAGE for one in build_statement_messages(question, (), ())
-    )
-    costs = [
-        count_tokens(one.text) + sum(count_prompt_tokens(_clip(*place, _AROUND)) for place in one.compared)
-        for one in statements
-    ]
-    judged: list[tuple[_Statement, Verdict]] = []
     most = max(1, model.answer_tokens // _VERDICT_TOKENS)
-    runs = (
-        run[start : start + most] for run in pack_batches(costs, token_budget) for start in range(0, len(run), most)
-    )
-    for run in runs:
-        together = [statements[place] for place in run]
-        sources = _number_sources(together)
-        texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in together]
-        reply = model.complete(build_statement_messages(question, [*sources.values()], texts), VERDICTS_SCHEMA)
+    judged: list[tuple[_Statement, Verdict]] = []
+    for batch in _split_into_batches(question, statements, token_budget, most):
+        reply = model.complete(batch.messages, VERDICTS_SCHEMA)
         trace.usage += reply.usage
-        trace.steps.append(f"{model.name} judged {format_count(len(together), 'statement')} ({reply.usage.label})")
-        verdicts = parse_verdicts(reply.text, range(1, len(together) + 1))
-        judged += [(together[number - 1], verdict) for number, verdict in verdicts.items()]
+        trace.steps.append(
+            f"{model.name} judged {format_count(len(batch.statements), 'statement')} ({reply.usage.label})"
+        )
+        verdicts = parse_verdicts(reply.text, range(1, len(batch.statements) + 1))
+        judged += [(batch.statements[number - 1], verdict) for number, verdict in verdicts.items()]
     if missing := len(statements) - len(judged):
         trace.notices.append(f"The model gave no readable verdict on {format_count(missing, 'statement')}.")
     return judged
+
+
+def _split_into_batches(
+    question: str, statements: Sequence[_Statement], token_budget: int, most: int
+) -> Iterator[_Batch]:
+    """Yield batches of at most ``most`` statements whose prompts fit; a statement that is too long is a batch alone."""
+    batch: _Batch | None = None
+    for one in statements:
+        larger = _build_batch(question, (*batch.statements, one) if batch else (one,))
+        if batch and (len(larger.statements) > most or count_messages(larger.messages) > token_budget):
+            yield batch
+            larger = _build_batch(question, (one,))
+        batch = larger
+    if batch:
+        yield batch
+
+
+def _build_batch(question: str, statements: tuple[_Statement, ...]) -> _Batch:
+    sources = _number_sources(statements)
+    texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in statements]
+    return _Batch(statements, build_statement_messages(question, [*sources.values()], texts))
 
 
 def _number_sources(statements: Sequence[_Statement]) -> dict[tuple[str, str], Passage]:

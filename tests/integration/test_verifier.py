@@ -8,6 +8,7 @@ import pytest
 
 from rag_core.embedding.sentence_transformer import EntailmentModel
 from rag_core.errors import VerifierMissing
+from rag_core.llm.context_budget import count_tokens
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Scope
 from tests.support.cross_encoders import make_cross_encoder
@@ -146,6 +147,29 @@ def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
         )
     assert "was approved in May 2025.\n</passages>" in prompts[0]
     assert "30" not in prompts[0]
+
+
+FILLER = "The council met on a rainy evening and adjourned without a decision. "
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        # Statements about one passage, which is once in the prompt.
+        (f"{FILLER * 10}\n{BUDGET}\n{FILLER * 10}", 1),
+        # Between the places that the statements were compared with lies more than fits into a prompt.
+        (f"{BUDGET}\n{FILLER * 150}\nThe mayor of Zanzibar is called Abasi Juma.", 2),
+    ],
+)
+def test_a_batch_contains_each_passage_once_and_fits_the_context(folder: Path, source: str, calls: int) -> None:
+    draft = f"{TRUE}. {TURNED}. {TRUE}. The mayor of Zanzibar is called Abasi Juma."
+    context, reply = 2_000, 300
+    options = {"verifier": "model", "model_capability": "capable", "openai_answer_tokens": reply}
+    with scripted_engine(folder, judging(""), **options, openai_context_tokens=context) as (engine, endpoint):
+        engine.checker.check_pair(draft, source)
+        prompts = [one.body["messages"] for one in endpoint.exchanges]
+    assert len(prompts) == calls
+    assert all(sum(count_tokens(one["content"]) for one in prompt) < context - reply for prompt in prompts)
 
 
 def test_a_small_model_is_not_asked(folder: Path) -> None:
