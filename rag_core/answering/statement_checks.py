@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -97,12 +97,14 @@ class StatementChecker:
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
             running: deque[Future[_Compared]] = deque(pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD))
             together: list[_Compared] = []
+            trace = AnswerTrace()
             try:
                 while running:
                     together.append(running.popleft().result())
                     running.extend(pool.submit(check, one) for one in islice(remaining, 1))
                     if not running or len(together) == self._verifier.statements_per_call:
-                        yield from self._decide(together)
+                        trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+                        yield from self._decide(together, trace)
                         together = []
             finally:
                 pool.shutdown(cancel_futures=True)
@@ -119,15 +121,17 @@ class StatementChecker:
         """Return checked statements as CSV with a row for each."""
         return export_csv(self._settings, checked)
 
-    def check_pair(self, statement: str, source: str) -> CheckedStatement:
-        """Return what the text ``source`` says about a statement."""
+    def check_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[CheckedStatement]:
+        """Yield for each pair of a statement and a text what the text says about the statement."""
         encode = create_text_encoder(self._generations.active().embedder)
-        passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
-        return next(self._decide([_compare(statement, [passage], encode)]))
-
-    def _decide(self, together: Sequence[_Compared]) -> Iterator[CheckedStatement]:
-        """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
         trace = AnswerTrace()
+        for statement, source in pairs:
+            passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
+            trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+            yield from self._decide([_compare(statement, [passage], encode)], trace)
+
+    def _decide(self, together: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
+        """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
         pairs = [(one.answer, one.passages) for one in together]
         model = self._models.active() if self._verifier.asks_language_model else None
         judged = self._verifier.verify(pairs, "", model, trace)

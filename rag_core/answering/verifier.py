@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.agent_prompt import count_messages
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import GeneratorError, VerifierMissing
+from rag_core.errors import GeneratorAuthError, GeneratorError, GeneratorTimeout, VerifierMissing
 from rag_core.llm.context_budget import TRUSTED_SHARE
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
@@ -124,16 +124,13 @@ class Verifier:
             for one in _list_statements(index, answer, passages)
             if name == LANGUAGE_MODEL or not answer.statements[one.position].mark
         ]
-        if not statements:
+        if not statements or trace.is_verifier_lost:
             return checked
-        try:
-            if name == LANGUAGE_MODEL:
-                verdicts = _ask(model, question, statements, trace)
-            else:
-                verdicts = self._classify(name, statements)
-        except (GeneratorError, VerifierMissing) as error:
-            trace.notices.append(f"{_NOT_JUDGED}. {error}")
-            return checked
+        verdicts = (
+            _ask(model, question, statements, trace)
+            if name == LANGUAGE_MODEL
+            else self._classify(name, statements, trace)
+        )
         for one, verdict in verdicts:
             checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict)
         if name != LANGUAGE_MODEL:
@@ -144,12 +141,18 @@ class Verifier:
             for index, answer in enumerate(checked)
         ]
 
-    def _classify(self, name: str, statements: Sequence[_Statement]) -> list[tuple[_Statement, Verdict]]:
+    def _classify(
+        self, name: str, statements: Sequence[_Statement], trace: AnswerTrace
+    ) -> list[tuple[_Statement, Verdict]]:
         """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
         pairs = [
             ("\n".join(_clip(*place, _AROUND_LOCAL).text for place in one.compared), one.text) for one in statements
         ]
-        supported = self._local_models.entailment_model(name).supports(pairs)
+        try:
+            supported = self._local_models.entailment_model(name).supports(pairs)
+        except VerifierMissing as error:
+            _record_failure(error, trace)
+            return []
         return [
             (one, Verdict(False)) for one, is_supported in zip(statements, supported, strict=True) if not is_supported
         ]
@@ -196,17 +199,33 @@ def _ask(
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
     most = max(1, model.answer_tokens // _VERDICT_TOKENS)
     judged: list[tuple[_Statement, Verdict]] = []
+    unreadable = 0
     for batch in _split_into_batches(question, statements, token_budget, most):
-        reply = model.complete(batch.messages, VERDICTS_SCHEMA)
+        try:
+            reply = model.complete(batch.messages, VERDICTS_SCHEMA)
+        except GeneratorError as error:
+            _record_failure(error, trace)
+            if trace.is_verifier_lost:
+                break
+            continue
         trace.usage += reply.usage
         trace.steps.append(
             f"{model.name} judged {format_count(len(batch.statements), 'statement')} ({reply.usage.label})"
         )
         verdicts = parse_verdicts(reply.text, range(1, len(batch.statements) + 1))
         judged += [(batch.statements[number - 1], verdict) for number, verdict in verdicts.items()]
-    if missing := len(statements) - len(judged):
-        trace.notices.append(f"The model gave no readable verdict on {format_count(missing, 'statement')}.")
+        unreadable += len(batch.statements) - len(verdicts)
+    if unreadable:
+        trace.notices.append(f"The model gave no readable verdict on {format_count(unreadable, 'statement')}.")
     return judged
+
+
+def _record_failure(error: GeneratorError | VerifierMissing, trace: AnswerTrace) -> None:
+    """Add a failure of the verifier to the notices, once, and record whether a further call would repeat it."""
+    notice = f"{_NOT_JUDGED}. {error}"
+    trace.notices += [notice] if notice not in trace.notices else []
+    is_lasting = isinstance(error, (GeneratorAuthError, GeneratorTimeout, VerifierMissing)) or error.is_unreachable
+    trace.is_verifier_lost = is_lasting
 
 
 def _split_into_batches(

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from rag_core.embedding.sentence_transformer import EntailmentModel
+from rag_core.engine import Engine
 from rag_core.errors import VerifierMissing
 from rag_core.llm.context_budget import count_tokens
 from rag_core.types.answers import Answer
+from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
 from tests.support.cross_encoders import make_cross_encoder
 from tests.support.engines import ASK_BUDGET, BUDGET, open_library, opened, scripted_engine
 from tests.support.judges import Reply, find_task, judging, verdicts
+from tests.support.servers import Exchange, Play, status
 
 TRUE = "The budget of the Zanzibar bridge is 42 million euros"
 # No value of it can be compared.
@@ -28,6 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verifier") / "data"
     with open_library(folder):
         return folder
+
+
+def check_pair(engine: Engine, statement: str, source: str) -> CheckedStatement:
+    [checked] = engine.checker.check_pairs([(statement, source)])
+    return checked
 
 
 @pytest.mark.parametrize(
@@ -57,13 +65,13 @@ def test_a_model_with_unknown_labels_is_refused(tmp_path: Path) -> None:
 def test_a_cross_encoder_checks_statements(folder: Path, tmp_path: Path) -> None:
     model = make_cross_encoder(tmp_path / "tiny", names=INFERENCE, always=0)
     with opened(folder, verifier=str(model)) as engine:
-        judged = engine.checker.check_pair(TRUE, BUDGET)
-        decided = engine.checker.check_pair(TRUE.replace("42", "47"), BUDGET)
+        judged = check_pair(engine, TRUE, BUDGET)
+        decided = check_pair(engine, TRUE.replace("42", "47"), BUDGET)
     assert judged.words == "Not supported by the source, in a model's judgement"
     assert judged.citation is not None
     assert decided.words.startswith("Differs from the source: 42 million")
     with opened(folder, verifier=str(tmp_path / "missing")) as engine:
-        unchecked = engine.checker.check_pair(TRUE, BUDGET)
+        unchecked = check_pair(engine, TRUE, BUDGET)
     assert unchecked.verdict == "supported"
     assert "not on this machine" in unchecked.notices[0]
 
@@ -128,7 +136,7 @@ FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde 
 def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply: Reply, words: str) -> None:
     play = judging("", statements=reply)
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
-        checked = engine.checker.check_pair(statement, BUDGET)
+        checked = check_pair(engine, statement, BUDGET)
     assert checked.words == words
     assert [*checked.notices] == (["The model gave no readable verdict on 1 statement."] if words == "Unsure" else [])
 
@@ -142,9 +150,7 @@ def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
 
     play = judging("", statements=verdicts(judge))
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
-        engine.checker.check_pair(
-            "The budget was approved in May 2025.", "The budget ~~of 30~~ was approved in\fMay 2025."
-        )
+        check_pair(engine, "The budget was approved in May 2025.", "The budget ~~of 30~~ was approved in\fMay 2025.")
     assert "was approved in May 2025.\n</passages>" in prompts[0]
     assert "30" not in prompts[0]
 
@@ -166,10 +172,42 @@ def test_a_batch_contains_each_passage_once_and_fits_the_context(folder: Path, s
     context, reply = 2_000, 300
     options = {"verifier": "model", "model_capability": "capable", "openai_answer_tokens": reply}
     with scripted_engine(folder, judging(""), **options, openai_context_tokens=context) as (engine, endpoint):
-        engine.checker.check_pair(draft, source)
+        check_pair(engine, draft, source)
         prompts = [one.body["messages"] for one in endpoint.exchanges]
     assert len(prompts) == calls
     assert all(sum(count_tokens(one["content"]) for one in prompt) < context - reply for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    ("failure", "calls", "notice"),
+    [
+        (status(401), 1, "Set a valid key"),
+        (Exchange.drop, 1, "No connection"),
+        # Other failures may concern one batch only.
+        (status(500), 3, "could not answer"),
+    ],
+)
+def test_a_verifier_that_is_lost_is_not_called_again(folder: Path, failure: Play, calls: int, notice: str) -> None:
+    draft = [f"{TRUE}."] * 17
+    with scripted_engine(folder, failure, verifier="model", model_capability="capable") as (engine, endpoint):
+        checked = list(engine.checker.check_all(draft, Scope()))
+        sent = len(endpoint.exchanges)
+        pairs = list(engine.checker.check_pairs([(TRUE, BUDGET)] * 3))
+    assert sent == calls
+    assert len(endpoint.exchanges) == 2 * calls
+    assert {one.verdict for one in (*checked, *pairs)} == {"supported"}
+    assert [len(one.notices) for one in checked[:9]] == [1, *[0] * 7, calls > 1]
+    assert notice in checked[0].notices[0]
+
+
+def test_verdicts_before_a_failure_are_kept(folder: Path) -> None:
+    script = (judging("", statements=verdicts(lambda number, prompt: False)), status(401))
+    options = {"verifier": "model", "model_capability": "capable", "openai_answer_tokens": 64}
+    with scripted_engine(folder, *script, **options) as (engine, endpoint):
+        checked = check_pair(engine, f"{TRUE}. {TRUE}. {TRUE}.", BUDGET)
+    assert len(endpoint.exchanges) == 2
+    assert checked.is_judged
+    assert "Set a valid key" in checked.notices[0]
 
 
 def test_a_small_model_is_not_asked(folder: Path) -> None:
