@@ -15,7 +15,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.errors import GeneratorAuthError, GeneratorError, GeneratorTimeout, VerifierMissing
 from rag_core.llm.context_budget import TRUSTED_SHARE
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
+from rag_core.llm.judge_prompts import CITED_VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import LANGUAGE_MODEL, Preferences
 from rag_core.text.struck import remove_struck
@@ -26,7 +26,7 @@ from rag_core.types.judgements import Verdict
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span
 from rag_core.verification.claims import describe_context
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, cite_statement
 
 # Characters of a passage that a language model reads before and after the sentences that statements were compared with.
 _AROUND = 1_000
@@ -34,8 +34,8 @@ _AROUND = 1_000
 _AROUND_LOCAL = 400
 # Characters of the beginning of a passage that are read in any case.
 _BEGINNING = 200
-# Tokens of a verdict with its reason.
-_VERDICT_TOKENS = 40
+# Tokens of a verdict with its reason and its passages.
+_VERDICT_TOKENS = 50
 # Statements of a draft that a language model judges in one call.
 _TOGETHER = 8
 _NOT_JUDGED = "Statements were checked by their values only"
@@ -55,20 +55,34 @@ class _Statement:
         The statement, after the introduction of its list or the header of its table.
     compared : tuple of tuple of Passage and Span
         The sentences that the statement was compared with: a passage, and a span of its text.
+    citations : tuple of Citation
+        The same sentences as citations.
+    passages : mapping of str to Passage
+        All passages of the answer, by what identifies them.
     """
 
     answer_index: int
     position: int
     text: str
     compared: tuple[tuple[Passage, Span], ...]
+    citations: tuple[Citation, ...]
+    passages: Mapping[tuple[str, str], Passage]
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Statements that one call judges, and the messages of the call, in which each passage is once."""
+    """Statements that one call judges, and the messages of the call.
+
+    ``sources`` contains each passage in the messages once, with ranks from 1, by what identifies it.
+    """
 
     statements: tuple[_Statement, ...]
+    sources: Mapping[tuple[str, str], Passage]
     messages: list[dict[str, str]]
+
+
+# A verdict on a statement, with citations of the passages that it names.
+_Judged = tuple[_Statement, Verdict, tuple[Citation, ...]]
 
 
 class Verifier:
@@ -131,19 +145,17 @@ class Verifier:
             if name == LANGUAGE_MODEL
             else self._classify(name, statements, trace)
         )
-        for one, verdict in verdicts:
-            checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict)
+        for one, verdict, citations in verdicts:
+            checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict, citations)
         if name != LANGUAGE_MODEL:
             return checked
-        judged = Counter(one.answer_index for one, _ in verdicts)
+        judged = Counter(one.answer_index for one, *_ in verdicts)
         return [
             replace(answer, unchecked=False) if judged[index] == len(answer.statements) > 0 else answer
             for index, answer in enumerate(checked)
         ]
 
-    def _classify(
-        self, name: str, statements: Sequence[_Statement], trace: AnswerTrace
-    ) -> list[tuple[_Statement, Verdict]]:
+    def _classify(self, name: str, statements: Sequence[_Statement], trace: AnswerTrace) -> list[_Judged]:
         """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
         pairs = [
             ("\n".join(_clip(*place, _AROUND_LOCAL).text for place in one.compared), one.text) for one in statements
@@ -154,7 +166,9 @@ class Verifier:
             _record_failure(error, trace)
             return []
         return [
-            (one, Verdict(False)) for one, is_supported in zip(statements, supported, strict=True) if not is_supported
+            (one, Verdict(False), ())
+            for one, is_supported in zip(statements, supported, strict=True)
+            if not is_supported
         ]
 
 
@@ -163,12 +177,13 @@ def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequen
     if answer.refused:
         return
     by_rank = {one.rank: one for one in passages}
+    by_key = {_identify(one): one for one in passages}
     for position, (statement, compared) in enumerate(zip(answer.statements, answer.compared, strict=True)):
         if compared:
             text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
             context = describe_context(answer.text, statement.start)
             places = tuple(_locate(one, by_rank[one.passage_rank]) for one in compared)
-            yield _Statement(answer_index, position, f"{context}{text}", places)
+            yield _Statement(answer_index, position, f"{context}{text}", places, compared, by_key)
 
 
 def _locate(compared: Citation, passage: Passage) -> tuple[Passage, Span]:
@@ -191,18 +206,18 @@ def _clip(passage: Passage, span: Span, around: int) -> Passage:
 
 def _ask(
     model: LanguageModel | None, question: str, statements: Sequence[_Statement], trace: AnswerTrace
-) -> list[tuple[_Statement, Verdict]]:
+) -> list[_Judged]:
     """Return the verdicts of a language model; statements without a readable verdict are left out."""
     if model is None or model.capability != "capable":
         trace.notices.append(f"{_NOT_JUDGED}, because this needs a capable model.")
         return []
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
     most = max(1, model.answer_tokens // _VERDICT_TOKENS)
-    judged: list[tuple[_Statement, Verdict]] = []
+    judged: list[_Judged] = []
     unreadable = 0
     for batch in _split_into_batches(question, statements, token_budget, most):
         try:
-            reply = model.complete(batch.messages, VERDICTS_SCHEMA)
+            reply = model.complete(batch.messages, CITED_VERDICTS_SCHEMA)
         except GeneratorError as error:
             _record_failure(error, trace)
             if trace.is_verifier_lost:
@@ -212,12 +227,33 @@ def _ask(
         trace.steps.append(
             f"{model.name} judged {format_count(len(batch.statements), 'statement')} ({reply.usage.label})"
         )
-        verdicts = parse_verdicts(reply.text, range(1, len(batch.statements) + 1))
-        judged += [(batch.statements[number - 1], verdict) for number, verdict in verdicts.items()]
-        unreadable += len(batch.statements) - len(verdicts)
+        found = list(_parse_reply(reply.text, batch))
+        judged += found
+        unreadable += len(batch.statements) - len(found)
     if unreadable:
         trace.notices.append(f"The model gave no readable verdict on {format_count(unreadable, 'statement')}.")
     return judged
+
+
+def _parse_reply(reply: str, batch: _Batch) -> Iterator[_Judged]:
+    """Yield the verdicts of a reply; one that finds a statement supported must name a passage of its answer."""
+    numbers, ranks = range(1, len(batch.statements) + 1), [one.rank for one in batch.sources.values()]
+    for number, verdict in parse_verdicts(reply, numbers, ranks).items():
+        one = batch.statements[number - 1]
+        citations = tuple(_cite_named(one, batch.sources, verdict.ranks))
+        if citations or not verdict.positive:
+            yield one, verdict, citations
+
+
+def _cite_named(
+    statement: _Statement, sources: Mapping[tuple[str, str], Passage], ranks: Sequence[int]
+) -> Iterator[Citation]:
+    """Yield citations of the passages that a verdict names: of the sentences compared, or else of the whole passage."""
+    for key, source in sources.items():
+        passage = statement.passages.get(key)
+        if passage and source.rank in ranks:
+            sentences = [one for one in statement.citations if one.passage_rank == passage.rank]
+            yield from sentences or [Citation.of(passage, 0, len(passage.first_page_text))]
 
 
 def _record_failure(error: GeneratorError | VerifierMissing, trace: AnswerTrace) -> None:
@@ -246,7 +282,7 @@ def _split_into_batches(
 def _build_batch(question: str, statements: tuple[_Statement, ...]) -> _Batch:
     sources = _number_sources(statements)
     texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in statements]
-    return _Batch(statements, build_statement_messages(question, [*sources.values()], texts))
+    return _Batch(statements, sources, build_statement_messages(question, [*sources.values()], texts, is_cited=True))
 
 
 def _number_sources(statements: Sequence[_Statement]) -> dict[tuple[str, str], Passage]:
@@ -268,11 +304,16 @@ def _identify(passage: Passage) -> tuple[str, str]:
     return passage.version_id, passage.text
 
 
-def _apply_verdict(answer: VerifiedAnswer, one: _Statement, verdict: Verdict) -> VerifiedAnswer:
-    """Return an answer in which a statement is supported and has no mark, or is marked as judged unsupported.
+def _apply_verdict(
+    answer: VerifiedAnswer, one: _Statement, verdict: Verdict, citations: Sequence[Citation]
+) -> VerifiedAnswer:
+    """Return an answer in which a statement is supported and cited, without a mark, or is marked as judged unsupported.
 
     A mark of the comparison of values stays if the model agrees with it, because it is more precise.
     """
+    if verdict.positive:
+        known = {cited.marker for cited in one.citations} if answer.statements[one.position].supported else set()
+        answer = cite_statement(answer, one.position, [cited for cited in citations if cited.marker not in known])
     statements = list(answer.statements)
     statement = statements[one.position]
     if verdict.positive:

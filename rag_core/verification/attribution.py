@@ -20,7 +20,12 @@ from rag_core.types.answers import Citation, Claim, Mark
 from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
-from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
+from rag_core.verification.citation_markers import (
+    find_marker_place,
+    normalize_markers,
+    parse_markers,
+    strip_source_list,
+)
 from rag_core.verification.claims import ClaimSpan, Introduction, TableHeader, split_claims
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
@@ -53,7 +58,6 @@ COMPARED = 12
 # A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
-_FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 
 @dataclass(frozen=True)
@@ -519,8 +523,7 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
         # All of them stay, so the other ones follow.
         last = claim.markers[-1][1]
         return [*edits, _Edit(last, last, missing)], claim.end
-    ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)
-    at = ending.start() if ending and ending.start() > claim.start else claim.end
+    at = find_marker_place(text, claim.start, claim.end)
     return [*edits, _Edit(at, at, f" {missing}")], at
 
 

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.types.answers import MARKER, REFUSAL, Citation, Claim
+from rag_core.verification.citation_markers import find_marker_place, parse_markers
+
+# The markers of a statement, from its end.
+_MARKERS_AFTER = re.compile(rf"[ \t*_~`]*(?P<markers>{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,28 @@ def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]
         for one in answer.statements
     )
     return replace(answer, text=MARKER.sub(write, answer.text), statements=tuple(statements))
+
+
+def cite_statement(answer: VerifiedAnswer, position: int, citations: Sequence[Citation]) -> VerifiedAnswer:
+    """Return an answer that also has some citations for the statement at a position, before its other markers."""
+    statement, text = answer.statements[position], answer.text
+    own = _MARKERS_AFTER.match(text, statement.end)
+    given = parse_markers(own[0]) if own else []
+    markers = "".join(f"[{rank}]" for rank in dict.fromkeys(one.marker for one in citations) if rank not in given)
+    place = own.start("markers") if own else find_marker_place(text, statement.start, statement.end)
+    inserted = f"{'' if own else ' '}{markers}" if markers else ""
+    if inserted:
+        text = text[:place] + inserted + text[place:]
+    statements = [
+        replace(one, start=one.start + len(inserted), end=one.end + len(inserted))
+        if one.start >= place
+        else replace(one, end=min(one.end, place) if inserted else one.end)
+        for one in answer.statements
+    ]
+    known = {(one.marker, one.start, one.end) for one in answer.citations}
+    new = (replace(one, added=True) for one in citations if (one.marker, one.start, one.end) not in known)
+    ordered = sorted((*answer.citations, *new), key=lambda one: text.find(f"[{one.marker}]"))
+    return replace(answer, text=text, citations=tuple(ordered), statements=tuple(statements))
 
 
 def append_quotes(written: VerifiedAnswer, quotes: VerifiedAnswer) -> VerifiedAnswer:

@@ -13,8 +13,9 @@ from rag_core.llm.context_budget import count_tokens
 from rag_core.types.answers import Answer
 from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
+from rag_core.verification.citation_markers import parse_markers
 from tests.support.cross_encoders import make_cross_encoder
-from tests.support.engines import ASK_BUDGET, BUDGET, open_library, opened, scripted_engine
+from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, open_library, opened, scripted_engine
 from tests.support.judges import Reply, find_task, judging, verdicts
 from tests.support.servers import Exchange, Play, status
 
@@ -120,6 +121,8 @@ def test_a_capable_model_removes_marks_and_reads_the_header_of_a_table(folder: P
     assert "In a table with the columns Bridge | Budget (million euros): Zanzibar | 42 (passage" in prompts[0]
 
 
+# No sentence is similar enough to be cited.
+PARAPHRASE = "Constructors of a river crossing in Africa receive a fortune."
 FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde vom Stadtrat niemals genehmigt."
 
 
@@ -131,6 +134,10 @@ FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde 
         # No verdict decides nothing.
         (FOREIGN, lambda prompt: "sorry", "Unsure"),
         (FOREIGN, verdicts(lambda number, prompt: True), "Supported"),
+        # A statement needs a citation to be supported.
+        (FOREIGN, verdicts(lambda number, prompt: True, named=[]), "Unsure"),
+        (FOREIGN, verdicts(lambda number, prompt: True, named=[7, "1", None, True]), "Unsure"),
+        (PARAPHRASE, verdicts(lambda number, prompt: True, named=[7, 1]), "Supported"),
     ],
 )
 def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply: Reply, words: str) -> None:
@@ -138,7 +145,21 @@ def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
         checked = check_pair(engine, statement, BUDGET)
     assert checked.words == words
+    assert checked.verdict != "supported" or (checked.citation is not None and checked.citation.quote in BUDGET)
     assert [*checked.notices] == (["The model gave no readable verdict on 1 statement."] if words == "Unsure" else [])
+
+
+def test_a_passage_that_a_verdict_names_is_cited_although_another_sentence_was_closer(folder: Path) -> None:
+    wrong, copper = TRUE.replace("42", "47"), COPPER.partition(". ")[0]
+    play = judging(f"{wrong} [1]. {copper}.", statements=verdicts(lambda number, prompt: True, named=[2]))
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        *_, answer = engine.ask(ASK_BUDGET)
+    assert isinstance(answer, Answer)
+    [first, second] = parse_markers(answer.text.partition(copper)[0])
+    assert answer.text == f"{wrong} [{first}][1]. {copper} [{first}]."
+    assert [one.supported for one in answer.statements] == [True, True]
+    assert [one.quote for one in answer.citations if one.marker == first] == [f"{copper}.", COPPER]
+    assert second == 1
 
 
 def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
