@@ -150,8 +150,9 @@ class Verifier:
         if name != LANGUAGE_MODEL:
             return checked
         judged = Counter(one.answer_index for one, *_ in verdicts)
+        # What was not compared, such as a statement about the description of a figure, is undecided for another reason.
         return [
-            replace(answer, unchecked=False) if judged[index] == len(answer.statements) > 0 else answer
+            replace(answer, unchecked=False) if judged[index] == sum(map(bool, answer.compared)) > 0 else answer
             for index, answer in enumerate(checked)
         ]
 
@@ -324,7 +325,5 @@ def _apply_verdict(
         rank = statement.compared_rank or answer.compared[one.position][0].passage_rank
         reason = verdict.reason.rstrip(".")
         changed = replace(statement, supported=False, mark="judged", source_value=reason, compared_rank=rank)
-        if answer.short in answer.text[statement.start : statement.end]:
-            answer = replace(answer, short="")
     statements[one.position] = changed
     return replace(answer, statements=tuple(statements))

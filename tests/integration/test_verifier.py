@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from rag_core.llm.context_budget import count_tokens
 from rag_core.types.answers import Answer
 from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
+from rag_core.verification.attribution import NOT_CHECKED
 from rag_core.verification.citation_markers import parse_markers
 from tests.support.cross_encoders import make_cross_encoder
 from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, open_library, opened, scripted_engine
@@ -160,6 +162,27 @@ def test_a_passage_that_a_verdict_names_is_cited_although_another_sentence_was_c
     assert [one.supported for one in answer.statements] == [True, True]
     assert [one.quote for one in answer.citations if one.marker == first] == [f"{copper}.", COPPER]
     assert second == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_noticed"),
+    [
+        (verdicts(lambda number, prompt: True), False),
+        (verdicts(lambda number, prompt: number == 1), False),
+        (verdicts(lambda number, prompt: True, named=[]), True),
+    ],
+)
+def test_notice_about_another_language_goes_after_the_model_decided(
+    folder: Path, reply: Reply, is_noticed: bool
+) -> None:
+    play = judging(f"{FOREIGN} [1] {FOREIGN} [1]", statements=reply)
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        *_, answer = engine.ask(ASK_BUDGET)
+        assert isinstance(answer, Answer)
+        broken = replace(answer, interrupted="No connection.", notices=(NOT_CHECKED,))
+        *_, continued = engine.continuations.continue_answer(broken)
+    assert isinstance(continued, Answer)
+    assert (NOT_CHECKED in answer.notices, NOT_CHECKED in continued.notices) == (is_noticed, is_noticed)
 
 
 def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
