@@ -23,7 +23,7 @@ from rag_core.types.protocols import ModelIdentity, TextEncoder
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, MAX_QUESTION_CHARS
 from rag_core.verification.attribution import attribute_claims
-from rag_core.verification.claims import split_claims
+from rag_core.verification.claims import Context, TableHeader, split_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
 
@@ -31,6 +31,14 @@ from rag_core.verification.verified_answer import VerifiedAnswer
 _AHEAD = 2
 # Texts whose token vectors are cached: the statements of a draft are often compared with the same passages.
 _KEPT_TEXTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStatement:
+    """A statement of a draft, and what stands above it there if it is an item of a list or a row of a table."""
+
+    text: str
+    context: Context | None = None
 
 
 class StatementChecker:
@@ -62,9 +70,10 @@ class StatementChecker:
         self._generations = generations
 
     @staticmethod
-    def split(text: str) -> list[str]:
+    def split(text: str) -> list[DraftStatement]:
         """Return the statements of a text in order: its sentences, list items and table rows, without headings."""
-        return [text[one.start : one.end] for one in split_claims(text) if one.start < one.end]
+        claims = (one for one in split_claims(text) if one.start < one.end)
+        return [DraftStatement(text[one.start : one.end], one.context) for one in claims]
 
     def check(self, statement: str, scope: Scope) -> CheckedStatement:
         """Return what the documents of a scope say about a statement.
@@ -73,9 +82,9 @@ class StatementChecker:
         ------
         QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
         """
-        return next(self.check_all([statement], scope))
+        return next(self.check_all([DraftStatement(statement)], scope))
 
-    def check_all(self, statements: Sequence[str], scope: Scope) -> Generator[CheckedStatement, None, None]:
+    def check_all(self, statements: Sequence[DraftStatement], scope: Scope) -> Generator[CheckedStatement, None, None]:
         """Yield what the documents of a scope say about each statement, in order, while the next ones are checked.
 
         Raises
@@ -85,9 +94,10 @@ class StatementChecker:
 
         encoders: dict[ModelIdentity, TextEncoder] = {}
 
-        def check(statement: str) -> _Compared:
+        def check(statement: DraftStatement) -> _Compared:
             # The text of a search is limited, so only the beginning of a long statement is searched for.
-            query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
+            words = f"{statement.context.text}: {statement.text}" if statement.context else statement.text
+            query = self._searcher.build_query(words[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
             outcome = self._searcher.search(replace(query, gated=False), Timer())
             embedder = outcome.ranked.embedder
             encode = encoders.setdefault(embedder.identity, lru_cache(_KEPT_TEXTS)(create_text_encoder(embedder)))
@@ -128,7 +138,7 @@ class StatementChecker:
         for statement, source in pairs:
             passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
             trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
-            yield from self._decide([_compare(statement, [passage], encode)], trace)
+            yield from self._decide([_compare(DraftStatement(statement), [passage], encode)], trace)
 
     def _decide(self, together: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
         """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
@@ -149,9 +159,11 @@ class _Compared:
     passages: Sequence[Passage]
 
 
-def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
-    answer = attribute_claims(statement, "", passages, encode) if passages else VerifiedAnswer(statement)
-    return _Compared(statement, answer, passages)
+def _compare(statement: DraftStatement, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
+    # Between two lines, a row is one statement, also if a full stop is in it.
+    text = f"| {statement.text} |" if isinstance(statement.context, TableHeader) else statement.text
+    answer = attribute_claims(text, "", passages, encode, statement.context) if passages else VerifiedAnswer(text)
+    return _Compared(statement.text, answer, passages)
 
 
 def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:

@@ -179,12 +179,12 @@ def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequen
         return
     by_rank = {one.rank: one for one in passages}
     by_key = {_identify(one): one for one in passages}
-    for position, (statement, compared) in enumerate(zip(answer.statements, answer.compared, strict=True)):
+    described = zip(answer.statements, answer.compared, answer.contexts, strict=True)
+    for position, (statement, compared, context) in enumerate(described):
         if compared:
             text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
-            context = describe_context(answer.text, statement.start)
             places = tuple(_locate(one, by_rank[one.passage_rank]) for one in compared)
-            yield _Statement(answer_index, position, f"{context}{text}", places, compared, by_key)
+            yield _Statement(answer_index, position, f"{describe_context(context)}{text}", places, compared, by_key)
 
 
 def _locate(compared: Citation, passage: Passage) -> tuple[Passage, Span]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rag_core.answering.statement_checks import DraftStatement
 from rag_core.api import json_rows
 from rag_core.cli import console
 from rag_core.cli.ask import Collections, Documents
@@ -41,7 +42,7 @@ def check(
     draft = _read_text(text) if text else ""
     with open_engine() as engine:
         scope = Scope.of(document, collection or ())
-        listed = statements or engine.checker.split(draft)
+        listed = [DraftStatement(one) for one in statements or ()] or engine.checker.split(draft)
         usage, notices = Usage(), dict[str, None]()
         if pairs:
             identifiers = [row["id"] for row in rows]

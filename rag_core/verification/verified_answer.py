@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from rag_core.types.answers import MARKER, REFUSAL, Citation, Claim
 from rag_core.verification.citation_markers import find_marker_place, parse_markers
+from rag_core.verification.claims import Context
 
 # The markers of a statement, from its end.
 _MARKERS_AFTER = re.compile(rf"[ \t*_~`]*(?P<markers>{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*)")
@@ -21,7 +22,7 @@ class VerifiedAnswer:
     is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the
     excerpts that follow a language model's text. ``unchecked`` is true if the text is in another language than its
     sources. ``more`` contains the citations of further excerpts, which the text leaves out. ``compared`` contains for
-    each statement the sentences of the sources that it was compared with.
+    each statement the sentences of the sources that it was compared with, and ``contexts`` what stands above it.
     """
 
     text: str
@@ -33,6 +34,7 @@ class VerifiedAnswer:
     unchecked: bool = False
     more: tuple[Citation, ...] = ()
     compared: tuple[tuple[Citation, ...], ...] = ()
+    contexts: tuple[Context | None, ...] = ()
 
 
 REFUSED = VerifiedAnswer(REFUSAL, refused=True)

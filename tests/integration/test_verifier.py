@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_core.answering.statement_checks import DraftStatement
 from rag_core.embedding.sentence_transformer import EntailmentModel
 from rag_core.engine import Engine
 from rag_core.errors import VerifierMissing
@@ -87,7 +88,7 @@ def test_a_capable_model_judges_all_statements_of_an_answer_in_one_call(folder: 
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, endpoint):
         *_, answer = engine.ask(ASK_BUDGET)
         calls = [find_task(one) for one in endpoint.exchanges]
-        checked = list(engine.checker.check_all([f"{TRUE}.", f"{TURNED}."], Scope()))
+        checked = list(engine.checker.check_all(engine.checker.split(f"{TRUE}. {TURNED}."), Scope()))
     assert isinstance(answer, Answer)
     assert [one.mark_text for one in answer.statements] == [
         "",
@@ -185,6 +186,28 @@ def test_notice_about_another_language_goes_after_the_model_decided(
     assert (NOT_CHECKED in answer.notices, NOT_CHECKED in continued.notices) == (is_noticed, is_noticed)
 
 
+@pytest.mark.parametrize(
+    ("above", "item", "context"),
+    [
+        ("The Zanzibar bridge:\n\n- ", "Budget: 42 million euros", "The Zanzibar bridge"),
+        (
+            "| Bridge | Budget (million euros) |\n| --- | --- |\n| ",
+            "Zanzibar. Old | 42",
+            "In a table with the columns Bridge | Budget (million euros)",
+        ),
+    ],
+)
+def test_an_item_or_row_of_a_draft_is_judged_with_what_stands_above_it(
+    folder: Path, above: str, item: str, context: str
+) -> None:
+    with scripted_engine(folder, judging(""), verifier="model", model_capability="capable") as (engine, endpoint):
+        [checked] = engine.checker.check_all(engine.checker.split(above + item), Scope())
+    assert f"1. {context}: {item} (passage" in endpoint.exchanges[0].body["messages"][-1]["content"]
+    assert (checked.statement, checked.verdict) == (item, "supported")
+    assert checked.citation is not None
+    assert checked.citation.document == "bridge.pdf"
+
+
 def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
     prompts = []
 
@@ -232,7 +255,7 @@ def test_a_batch_contains_each_passage_once_and_fits_the_context(folder: Path, s
     ],
 )
 def test_a_verifier_that_is_lost_is_not_called_again(folder: Path, failure: Play, calls: int, notice: str) -> None:
-    draft = [f"{TRUE}."] * 17
+    draft = [DraftStatement(f"{TRUE}.")] * 17
     with scripted_engine(folder, failure, verifier="model", model_capability="capable") as (engine, endpoint):
         checked = list(engine.checker.check_all(draft, Scope()))
         sent = len(endpoint.exchanges)
