@@ -51,7 +51,7 @@ class StatementChecker:
     generations : IndexGenerations
         The embedder of the active index compares words.
     models : LanguageModels
-        The language model judges statements if the setting ``verifier`` says so.
+        The language model verifies statements if the setting ``verifier`` says so.
     verifier : Verifier
     """
 
@@ -106,16 +106,16 @@ class StatementChecker:
         remaining = iter(statements)
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
             running: deque[Future[_Compared]] = deque(pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD))
-            together: list[_Compared] = []
+            batch: list[_Compared] = []
             trace = AnswerTrace()
             try:
                 while running:
-                    together.append(running.popleft().result())
+                    batch.append(running.popleft().result())
                     running.extend(pool.submit(check, one) for one in islice(remaining, 1))
-                    if not running or len(together) == self._verifier.statements_per_call:
+                    if not running or len(batch) == self._verifier.batch_size:
                         trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
-                        yield from self._decide(together, trace)
-                        together = []
+                        yield from self._verify_batch(batch, trace)
+                        batch = []
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -138,14 +138,14 @@ class StatementChecker:
         for statement, source in pairs:
             passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
             trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
-            yield from self._decide([_compare(DraftStatement(statement), [passage], encode)], trace)
+            yield from self._verify_batch([_compare(DraftStatement(statement), [passage], encode)], trace)
 
-    def _decide(self, together: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
-        """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
-        pairs = [(one.answer, one.passages) for one in together]
-        model = self._models.active() if self._verifier.asks_language_model else None
-        judged = self._verifier.verify(pairs, "", model, trace)
-        for place, (one, answer) in enumerate(zip(together, judged, strict=True)):
+    def _verify_batch(self, batch: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
+        """Yield the results of statements, verified together; the first has the usage and notices."""
+        pairs = [(one.answer, one.passages) for one in batch]
+        model = self._models.active() if self._verifier.is_language_model else None
+        answers = self._verifier.verify(pairs, "", model, trace)
+        for place, (one, answer) in enumerate(zip(batch, answers, strict=True)):
             result = _build_result(one.statement, answer, one.passages)
             yield replace(result, usage=trace.usage, notices=tuple(trace.notices)) if not place else result
 
@@ -174,7 +174,7 @@ def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Pas
     passage = next((one for one in passages if citation and one.rank == citation.passage_rank), None)
     if marked is not None:
         verdict: Verdict = "contradicted" if marked.mark == "contradicted" else "not_supported"
-        is_judged = marked.mark == "judged"
-        return CheckedStatement(statement, verdict, marked.mark_text, citation, passage, is_judged=is_judged)
+        by_verifier = marked.mark == "judged"
+        return CheckedStatement(statement, verdict, marked.mark_text, citation, passage, is_by_verifier=by_verifier)
     is_supported = answer.statements and all(one.supported for one in answer.statements) and not answer.unchecked
     return CheckedStatement(statement, "supported" if is_supported else "unsure", "", citation, passage)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.answering.statement_checks import DraftStatement
-from rag_core.embedding.sentence_transformer import EntailmentModel
+from rag_core.embedding.sentence_transformer import LocalVerifier
 from rag_core.engine import Engine
 from rag_core.errors import VerifierMissing
 from rag_core.llm.context_budget import count_tokens
@@ -56,14 +56,14 @@ def check_pair(engine: Engine, statement: str, source: str) -> CheckedStatement:
     ],
 )
 def test_labels_are_read_from_the_model(tmp_path: Path, names: tuple[str, ...], always: int, supports: bool) -> None:
-    model = EntailmentModel(str(make_cross_encoder(tmp_path / "tiny", names=names, always=always)))
+    model = LocalVerifier(str(make_cross_encoder(tmp_path / "tiny", names=names, always=always)))
     assert model.supports([(BUDGET, TRUE), (BUDGET, TURNED)]) == [supports] * 2
 
 
 def test_a_model_with_unknown_labels_is_refused(tmp_path: Path) -> None:
     model = make_cross_encoder(tmp_path / "tiny", names=UNNAMED)
     with pytest.raises(VerifierMissing, match="RAG_VERIFIER"):
-        EntailmentModel(str(model))
+        LocalVerifier(str(model))
 
 
 def test_a_cross_encoder_checks_statements(folder: Path, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply
         checked = check_pair(engine, statement, BUDGET)
     assert checked.words == words
     assert checked.verdict != "supported" or (checked.citation is not None and checked.citation.quote in BUDGET)
-    assert [*checked.notices] == (["The model gave no readable verdict on 1 statement."] if words == "Unsure" else [])
+    assert [*checked.notices] == (["The model gave no usable verdict on 1 statement."] if words == "Unsure" else [])
 
 
 def test_a_passage_that_a_verdict_names_is_cited_although_another_sentence_was_closer(folder: Path) -> None:
@@ -273,7 +273,7 @@ def test_verdicts_before_a_failure_are_kept(folder: Path) -> None:
     with scripted_engine(folder, *script, **options) as (engine, endpoint):
         checked = check_pair(engine, f"{TRUE}. {TRUE}. {TRUE}.", BUDGET)
     assert len(endpoint.exchanges) == 2
-    assert checked.is_judged
+    assert checked.is_by_verifier
     assert "Set a valid key" in checked.notices[0]
 
 
