@@ -72,24 +72,28 @@ def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]
 
 def cite_statement(answer: VerifiedAnswer, position: int, citations: Sequence[Citation]) -> VerifiedAnswer:
     """Return an answer that also has some citations for the statement at a position, before its other markers."""
-    statement, text = answer.statements[position], answer.text
-    own = _MARKERS_AFTER.match(text, statement.end)
+    statement = answer.statements[position]
+    own = _MARKERS_AFTER.match(answer.text, statement.end)
     given = parse_markers(own[0]) if own else []
     markers = "".join(f"[{rank}]" for rank in dict.fromkeys(one.marker for one in citations) if rank not in given)
-    place = own.start("markers") if own else find_marker_place(text, statement.start, statement.end)
-    inserted = f"{'' if own else ' '}{markers}" if markers else ""
-    if inserted:
-        text = text[:place] + inserted + text[place:]
-    statements = [
-        replace(one, start=one.start + len(inserted), end=one.end + len(inserted))
-        if one.start >= place
-        else replace(one, end=min(one.end, place) if inserted else one.end)
-        for one in answer.statements
-    ]
+    if markers:
+        place = own.start("markers") if own else find_marker_place(answer.text, statement.start, statement.end)
+        answer = _insert_text(answer, place, markers if own else f" {markers}")
     known = {(one.marker, one.start, one.end) for one in answer.citations}
-    new = (replace(one, added=True) for one in citations if (one.marker, one.start, one.end) not in known)
-    ordered = sorted((*answer.citations, *new), key=lambda one: text.find(f"[{one.marker}]"))
-    return replace(answer, text=text, citations=tuple(ordered), statements=tuple(statements))
+    new = [replace(one, added=True) for one in citations if (one.marker, one.start, one.end) not in known]
+    ordered = sorted((*answer.citations, *new), key=lambda one: answer.text.find(f"[{one.marker}]"))
+    return replace(answer, citations=tuple(ordered)) if new else answer
+
+
+def _insert_text(answer: VerifiedAnswer, place: int, added: str) -> VerifiedAnswer:
+    """Return an answer with a text inserted; a statement around the place ends before it."""
+    statements = (
+        replace(one, start=one.start + len(added), end=one.end + len(added))
+        if one.start >= place
+        else replace(one, end=min(one.end, place))
+        for one in answer.statements
+    )
+    return replace(answer, text=answer.text[:place] + added + answer.text[place:], statements=tuple(statements))
 
 
 def append_quotes(written: VerifiedAnswer, quotes: VerifiedAnswer) -> VerifiedAnswer:
