@@ -277,6 +277,8 @@ class GeneratorError(RagError):
         HTTP status of the endpoint's reply, or the equivalent of an error event; 0 if there is none.
     is_temporary : bool
         Whether a retry may succeed.
+    is_unreachable : bool
+        Whether there is no connection to the endpoint, so that no request can succeed.
     retry_after_s : float
         Seconds that the endpoint demands to wait before a retry; 0 if it demands no wait.
     reply : str
@@ -285,6 +287,7 @@ class GeneratorError(RagError):
 
     status = 0
     is_temporary = False
+    is_unreachable = False
     retry_after_s = 0.0
     reply = ""
 

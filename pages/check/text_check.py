@@ -16,7 +16,7 @@ class TextCheck:
 
     Attributes
     ----------
-    statements : list of str
+    statements : list of DraftStatement
         The sentences of the text.
     checked : list of CheckedStatement
         The results so far, in the order of the sentences.

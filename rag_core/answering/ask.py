@@ -224,15 +224,13 @@ class Answerer:
             if reply.text:
                 yield Restart(problem)
             return GeneratedAnswer(REFUSED if query.strict else VerifiedAnswer(""), problem), outcome.result
-        sources = reply.context.sources
-        answer = check_text(reply.text, reply.comparison, self._reader.read, trace.notices)
-        [answer] = self._verifier.verify([(answer, sources)], outcome.result.question, writer, trace)
+        answer = check_text(reply.text, reply.comparison, self._reader.read, self._verifier, writer, trace)
         if reply.is_refusal:
             answer = replace(answer, refused=True, statements=(), short="")
         # The prompt asks for the value first. A short answer that is elsewhere in the text is one of several values.
         if not answer.text.lstrip("*").startswith(answer.short):
             answer = replace(answer, short="")
-        return GeneratedAnswer(answer, reply.problem), replace(outcome.result, passages=sources)
+        return GeneratedAnswer(answer, reply.problem), replace(outcome.result, passages=reply.context.sources)
 
     def _refuse(
         self,
@@ -274,8 +272,7 @@ class Answerer:
         if not contains_words(text):
             return GeneratedAnswer(REFUSED if query.strict else VerifiedAnswer(""), problem or EMPTY_ANSWER)
         comparison = compare_with(evidence.sources, question, create_text_encoder(outcome.ranked.embedder))
-        answer = check_text(text, comparison, self._reader.read, trace.notices)
-        [answer] = self._verifier.verify([(answer, evidence.sources)], question, writer, trace)
+        answer = check_text(text, comparison, self._reader.read, self._verifier, writer, trace)
         return GeneratedAnswer(cite_operands(answer, evidence.fact) if evidence.fact else answer, problem)
 
 

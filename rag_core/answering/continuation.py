@@ -26,7 +26,7 @@ from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
 from rag_core.types.answers import Answer, AskEvent, Delta, Restart, Stage
 from rag_core.types.conversations import Message
-from rag_core.verification.attribution import contains_words
+from rag_core.verification.attribution import NOT_CHECKED, contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer, append_quotes
 
@@ -127,11 +127,12 @@ class Continuations:
         encode = create_text_encoder(self._generations.active().embedder)
         text = (written + added).strip()
         comparison = compare_with(answer.passages, question, encode)
-        verified = check_text(text, comparison, self._reader.read, notices)
-        trace = AnswerTrace(notices=notices)
-        [verified] = self._verifier.verify([(verified, answer.passages)], question, writer, trace)
+        trace = AnswerTrace(notices=[one for one in notices if one != NOT_CHECKED])
+        verified = check_text(text, comparison, self._reader.read, self._verifier, writer, trace)
         base = replace(base, usage=usage + trace.usage, steps=(*base.steps, *trace.steps))
-        whole = _replace_text(base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(notices)))
+        whole = _replace_text(
+            base, verified, answer if problem else None, writer.name, tuple(dict.fromkeys(trace.notices))
+        )
         yield add_cited_tables(self._reader.restore_struck_in_answer(whole), self._stores)
 
     def _start(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.trace import AnswerTrace
+from rag_core.answering.verifier import Verifier
+from rag_core.llm.generator import LanguageModel
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.numbers import numbers_equal
 from rag_core.text.scales import find_table_scales
@@ -76,14 +78,22 @@ def compare_with(passages: Sequence[Passage], question: str, encode: TextEncoder
     return SourceComparison([replace(one, text=remove_struck(one.text)) for one in passages], question, encode)
 
 
-def check_text(text: str, comparison: SourceComparison, read: ReadTexts, notices: list[str]) -> VerifiedAnswer:
-    """Return a generated text, checked against its sources, with its short answer.
+def check_text(
+    text: str,
+    comparison: SourceComparison,
+    read: ReadTexts,
+    verifier: Verifier,
+    writer: LanguageModel | None,
+    trace: AnswerTrace,
+) -> VerifiedAnswer:
+    """Return a generated text, checked against its sources and by the verifier, with its short answer.
 
-    If the text is in another language than its sources, a notice is added: it could not be checked.
+    If the text is in another language than its sources, and the verifier did not check it, a notice says so.
     """
-    answer = verify_text(text, comparison)
+    compared = verify_text(text, comparison)
+    [answer] = verifier.verify([(compared, comparison.passages)], comparison.question, writer, trace)
     if answer.unchecked:
-        notices.append(NOT_CHECKED)
+        trace.notices.append(NOT_CHECKED)
     return replace(answer, short=find_short_answer(comparison.question, answer, comparison.passages, read))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +23,7 @@ from rag_core.types.protocols import ModelIdentity, TextEncoder
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import DEFAULT_CONFIGURATION, MAX_QUESTION_CHARS
 from rag_core.verification.attribution import attribute_claims
-from rag_core.verification.claims import split_claims
+from rag_core.verification.claims import Context, TableHeader, split_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
 
@@ -31,6 +31,14 @@ from rag_core.verification.verified_answer import VerifiedAnswer
 _AHEAD = 2
 # Texts whose token vectors are cached: the statements of a draft are often compared with the same passages.
 _KEPT_TEXTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStatement:
+    """A statement of a draft, and what stands above it there if it is an item of a list or a row of a table."""
+
+    text: str
+    context: Context | None = None
 
 
 class StatementChecker:
@@ -43,7 +51,7 @@ class StatementChecker:
     generations : IndexGenerations
         The embedder of the active index compares words.
     models : LanguageModels
-        The language model judges statements if the setting ``verifier`` says so.
+        The language model verifies statements if the setting ``verifier`` says so.
     verifier : Verifier
     """
 
@@ -62,9 +70,10 @@ class StatementChecker:
         self._generations = generations
 
     @staticmethod
-    def split(text: str) -> list[str]:
+    def split(text: str) -> list[DraftStatement]:
         """Return the statements of a text in order: its sentences, list items and table rows, without headings."""
-        return [text[one.start : one.end] for one in split_claims(text) if one.start < one.end]
+        claims = (one for one in split_claims(text) if one.start < one.end)
+        return [DraftStatement(text[one.start : one.end], one.context) for one in claims]
 
     def check(self, statement: str, scope: Scope) -> CheckedStatement:
         """Return what the documents of a scope say about a statement.
@@ -73,9 +82,9 @@ class StatementChecker:
         ------
         QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
         """
-        return next(self.check_all([statement], scope))
+        return next(self.check_all([DraftStatement(statement)], scope))
 
-    def check_all(self, statements: Sequence[str], scope: Scope) -> Generator[CheckedStatement, None, None]:
+    def check_all(self, statements: Sequence[DraftStatement], scope: Scope) -> Generator[CheckedStatement, None, None]:
         """Yield what the documents of a scope say about each statement, in order, while the next ones are checked.
 
         Raises
@@ -85,9 +94,10 @@ class StatementChecker:
 
         encoders: dict[ModelIdentity, TextEncoder] = {}
 
-        def check(statement: str) -> _Compared:
+        def check(statement: DraftStatement) -> _Compared:
             # The text of a search is limited, so only the beginning of a long statement is searched for.
-            query = self._searcher.build_query(statement[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
+            words = f"{statement.context.text}: {statement.text}" if statement.context else statement.text
+            query = self._searcher.build_query(words[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
             outcome = self._searcher.search(replace(query, gated=False), Timer())
             embedder = outcome.ranked.embedder
             encode = encoders.setdefault(embedder.identity, lru_cache(_KEPT_TEXTS)(create_text_encoder(embedder)))
@@ -96,14 +106,16 @@ class StatementChecker:
         remaining = iter(statements)
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
             running: deque[Future[_Compared]] = deque(pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD))
-            together: list[_Compared] = []
+            batch: list[_Compared] = []
+            trace = AnswerTrace()
             try:
                 while running:
-                    together.append(running.popleft().result())
+                    batch.append(running.popleft().result())
                     running.extend(pool.submit(check, one) for one in islice(remaining, 1))
-                    if not running or len(together) == self._verifier.statements_per_call:
-                        yield from self._decide(together)
-                        together = []
+                    if not running or len(batch) == self._verifier.batch_size:
+                        trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+                        yield from self._verify_batch(batch, trace)
+                        batch = []
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -119,19 +131,21 @@ class StatementChecker:
         """Return checked statements as CSV with a row for each."""
         return export_csv(self._settings, checked)
 
-    def check_pair(self, statement: str, source: str) -> CheckedStatement:
-        """Return what the text ``source`` says about a statement."""
+    def check_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[CheckedStatement]:
+        """Yield for each pair of a statement and a text what the text says about the statement."""
         encode = create_text_encoder(self._generations.active().embedder)
-        passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
-        return next(self._decide([_compare(statement, [passage], encode)]))
-
-    def _decide(self, together: Sequence[_Compared]) -> Iterator[CheckedStatement]:
-        """Yield the results of statements that the verifier judges together; the first has the usage and notices."""
         trace = AnswerTrace()
-        pairs = [(one.answer, one.passages) for one in together]
-        model = self._models.active() if self._verifier.asks_language_model else None
-        judged = self._verifier.verify(pairs, "", model, trace)
-        for place, (one, answer) in enumerate(zip(together, judged, strict=True)):
+        for statement, source in pairs:
+            passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
+            trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+            yield from self._verify_batch([_compare(DraftStatement(statement), [passage], encode)], trace)
+
+    def _verify_batch(self, batch: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
+        """Yield the results of statements, verified together; the first has the usage and notices."""
+        pairs = [(one.answer, one.passages) for one in batch]
+        model = self._models.active() if self._verifier.is_language_model else None
+        answers = self._verifier.verify(pairs, "", model, trace)
+        for place, (one, answer) in enumerate(zip(batch, answers, strict=True)):
             result = _build_result(one.statement, answer, one.passages)
             yield replace(result, usage=trace.usage, notices=tuple(trace.notices)) if not place else result
 
@@ -145,9 +159,11 @@ class _Compared:
     passages: Sequence[Passage]
 
 
-def _compare(statement: str, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
-    answer = attribute_claims(statement, "", passages, encode) if passages else VerifiedAnswer(statement)
-    return _Compared(statement, answer, passages)
+def _compare(statement: DraftStatement, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
+    # Between two lines, a row is one statement, also if a full stop is in it.
+    text = f"| {statement.text} |" if isinstance(statement.context, TableHeader) else statement.text
+    answer = attribute_claims(text, "", passages, encode, statement.context) if passages else VerifiedAnswer(text)
+    return _Compared(statement.text, answer, passages)
 
 
 def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:
@@ -158,7 +174,7 @@ def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Pas
     passage = next((one for one in passages if citation and one.rank == citation.passage_rank), None)
     if marked is not None:
         verdict: Verdict = "contradicted" if marked.mark == "contradicted" else "not_supported"
-        is_judged = marked.mark == "judged"
-        return CheckedStatement(statement, verdict, marked.mark_text, citation, passage, is_judged=is_judged)
+        by_verifier = marked.mark == "judged"
+        return CheckedStatement(statement, verdict, marked.mark_text, citation, passage, is_by_verifier=by_verifier)
     is_supported = answer.statements and all(one.supported for one in answer.statements) and not answer.unchecked
     return CheckedStatement(statement, "supported" if is_supported else "unsure", "", citation, passage)

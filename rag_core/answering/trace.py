@@ -25,6 +25,8 @@ class AnswerTrace:
         The steps of a strategy, in words.
     usage : Usage
         The sum over all calls to a language model.
+    is_verifier_lost : bool
+        Whether the verifier failed in a way that a further call would repeat, so that it is not called again.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -32,6 +34,7 @@ class AnswerTrace:
     notices: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    is_verifier_lost: bool = False
 
     @property
     def elapsed_ms(self) -> float:

@@ -1,7 +1,7 @@
-"""Let a model judge the statements of an answer, if one is chosen for this.
+"""Verify the statements of an answer with a model, if one is chosen for this: the verifier.
 
-The connected language model judges all statements and can remove the marks of the comparison of values, which cannot
-follow every calculation or translation. A local model judges only the statements without a mark.
+The connected language model verifies all statements and can remove the marks of the comparison of values, which cannot
+follow every calculation or translation. A local model verifies only the statements without a mark.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from rag_core.answering.agent_prompt import count_messages
 from rag_core.answering.trace import AnswerTrace
-from rag_core.errors import GeneratorError, VerifierMissing
-from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt_tokens, count_tokens, pack_batches
+from rag_core.errors import GeneratorAuthError, GeneratorError, GeneratorTimeout, VerifierMissing
+from rag_core.llm.context_budget import TRUSTED_SHARE
 from rag_core.llm.generator import LanguageModel
-from rag_core.llm.judge_prompts import VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
+from rag_core.llm.judge_prompts import CITED_VERDICTS_SCHEMA, build_statement_messages, parse_verdicts
 from rag_core.runtime.models import LocalModels
 from rag_core.runtime.preferences import LANGUAGE_MODEL, Preferences
 from rag_core.text.struck import remove_struck
@@ -25,7 +27,7 @@ from rag_core.types.judgements import Verdict
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span
 from rag_core.verification.claims import describe_context
-from rag_core.verification.verified_answer import VerifiedAnswer
+from rag_core.verification.verified_answer import VerifiedAnswer, cite_statement
 
 # Characters of a passage that a language model reads before and after the sentences that statements were compared with.
 _AROUND = 1_000
@@ -33,16 +35,18 @@ _AROUND = 1_000
 _AROUND_LOCAL = 400
 # Characters of the beginning of a passage that are read in any case.
 _BEGINNING = 200
-# Tokens of a verdict with its reason.
-_VERDICT_TOKENS = 40
-# Statements of a draft that a language model judges in one call.
-_TOGETHER = 8
-_NOT_JUDGED = "Statements were checked by their values only"
+# Tokens of a verdict with its reason and its passages.
+_VERDICT_TOKENS = 50
+# Statements of a draft that a language model verifies in one call.
+_BATCH_SIZE = 8
+_VALUES_ONLY = "Statements were checked by their values only"
+# What identifies a passage: its version and its text.
+_PassageKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A statement to judge.
+    """A statement to verify.
 
     Attributes
     ----------
@@ -52,18 +56,41 @@ class _Statement:
         Index of the statement in the answer.
     text : str
         The statement, after the introduction of its list or the header of its table.
-    compared : tuple of tuple of Passage and Span
-        The sentences that the statement was compared with: a passage, and a span of its text.
+    citations : tuple of Citation
+        The sentences that the statement was compared with.
+    places : tuple of tuple of Passage and Span
+        The same sentences as spans of the texts of passages.
+    passages : mapping of tuple to Passage
+        All passages of the answer, by their keys.
     """
 
     answer_index: int
     position: int
     text: str
-    compared: tuple[tuple[Passage, Span], ...]
+    citations: tuple[Citation, ...]
+    places: tuple[tuple[Passage, Span], ...]
+    passages: Mapping[_PassageKey, Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Statements that one call verifies, and its messages, in which each of the ``sources`` is once, by its rank."""
+
+    statements: tuple[_Statement, ...]
+    sources: Mapping[_PassageKey, Passage]
+    messages: list[dict[str, str]]
+
+
+class _CitedVerdict(NamedTuple):
+    """A verdict on a statement, with citations of the passages that it names."""
+
+    statement: _Statement
+    verdict: Verdict
+    citations: tuple[Citation, ...] = ()
 
 
 class Verifier:
-    """Judges statements with a model; without one, it changes nothing.
+    """Verifies statements with a model; without one, it changes nothing.
 
     Parameters
     ----------
@@ -77,14 +104,14 @@ class Verifier:
         self._local_models = local_models
 
     @property
-    def asks_language_model(self) -> bool:
-        """Whether the connected language model judges statements."""
+    def is_language_model(self) -> bool:
+        """Whether the verifier is the connected language model."""
         return self._preferences.model_verifies
 
     @property
-    def statements_per_call(self) -> int:
-        """The number of statements of a draft to judge together: several in one call of a language model, or one."""
-        return _TOGETHER if self.asks_language_model else 1
+    def batch_size(self) -> int:
+        """The number of statements of a draft to verify together: several in one call of a language model, or one."""
+        return _BATCH_SIZE if self.is_language_model else 1
 
     def verify(
         self,
@@ -98,12 +125,12 @@ class Verifier:
         Parameters
         ----------
         answers : sequence of tuple
-            Each answer with the passages that it was checked against. All of them are judged in one call if they fit.
+            Each answer with the passages that it was checked against. All are verified in one call if they fit.
         question : str
         model : LanguageModel, optional
-            The language model that judges if it is the verifier.
+            The language model, which is asked if it is the verifier.
         trace : AnswerTrace
-            Gets the usage, what was judged, and why statements were not judged.
+            Gets the usage, what was verified, and why statements were not.
         """
         checked = [answer for answer, _ in answers]
         name = self._preferences.verifier
@@ -115,34 +142,40 @@ class Verifier:
             for one in _list_statements(index, answer, passages)
             if name == LANGUAGE_MODEL or not answer.statements[one.position].mark
         ]
-        if not statements:
+        if not statements or trace.is_verifier_lost:
             return checked
-        try:
-            if name == LANGUAGE_MODEL:
-                verdicts = _ask(model, question, statements, trace)
-            else:
-                verdicts = self._classify(name, statements)
-        except (GeneratorError, VerifierMissing) as error:
-            trace.notices.append(f"{_NOT_JUDGED}. {error}")
-            return checked
-        for one, verdict in verdicts:
-            checked[one.answer_index] = _apply_verdict(checked[one.answer_index], one, verdict)
+        verdicts = (
+            _verify_with_language_model(model, question, statements, trace)
+            if name == LANGUAGE_MODEL
+            else self._verify_locally(name, statements, trace)
+        )
+        for one in verdicts:
+            index = one.statement.answer_index
+            checked[index] = _apply_verdict(checked[index], one)
         if name != LANGUAGE_MODEL:
             return checked
-        judged = Counter(one.answer_index for one, _ in verdicts)
+        decided = Counter(one.statement.answer_index for one in verdicts)
+        # What was not compared, such as a statement about the description of a figure, is undecided for another reason.
         return [
-            replace(answer, unchecked=False) if judged[index] == len(answer.statements) > 0 else answer
+            replace(answer, unchecked=False) if decided[index] == sum(map(bool, answer.compared)) > 0 else answer
             for index, answer in enumerate(checked)
         ]
 
-    def _classify(self, name: str, statements: Sequence[_Statement]) -> list[tuple[_Statement, Verdict]]:
+    def _verify_locally(self, name: str, statements: Sequence[_Statement], trace: AnswerTrace) -> list[_CitedVerdict]:
         """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
         pairs = [
-            ("\n".join(_clip(*place, _AROUND_LOCAL).text for place in one.compared), one.text) for one in statements
+            ("\n".join(_clip_passage(*place, _AROUND_LOCAL).text for place in one.places), one.text)
+            for one in statements
         ]
-        supported = self._local_models.entailment_model(name).supports(pairs)
+        try:
+            supported = self._local_models.verifier(name).supports(pairs)
+        except VerifierMissing as error:
+            _record_failure(error, trace)
+            return []
         return [
-            (one, Verdict(False)) for one, is_supported in zip(statements, supported, strict=True) if not is_supported
+            _CitedVerdict(one, Verdict(False))
+            for one, is_supported in zip(statements, supported, strict=True)
+            if not is_supported
         ]
 
 
@@ -151,22 +184,24 @@ def _list_statements(answer_index: int, answer: VerifiedAnswer, passages: Sequen
     if answer.refused:
         return
     by_rank = {one.rank: one for one in passages}
-    for position, (statement, compared) in enumerate(zip(answer.statements, answer.compared, strict=True)):
+    by_key = {_build_key(one): one for one in passages}
+    described = zip(answer.statements, answer.compared, answer.contexts, strict=True)
+    for position, (statement, compared, context) in enumerate(described):
         if compared:
             text = " ".join(strip_markers(answer.text[statement.start : statement.end]).split())
-            context = describe_context(answer.text, statement.start)
-            places = tuple(_locate(one, by_rank[one.passage_rank]) for one in compared)
-            yield _Statement(answer_index, position, f"{context}{text}", places)
+            sources = [(one, by_rank[one.passage_rank]) for one in compared]
+            places = tuple((passage, _find_span(one, passage)) for one, passage in sources)
+            yield _Statement(answer_index, position, f"{describe_context(context)}{text}", compared, places, by_key)
 
 
-def _locate(compared: Citation, passage: Passage) -> tuple[Passage, Span]:
-    """Return the passage and the span of a compared sentence in its text, which may continue on the next page."""
-    if compared.page_index != passage.page_index:
-        return passage, (len(passage.first_page_text), len(passage.text))
-    return passage, (compared.start - passage.start, compared.end - passage.start)
+def _find_span(citation: Citation, passage: Passage) -> Span:
+    """Return the span of a cited sentence in the text of its passage, which may continue on the next page."""
+    if citation.page_index != passage.page_index:
+        return len(passage.first_page_text), len(passage.text)
+    return citation.start - passage.start, citation.end - passage.start
 
 
-def _clip(passage: Passage, span: Span, around: int) -> Passage:
+def _clip_passage(passage: Passage, span: Span, around: int) -> Passage:
     """Return a passage without struck words, cut to a span with ``around`` characters on each side, and its beginning.
 
     The beginning often says what a table or a document is about.
@@ -177,75 +212,124 @@ def _clip(passage: Passage, span: Span, around: int) -> Passage:
     return replace(passage, text=f"{begin}{text[start:end]}".strip())
 
 
-def _ask(
+def _verify_with_language_model(
     model: LanguageModel | None, question: str, statements: Sequence[_Statement], trace: AnswerTrace
-) -> list[tuple[_Statement, Verdict]]:
-    """Return the verdicts of a language model; statements without a readable verdict are left out."""
+) -> list[_CitedVerdict]:
+    """Return the verdicts of a language model; statements without a usable verdict are left out."""
     if model is None or model.capability != "capable":
-        trace.notices.append(f"{_NOT_JUDGED}, because this needs a capable model.")
+        trace.notices.append(f"{_VALUES_ONLY}, because this needs a capable model.")
         return []
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
-    token_budget -= sum(
-        count_tokens(one["content"]) + PER_MESSAGE for one in build_statement_messages(question, (), ())
-    )
-    costs = [
-        count_tokens(one.text) + sum(count_prompt_tokens(_clip(*place, _AROUND)) for place in one.compared)
-        for one in statements
-    ]
-    judged: list[tuple[_Statement, Verdict]] = []
     most = max(1, model.answer_tokens // _VERDICT_TOKENS)
-    runs = (
-        run[start : start + most] for run in pack_batches(costs, token_budget) for start in range(0, len(run), most)
-    )
-    for run in runs:
-        together = [statements[place] for place in run]
-        sources = _number_sources(together)
-        texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in together]
-        reply = model.complete(build_statement_messages(question, [*sources.values()], texts), VERDICTS_SCHEMA)
+    verdicts: list[_CitedVerdict] = []
+    missing = 0
+    for batch in _split_into_batches(question, statements, token_budget, most):
+        try:
+            reply = model.complete(batch.messages, CITED_VERDICTS_SCHEMA)
+        except GeneratorError as error:
+            _record_failure(error, trace)
+            if trace.is_verifier_lost:
+                break
+            continue
         trace.usage += reply.usage
-        trace.steps.append(f"{model.name} judged {format_count(len(together), 'statement')} ({reply.usage.label})")
-        verdicts = parse_verdicts(reply.text, range(1, len(together) + 1))
-        judged += [(together[number - 1], verdict) for number, verdict in verdicts.items()]
-    if missing := len(statements) - len(judged):
-        trace.notices.append(f"The model gave no readable verdict on {format_count(missing, 'statement')}.")
-    return judged
+        trace.steps.append(
+            f"{model.name} judged {format_count(len(batch.statements), 'statement')} ({reply.usage.label})"
+        )
+        found = list(_parse_reply(reply.text, batch))
+        verdicts += found
+        missing += len(batch.statements) - len(found)
+    if missing:
+        trace.notices.append(f"The model gave no usable verdict on {format_count(missing, 'statement')}.")
+    return verdicts
 
 
-def _number_sources(statements: Sequence[_Statement]) -> dict[tuple[str, str], Passage]:
-    """Return the passages that statements were compared with, clipped, with ranks from 1, by what identifies them."""
-    spans: dict[tuple[str, str], tuple[Passage, Span]] = {}
-    for passage, (start, end) in (place for one in statements for place in one.compared):
-        _, (first, last) = spans.get(_identify(passage), (passage, (start, end)))
-        spans[_identify(passage)] = passage, (min(first, start), max(last, end))
-    clipped = [_clip(passage, span, _AROUND) for passage, span in spans.values()]
+def _parse_reply(reply: str, batch: _Batch) -> Iterator[_CitedVerdict]:
+    """Yield the verdicts of a reply; one that finds a statement supported must name a passage of its answer."""
+    numbers, ranks = range(1, len(batch.statements) + 1), [one.rank for one in batch.sources.values()]
+    for number, verdict in parse_verdicts(reply, numbers, ranks).items():
+        one = batch.statements[number - 1]
+        citations = tuple(_cite_named(one, batch.sources, verdict.ranks))
+        if citations or not verdict.positive:
+            yield _CitedVerdict(one, verdict, citations)
+
+
+def _cite_named(
+    statement: _Statement, sources: Mapping[_PassageKey, Passage], ranks: Sequence[int]
+) -> Iterator[Citation]:
+    """Yield citations of the passages that a verdict names: of the sentences compared, or else of the whole passage."""
+    for key, source in sources.items():
+        passage = statement.passages.get(key)
+        if passage and source.rank in ranks:
+            sentences = [one for one in statement.citations if one.passage_rank == passage.rank]
+            yield from sentences or [Citation.of(passage, 0, len(passage.first_page_text))]
+
+
+def _record_failure(error: GeneratorError | VerifierMissing, trace: AnswerTrace) -> None:
+    """Add a failure of the verifier to the notices, once, and record whether a further call would repeat it."""
+    notice = f"{_VALUES_ONLY}. {error}"
+    trace.notices += [notice] if notice not in trace.notices else []
+    is_lasting = isinstance(error, (GeneratorAuthError, GeneratorTimeout, VerifierMissing)) or error.is_unreachable
+    trace.is_verifier_lost = is_lasting
+
+
+def _split_into_batches(
+    question: str, statements: Sequence[_Statement], token_budget: int, most: int
+) -> Iterator[_Batch]:
+    """Yield batches of at most ``most`` statements whose prompts fit; a statement that is too long is a batch alone."""
+    batch: _Batch | None = None
+    for one in statements:
+        larger = _build_batch(question, (*batch.statements, one) if batch else (one,))
+        if batch and (len(larger.statements) > most or count_messages(larger.messages) > token_budget):
+            yield batch
+            larger = _build_batch(question, (one,))
+        batch = larger
+    if batch:
+        yield batch
+
+
+def _build_batch(question: str, statements: tuple[_Statement, ...]) -> _Batch:
+    sources = _number_sources(statements)
+    texts = [f"{one.text} (passage {_format_ranks(one, sources)})" for one in statements]
+    return _Batch(statements, sources, build_statement_messages(question, [*sources.values()], texts, is_cited=True))
+
+
+def _number_sources(statements: Sequence[_Statement]) -> dict[_PassageKey, Passage]:
+    """Return the passages that statements were compared with, clipped, with ranks from 1, by their keys."""
+    spans: dict[_PassageKey, tuple[Passage, Span]] = {}
+    for passage, (start, end) in (place for one in statements for place in one.places):
+        _, (first, last) = spans.get(_build_key(passage), (passage, (start, end)))
+        spans[_build_key(passage)] = passage, (min(first, start), max(last, end))
+    clipped = [_clip_passage(passage, span, _AROUND) for passage, span in spans.values()]
     return {key: replace(one, rank=rank) for rank, (key, one) in enumerate(zip(spans, clipped, strict=True), 1)}
 
 
-def _format_ranks(statement: _Statement, sources: Mapping[tuple[str, str], Passage]) -> str:
-    ranks = dict.fromkeys(str(sources[_identify(passage)].rank) for passage, _ in statement.compared)
+def _format_ranks(statement: _Statement, sources: Mapping[_PassageKey, Passage]) -> str:
+    ranks = dict.fromkeys(str(sources[_build_key(passage)].rank) for passage, _ in statement.places)
     return ", ".join(ranks)
 
 
-def _identify(passage: Passage) -> tuple[str, str]:
+def _build_key(passage: Passage) -> _PassageKey:
     return passage.version_id, passage.text
 
 
-def _apply_verdict(answer: VerifiedAnswer, one: _Statement, verdict: Verdict) -> VerifiedAnswer:
-    """Return an answer in which a statement is supported and has no mark, or is marked as judged unsupported.
+def _apply_verdict(answer: VerifiedAnswer, one: _CitedVerdict) -> VerifiedAnswer:
+    """Return an answer in which a statement is supported and cited, without a mark, or is marked as not supported.
 
     A mark of the comparison of values stays if the model agrees with it, because it is more precise.
     """
-    statements = list(answer.statements)
-    statement = statements[one.position]
-    if verdict.positive:
+    position = one.statement.position
+    statement = answer.statements[position]
+    if one.verdict.positive:
+        cited = {citation.marker for citation in one.statement.citations} if statement.supported else set()
+        new = [citation for citation in one.citations if citation.marker not in cited]
+        answer = cite_statement(answer, position, new)
+        statement = answer.statements[position]
         changed = replace(statement, supported=True, mark="", source_value="", compared_rank=0)
     elif statement.mark:
         return answer
     else:
-        rank = statement.compared_rank or answer.compared[one.position][0].passage_rank
-        reason = verdict.reason.rstrip(".")
+        rank = statement.compared_rank or one.statement.citations[0].passage_rank
+        reason = one.verdict.reason.rstrip(".")
         changed = replace(statement, supported=False, mark="judged", source_value=reason, compared_rank=rank)
-        if answer.short in answer.text[statement.start : statement.end]:
-            answer = replace(answer, short="")
-    statements[one.position] = changed
-    return replace(answer, statements=tuple(statements))
+    statements = (*answer.statements[:position], changed, *answer.statements[position + 1 :])
+    return replace(answer, statements=statements)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rag_core.answering.statement_checks import DraftStatement
 from rag_core.api import json_rows
 from rag_core.cli import console
 from rag_core.cli.ask import Collections, Documents
@@ -41,13 +42,15 @@ def check(
     draft = _read_text(text) if text else ""
     with open_engine() as engine:
         scope = Scope.of(document, collection or ())
-        listed = statements or engine.checker.split(draft)
+        listed = [DraftStatement(one) for one in statements or ()] or engine.checker.split(draft)
         usage, notices = Usage(), dict[str, None]()
         if pairs:
-            checked = ((row["id"], engine.checker.check_pair(row["statement"], row["source"])) for row in rows)
+            identifiers = [row["id"] for row in rows]
+            checked = engine.checker.check_pairs((row["statement"], row["source"]) for row in rows)
         else:
-            checked = ((str(number), one) for number, one in enumerate(engine.checker.check_all(listed, scope), 1))
-        for identifier, one in checked:
+            identifiers = [str(number) for number in range(1, len(listed) + 1)]
+            checked = engine.checker.check_all(listed, scope)
+        for identifier, one in zip(identifiers, checked, strict=True):
             row = json_rows.build_check_row(one, identifier, with_place=not pairs)
             console.print_row(row, _format_statement(one), as_json)
             usage += one.usage

@@ -1,4 +1,4 @@
-"""Run models with sentence-transformers: embedders, cross-encoders, entailment models and sparse encoders."""
+"""Run models with sentence-transformers: embedders, cross-encoders, verifiers and sparse encoders."""
 
 from __future__ import annotations
 
@@ -211,8 +211,8 @@ class CrossEncoder:
         return scores
 
 
-class EntailmentModel:
-    """A model that judges whether a text supports a statement.
+class LocalVerifier:
+    """A model that decides whether a text supports a statement.
 
     The configuration of the model contains its labels. If there is a label for contradictions, as in natural language
     inference, all statements except contradictions count as supported, because the label "neutral" is often wrong for

@@ -124,20 +124,25 @@ class EndpointErrors:
             f"No connection to the {self._endpoint}{self._quote(cause)}. Start it, or correct the address."
         )
         error.is_temporary = is_temporary
+        error.is_unreachable = True
         return error
 
     def no_connection(self) -> GeneratorTimeout:
         """Return the error for a time-out while connecting."""
-        return GeneratorTimeout(
+        error = GeneratorTimeout(
             f"No connection to the {self._endpoint} within {CONNECT_TIMEOUT_S:g} s. Check the address and the network."
         )
+        error.is_unreachable = True
+        return error
 
     def unusable_environment(self, cause: str) -> GeneratorUnavailable:
         """Return the error for an unusable proxy or certificate file in the environment."""
-        return GeneratorUnavailable(
+        error = GeneratorUnavailable(
             f"The proxy or certificates in the environment cannot be used for the {self._endpoint}{self._quote(cause)}"
             ". Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or SSL_CERT_FILE, or add this host to NO_PROXY."
         )
+        error.is_unreachable = True
+        return error
 
     def unusable_key(self) -> GeneratorAuthError:
         """Return the error for a key with characters that an HTTP header cannot contain."""

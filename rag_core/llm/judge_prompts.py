@@ -39,6 +39,9 @@ because they state it? Answer "yes" or "no". """
 _VERDICTS = """\
 Reply with {{"verdicts": [{{"number": 1, "reason": "at most 15 words", "verdict": "yes"}}, …]}}, one verdict for each \
 of the numbers {numbers}."""
+_CITED_VERDICTS = """\
+Reply with {{"verdicts": [{{"number": 1, "reason": "at most 15 words", "verdict": "yes", "passages": [1]}}, …]}}, one \
+verdict for each of the numbers {numbers}. "passages" are the numbers of the passages that support the statement."""
 _QUESTIONS = f"""\
 Write {QUESTIONS_WRITTEN} different questions to each of which this text would be the answer. Also say whether the \
 text is noncommittal: evasive, vague, or that it does not know. Reply with {{"noncommittal": "no", "questions": ["…", \
@@ -47,6 +50,10 @@ text is noncommittal: evasive, vague, or that it does not know. Reply with {{"no
 _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 _VERDICT = build_object_schema({"number": {"type": "integer"}, "reason": {"type": "string"}, "verdict": _YES_NO})
 VERDICTS_SCHEMA = build_object_schema({"verdicts": {"type": "array", "items": _VERDICT}})
+_CITED_VERDICT = build_object_schema(
+    {**_VERDICT["properties"], "passages": {"type": "array", "items": {"type": "integer"}}}
+)
+CITED_VERDICTS_SCHEMA = build_object_schema({"verdicts": {"type": "array", "items": _CITED_VERDICT}})
 QUESTIONS_SCHEMA = build_object_schema(
     {"noncommittal": _YES_NO, "questions": {"type": "array", "items": {"type": "string"}}}
 )
@@ -61,11 +68,14 @@ class WrittenQuestions:
 
 
 def build_statement_messages(
-    question: str, passages: Sequence[Passage], statements: Sequence[str]
+    question: str, passages: Sequence[Passage], statements: Sequence[str], *, is_cited: bool = False
 ) -> list[dict[str, str]]:
-    """Return chat messages that ask whether the passages support each statement of an answer, numbered from 1."""
-    items = _number_lines("statements", statements)
-    return _build_messages(question, passages, items, _STATEMENTS, range(1, len(statements) + 1))
+    """Return chat messages that ask whether the passages support each statement of an answer, numbered from 1.
+
+    If ``is_cited`` is true, they also ask which passages support it.
+    """
+    items, numbers = _number_lines("statements", statements), range(1, len(statements) + 1)
+    return _build_messages(question, passages, items, _STATEMENTS, numbers, _CITED_VERDICTS if is_cited else _VERDICTS)
 
 
 def build_passage_messages(question: str, passages: Sequence[Passage], answer: str) -> list[dict[str, str]]:
@@ -86,7 +96,7 @@ def build_question_messages(answer: str) -> list[dict[str, str]]:
     return build_chat(_RULES, f"{_quote('answer', answer)}\n\n{_QUESTIONS}")
 
 
-def parse_verdicts(reply: str, numbers: Sequence[int]) -> dict[int, Verdict]:
+def parse_verdicts(reply: str, numbers: Sequence[int], ranks: Sequence[int] = ()) -> dict[int, Verdict]:
     """Return the verdict on each number; numbers without a readable verdict, or with two different ones, are missing.
 
     Parameters
@@ -95,6 +105,8 @@ def parse_verdicts(reply: str, numbers: Sequence[int]) -> dict[int, Verdict]:
         A JSON object as `VERDICTS_SCHEMA` describes; text around it is ignored.
     numbers : sequence of int
         The numbers of the items in the request.
+    ranks : sequence of int
+        The ranks of the passages in the request that a verdict can name.
     """
     verdicts: dict[int, Verdict] = {}
     contradictory = set()
@@ -110,7 +122,7 @@ def parse_verdicts(reply: str, numbers: Sequence[int]) -> dict[int, Verdict]:
                 contradictory.add(number)
             reason = row.get("reason")
             text = " ".join(reason.split())[:LONGEST_REASON] if isinstance(reason, str) else ""
-            verdicts.setdefault(number, Verdict(positive, text))
+            verdicts.setdefault(number, Verdict(positive, text, tuple(_parse_ranks(row.get("passages"), ranks))))
     return {number: verdict for number, verdict in verdicts.items() if number not in contradictory}
 
 
@@ -125,10 +137,15 @@ def parse_questions(reply: str) -> WrittenQuestions | None:
 
 
 def _build_messages(
-    question: str, passages: Sequence[Passage], items: str, task: str, numbers: Sequence[int]
+    question: str,
+    passages: Sequence[Passage],
+    items: str,
+    task: str,
+    numbers: Sequence[int],
+    form: str = _VERDICTS,
 ) -> list[dict[str, str]]:
     blocks = "\n\n".join(format_passage(one) for one in passages)
-    final = task + _VERDICTS.format(numbers=", ".join(map(str, numbers)))
+    final = task + form.format(numbers=", ".join(map(str, numbers)))
     parts = [f"<passages>\n{blocks}\n</passages>", _quote("question", question), items, final]
     return build_chat(_RULES, "\n\n".join(parts))
 
@@ -150,6 +167,12 @@ def _quote_line(text: str) -> str:
 def _find_values(reply: str, key: str, kind: type | tuple[type, ...]) -> Iterator[Any]:
     """Yield the values of a key in the outermost JSON objects of a reply that have the given type."""
     return (found[key] for found in find_objects(reply) if isinstance(found.get(key), kind))
+
+
+def _parse_ranks(value: object, ranks: Sequence[int]) -> Iterator[int]:
+    """Yield those of some ranks that a list in a reply names."""
+    named = {one for one in value if type(one) is int} if isinstance(value, list) else ()
+    return (one for one in ranks if one in named)
 
 
 def _parse_yes_no(value: object) -> bool | None:

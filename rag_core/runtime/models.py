@@ -12,7 +12,7 @@ from rag_core.embedding import load_embedder
 from rag_core.embedding.answerability import AnswerabilityModel
 from rag_core.embedding.embedder import Embedder
 from rag_core.embedding.runtimes import RuntimeChoice
-from rag_core.embedding.sentence_transformer import CrossEncoder, EntailmentModel, SparseEncoder
+from rag_core.embedding.sentence_transformer import CrossEncoder, LocalVerifier, SparseEncoder
 from rag_core.errors import RagError, RerankerMissing
 from rag_core.settings import BUNDLED_EMBEDDER, Settings
 from rag_core.system import freeze_garbage_collector
@@ -34,7 +34,7 @@ class LocalModels:
         self._loaded: dict[str, Embedder] = {}
         self._sparse_encoders: dict[str, SparseEncoder] = {}
         self._cross_encoder: CrossEncoder | None = None
-        self._entailment: EntailmentModel | None = None
+        self._verifier: LocalVerifier | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
@@ -52,7 +52,7 @@ class LocalModels:
             self._runtime.close()
             self._loaded.clear()
             self._sparse_encoders.clear()
-            self._cross_encoder = self._entailment = self._answerability = None
+            self._cross_encoder = self._verifier = self._answerability = None
 
     def embedder(self, name: str) -> Embedder:
         """Return the embedder of this name. The first call loads the embedder; other calls wait meanwhile.
@@ -114,7 +114,7 @@ class LocalModels:
                 self._readiness = Readiness(True, "Ready")
             return self._cross_encoder
 
-    def entailment_model(self, name: str) -> EntailmentModel:
+    def verifier(self, name: str) -> LocalVerifier:
         """Return the verifier; ``name`` is used only by the first call, which loads it.
 
         Raises
@@ -123,9 +123,9 @@ class LocalModels:
             The model cannot be loaded. The next call tries again.
         """
         with self._loading:
-            if self._entailment is None:
-                self._entailment = EntailmentModel(name)
-            return self._entailment
+            if self._verifier is None:
+                self._verifier = LocalVerifier(name)
+            return self._verifier
 
     def answerability_model(self) -> AnswerabilityModel:
         """Return the model that estimates whether a passage answers a question.

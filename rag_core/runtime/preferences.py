@@ -126,11 +126,21 @@ class Preferences:
 
     @property
     def verifier_problem(self) -> str:
-        """Why the language model checks no statement although the user wants it; empty if there is no problem."""
-        model = self._models.active()
-        if model is None or model.capability != "capable":
-            return "Statements are checked by their values only, because the model is not known to be capable. Test it."
-        return ""
+        """Why the language model checks no statement although the user wants it, and what to do; empty if it does."""
+        model, choice = self._models.active(), self._models.choice
+        if model is None:
+            return "Statements are checked by their values only, because no language model is in use. Choose one."
+        if model.capability == "capable":
+            return ""
+        if choice and not (choice.gguf or choice.capability or model.profile.is_tested):
+            return (
+                "Statements are checked by their values only, because the model was not tested and has a small "
+                "context. Test it and connect it again, or use a capable model."
+            )
+        return (
+            "Statements are checked by their values only, because the model counts as small. Use a capable model, or "
+            "choose its capability under More options or with RAG_MODEL_CAPABILITY."
+        )
 
     @property
     def instructions(self) -> str:

@@ -131,9 +131,9 @@ class Claim:
         Why the statement is not supported, or how its value is calculated from values of the sources; may be empty.
     mark : str
         ``contradicted`` if the source contains a different value, ``not_found`` if the passages do not contain the
-        statement, ``judged`` if a model judged that they do not support it; empty if no problem was found.
+        statement, ``judged`` if the verifier, a model, found no support; empty if no problem was found.
     source_value : str
-        The value in the source, the value that was not found, or the reason of the model that judged; may be empty.
+        The value in the source, the value that was not found, or the reason of the verifier; may be empty.
     compared_rank : int
         If ``mark`` is not empty, the rank of the passage that was compared with the statement; otherwise 0.
     """

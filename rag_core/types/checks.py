@@ -35,12 +35,12 @@ class CheckedStatement:
         The sentence of a document with which the statement was compared; ``None`` if no sentence is similar.
     passage : Passage or None
         The passage that contains this sentence.
-    is_judged : bool
-        Whether the verdict is the judgement of a language model.
+    is_by_verifier : bool
+        Whether the verdict is that of the verifier, a model, and not of the comparison of values.
     usage : Usage
-        Usage of the call that judged the statements; only the first judged statement of a call has it.
+        Usage of the call that verified the statements; only the first statement of a call has it.
     notices : tuple of str
-        Reasons why statements could not be judged.
+        Reasons why statements could not be verified.
     """
 
     statement: str
@@ -48,13 +48,13 @@ class CheckedStatement:
     reason: str = ""
     citation: Citation | None = None
     passage: Passage | None = None
-    is_judged: bool = False
+    is_by_verifier: bool = False
     usage: Usage = field(default_factory=Usage)
     notices: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
-        """The verdict in words; for a contradicted or judged statement, the reason."""
-        if self.reason and (self.verdict == "contradicted" or self.is_judged):
+        """The verdict in words; for a contradicted statement, or one that the verifier rejects, the reason."""
+        if self.reason and (self.verdict == "contradicted" or self.is_by_verifier):
             return self.reason[:1].upper() + self.reason[1:]
         return VERDICT_WORDS[self.verdict]

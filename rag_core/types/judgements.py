@@ -25,10 +25,11 @@ class JudgeConfig:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judge's verdict on a statement or passage, and the judge's reason."""
+    """The verdict of a language model on a statement or passage, its reason, and the ranks of the passages it names."""
 
     positive: bool
     reason: str = ""
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,13 @@ from rag_core.types.answers import Citation, Claim, Mark
 from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
 from rag_core.types.retrieval import Passage
-from rag_core.verification.citation_markers import normalize_markers, parse_markers, strip_source_list
-from rag_core.verification.claims import ClaimSpan, Introduction, TableHeader, split_claims
+from rag_core.verification.citation_markers import (
+    find_marker_place,
+    normalize_markers,
+    parse_markers,
+    strip_source_list,
+)
+from rag_core.verification.claims import ClaimSpan, Context, Introduction, TableHeader, split_claims
 from rag_core.verification.refusals import contains_refusal, has_leading_refusal, is_refusal
 from rag_core.verification.support import (
     EncodedText,
@@ -53,7 +58,6 @@ COMPARED = 12
 # A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
 _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
-_FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,13 @@ def contains_words(text: str) -> bool:
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
-def attribute_claims(text: str, question: str, passages: Sequence[Passage], encode: TextEncoder) -> VerifiedAnswer:
+def attribute_claims(
+    text: str,
+    question: str,
+    passages: Sequence[Passage],
+    encode: TextEncoder,
+    context: Context | None = None,
+) -> VerifiedAnswer:
     """Cite a passage for each claim of a generated text, and mark claims that the passages contradict or lack.
 
     A claim keeps the model's citation if a sentence of the cited passage supports the claim about as well as the best
@@ -128,6 +138,8 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
         The passages in the prompt. The number in a marker is the rank of a passage.
     encode : TextEncoder
         Returns the token vectors of a text.
+    context : Introduction or TableHeader, optional
+        What stands above the text in the draft from which it is taken.
 
     Returns
     -------
@@ -136,7 +148,7 @@ def attribute_claims(text: str, question: str, passages: Sequence[Passage], enco
         is in another language than its passages, its claims are not marked and the model's citations are kept. Other
         citations are then based on common numbers and names only.
     """
-    return SourceComparison(passages, question, encode).attribute(text)
+    return SourceComparison(passages, question, encode).attribute(text, context)
 
 
 class SourceComparison:
@@ -161,15 +173,16 @@ class SourceComparison:
             for one in split.passage.descriptions
         ]
         # What was compared while the text was written is not compared again.
-        self._compared: dict[tuple[str, Introduction | TableHeader | None, tuple[int, ...], bool], _Attribution] = {}
+        self._compared: dict[tuple[str, Context | None, tuple[int, ...], bool], _Attribution] = {}
 
-    def attribute(self, text: str) -> VerifiedAnswer:
+    def attribute(self, text: str, context: Context | None = None) -> VerifiedAnswer:
         """Return a text with citations and marks; see `attribute_claims`."""
         ranks = sorted(passage.rank for passage in self.passages)
         text = strip_source_list(normalize_markers(text, ranks), {passage.document for passage in self.passages})
         text = _LEADING_MARKERS.sub(_move_markers_to_end, text)
         foreign = self._is_foreign(text)
-        attributions = [self._attribute(text, claim, foreign) for claim in _select_claims(text)]
+        claims = (replace(one, context=one.context or context) for one in _select_claims(text))
+        attributions = [self._attribute(text, claim, foreign) for claim in claims]
         return replace(_insert_markers(text, attributions), unchecked=foreign)
 
     def mark_beginning(self, text: str, start: int) -> tuple[list[Claim], int]:
@@ -464,6 +477,7 @@ def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> Verified
         _create_citations(attributions),
         tuple(_create_statement(attribution, end, edits) for attribution, end in kept),
         compared=tuple(tuple(map(_cite, attribution.compared)) for attribution, _ in kept),
+        contexts=tuple(attribution.claim.context for attribution, _ in kept),
     )
 
 
@@ -519,8 +533,7 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
         # All of them stay, so the other ones follow.
         last = claim.markers[-1][1]
         return [*edits, _Edit(last, last, missing)], claim.end
-    ending = _FINAL_PUNCTUATION.search(text, claim.start, claim.end)
-    at = ending.start() if ending and ending.start() > claim.start else claim.end
+    at = find_marker_place(text, claim.start, claim.end)
     return [*edits, _Edit(at, at, f" {missing}")], at
 
 

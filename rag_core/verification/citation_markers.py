@@ -27,6 +27,14 @@ LEADING_WORDS = re.compile(
     re.I,
 )
 _NUMBERED = re.compile(r"^\W*\d+[.)]\s|\b(?:pages?|pp?|seiten?|s)\b\.?\s*[\w\u2013-]+", re.I)
+# The punctuation at the end of a statement.
+_FINAL_PUNCTUATION = re.compile(r"[.!?…:;,]+\Z")
+
+
+def find_marker_place(text: str, start: int, end: int) -> int:
+    """Return the offset at which to insert the markers of a statement that has none: before its final punctuation."""
+    ending = _FINAL_PUNCTUATION.search(text, start, end)
+    return ending.start() if ending and ending.start() > start else end
 
 
 def normalize_markers(text: str, ranks: Sequence[int]) -> str:

@@ -57,6 +57,14 @@ class TableHeader:
 
     cells: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        """The cells in one line."""
+        return " | ".join(self.cells)
+
+
+Context = Introduction | TableHeader
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimSpan:
@@ -71,7 +79,7 @@ class ClaimSpan:
     end: int
     markers: tuple[tuple[int, int, int], ...]
     ranks: tuple[int, ...] = ()
-    context: Introduction | TableHeader | None = None
+    context: Context | None = None
 
 
 def split_claims(text: str) -> list[ClaimSpan]:
@@ -94,15 +102,14 @@ def split_claims(text: str) -> list[ClaimSpan]:
     ]
 
 
-def describe_context(text: str, start: int) -> str:
-    """Return what a reader needs to read above the statement at an offset: what introduces its list, or its columns."""
-    context = _find_context(text, start)
+def describe_context(context: Context | None) -> str:
+    """Return what a reader needs to read before a statement: what introduces its list, or the columns of its table."""
     if isinstance(context, TableHeader):
-        return f"In a table with the columns {' | '.join(context.cells)}: "
+        return f"In a table with the columns {context.text}: "
     return f"{context.text}: " if context else ""
 
 
-def _find_context(text: str, start: int) -> Introduction | TableHeader | None:
+def _find_context(text: str, start: int) -> Context | None:
     """Return the introduction of the item, or the header of the row, at an offset; ``None`` if it has none."""
     *above, line = text[: text.find("\n", start) if "\n" in text[start:] else len(text)].split("\n")
     if _ROW.match(line):

@@ -101,13 +101,13 @@ def test_model_that_checks_statements_is_switched_on_and_must_be_capable(
 ) -> None:
     app = open_page("admin")
     app.toggle(key="model_verifies").set_value(True).run()
-    assert "because the model is not known to be capable" in texts(app)
+    assert "because the model counts as small" in texts(app)
     assert backend._open().engine.preferences.verifier == "model"
     monkeypatch.setenv("RAG_MODEL_CAPABILITY", "capable")
     backend._open.clear()
     app = open_page("admin")
     assert app.toggle(key="model_verifies").value
-    assert "because the model is not known to be capable" not in texts(app)
+    assert "checked by their values only" not in texts(app)
     app.toggle(key="model_verifies").set_value(False).run()
     assert backend._open().engine.preferences.verifier is None
 

@@ -154,22 +154,27 @@ def test_options_are_stored_and_shown_again(open_page: OpenPage, endpoint: Scrip
 def test_capability_is_chosen_or_found_by_the_test(
     open_page: OpenPage, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    models = backend._open().engine.models
+    engine = backend._open().engine
+    models, preferences = engine.models, engine.preferences
+    assert "no language model is in use. Choose one" in preferences.verifier_problem
     app = press(fill(open_page("admin"), endpoint.url, KEY), "connect_find")
     app.selectbox(key="connect_model").set_value("small")
     app.selectbox(key="connect_capability").set_value("capable")
     press(app, "connect_save")
     assert models.choice.capability == models.active().capability == "capable"
     assert "Capability: capable" in texts(app)
+    assert not preferences.verifier_problem
     app.selectbox(key="connect_capability").set_value("")
     assert "because it did not cite its source" in texts(press(app, "connect_test"))
     press(app, "connect_save")
     assert (models.choice.capability, models.choice.tested_capability) == ("", "small")
     assert "Capability: small, as the test found" in texts(app)
+    assert "counts as small. Use a capable model" in preferences.verifier_problem
     press(app, "connect_find")
     app.selectbox(key="connect_model").set_value("large")
     press(app, "connect_save")
     assert (models.choice.model, models.choice.tested_capability) == ("large", None)
+    assert "was not tested and has a small context. Test it" in preferences.verifier_problem
 
 
 def test_unreadable_key_is_shown_until_it_is_read(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rag_core.embedding.sentence_transformer import EntailmentModel
+from rag_core.answering.statement_checks import DraftStatement
+from rag_core.embedding.sentence_transformer import LocalVerifier
+from rag_core.engine import Engine
 from rag_core.errors import VerifierMissing
+from rag_core.llm.context_budget import count_tokens
 from rag_core.types.answers import Answer
+from rag_core.types.checks import CheckedStatement
 from rag_core.types.conversations import Scope
+from rag_core.verification.attribution import NOT_CHECKED
+from rag_core.verification.citation_markers import parse_markers
 from tests.support.cross_encoders import make_cross_encoder
-from tests.support.engines import ASK_BUDGET, BUDGET, open_library, opened, scripted_engine
+from tests.support.engines import ASK_BUDGET, BUDGET, COPPER, open_library, opened, scripted_engine
 from tests.support.judges import Reply, find_task, judging, verdicts
+from tests.support.servers import Exchange, Play, status
 
 TRUE = "The budget of the Zanzibar bridge is 42 million euros"
 # No value of it can be compared.
@@ -29,6 +37,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return folder
 
 
+def check_pair(engine: Engine, statement: str, source: str) -> CheckedStatement:
+    [checked] = engine.checker.check_pairs([(statement, source)])
+    return checked
+
+
 @pytest.mark.parametrize(
     ("names", "always", "supports"),
     [
@@ -43,26 +56,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_labels_are_read_from_the_model(tmp_path: Path, names: tuple[str, ...], always: int, supports: bool) -> None:
-    model = EntailmentModel(str(make_cross_encoder(tmp_path / "tiny", names=names, always=always)))
+    model = LocalVerifier(str(make_cross_encoder(tmp_path / "tiny", names=names, always=always)))
     assert model.supports([(BUDGET, TRUE), (BUDGET, TURNED)]) == [supports] * 2
 
 
 def test_a_model_with_unknown_labels_is_refused(tmp_path: Path) -> None:
     model = make_cross_encoder(tmp_path / "tiny", names=UNNAMED)
     with pytest.raises(VerifierMissing, match="RAG_VERIFIER"):
-        EntailmentModel(str(model))
+        LocalVerifier(str(model))
 
 
 def test_a_cross_encoder_checks_statements(folder: Path, tmp_path: Path) -> None:
     model = make_cross_encoder(tmp_path / "tiny", names=INFERENCE, always=0)
     with opened(folder, verifier=str(model)) as engine:
-        judged = engine.checker.check_pair(TRUE, BUDGET)
-        decided = engine.checker.check_pair(TRUE.replace("42", "47"), BUDGET)
+        judged = check_pair(engine, TRUE, BUDGET)
+        decided = check_pair(engine, TRUE.replace("42", "47"), BUDGET)
     assert judged.words == "Not supported by the source, in a model's judgement"
     assert judged.citation is not None
     assert decided.words.startswith("Differs from the source: 42 million")
     with opened(folder, verifier=str(tmp_path / "missing")) as engine:
-        unchecked = engine.checker.check_pair(TRUE, BUDGET)
+        unchecked = check_pair(engine, TRUE, BUDGET)
     assert unchecked.verdict == "supported"
     assert "not on this machine" in unchecked.notices[0]
 
@@ -75,7 +88,7 @@ def test_a_capable_model_judges_all_statements_of_an_answer_in_one_call(folder: 
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, endpoint):
         *_, answer = engine.ask(ASK_BUDGET)
         calls = [find_task(one) for one in endpoint.exchanges]
-        checked = list(engine.checker.check_all([f"{TRUE}.", f"{TURNED}."], Scope()))
+        checked = list(engine.checker.check_all(engine.checker.split(f"{TRUE}. {TURNED}."), Scope()))
     assert isinstance(answer, Answer)
     assert [one.mark_text for one in answer.statements] == [
         "",
@@ -111,6 +124,8 @@ def test_a_capable_model_removes_marks_and_reads_the_header_of_a_table(folder: P
     assert "In a table with the columns Bridge | Budget (million euros): Zanzibar | 42 (passage" in prompts[0]
 
 
+# No sentence is similar enough to be cited.
+PARAPHRASE = "Constructors of a river crossing in Africa receive a fortune."
 FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde vom Stadtrat niemals genehmigt."
 
 
@@ -122,14 +137,75 @@ FOREIGN = "Das Budget der Zanzibar-Brücke beträgt 42 Millionen Euro und wurde 
         # No verdict decides nothing.
         (FOREIGN, lambda prompt: "sorry", "Unsure"),
         (FOREIGN, verdicts(lambda number, prompt: True), "Supported"),
+        # A statement needs a citation to be supported.
+        (FOREIGN, verdicts(lambda number, prompt: True, named=[]), "Unsure"),
+        (FOREIGN, verdicts(lambda number, prompt: True, named=[7, "1", None, True]), "Unsure"),
+        (PARAPHRASE, verdicts(lambda number, prompt: True, named=[7, 1]), "Supported"),
     ],
 )
 def test_verdict_of_a_capable_model_and_none(folder: Path, statement: str, reply: Reply, words: str) -> None:
     play = judging("", statements=reply)
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
-        checked = engine.checker.check_pair(statement, BUDGET)
+        checked = check_pair(engine, statement, BUDGET)
     assert checked.words == words
-    assert [*checked.notices] == (["The model gave no readable verdict on 1 statement."] if words == "Unsure" else [])
+    assert checked.verdict != "supported" or (checked.citation is not None and checked.citation.quote in BUDGET)
+    assert [*checked.notices] == (["The model gave no usable verdict on 1 statement."] if words == "Unsure" else [])
+
+
+def test_a_passage_that_a_verdict_names_is_cited_although_another_sentence_was_closer(folder: Path) -> None:
+    wrong, copper = TRUE.replace("42", "47"), COPPER.partition(". ")[0]
+    play = judging(f"{wrong} [1]. {copper}.", statements=verdicts(lambda number, prompt: True, named=[2]))
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        *_, answer = engine.ask(ASK_BUDGET)
+    assert isinstance(answer, Answer)
+    [first, second] = parse_markers(answer.text.partition(copper)[0])
+    assert answer.text == f"{wrong} [{first}][1]. {copper} [{first}]."
+    assert [one.supported for one in answer.statements] == [True, True]
+    assert [one.quote for one in answer.citations if one.marker == first] == [f"{copper}.", COPPER]
+    assert second == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_noticed"),
+    [
+        (verdicts(lambda number, prompt: True), False),
+        (verdicts(lambda number, prompt: number == 1), False),
+        (verdicts(lambda number, prompt: True, named=[]), True),
+    ],
+)
+def test_notice_about_another_language_goes_after_the_model_decided(
+    folder: Path, reply: Reply, is_noticed: bool
+) -> None:
+    play = judging(f"{FOREIGN} [1] {FOREIGN} [1]", statements=reply)
+    with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
+        *_, answer = engine.ask(ASK_BUDGET)
+        assert isinstance(answer, Answer)
+        broken = replace(answer, interrupted="No connection.", notices=(NOT_CHECKED,))
+        *_, continued = engine.continuations.continue_answer(broken)
+    assert isinstance(continued, Answer)
+    assert (NOT_CHECKED in answer.notices, NOT_CHECKED in continued.notices) == (is_noticed, is_noticed)
+
+
+@pytest.mark.parametrize(
+    ("above", "item", "context"),
+    [
+        ("The Zanzibar bridge:\n\n- ", "Budget: 42 million euros", "The Zanzibar bridge"),
+        (
+            "| Bridge | Budget (million euros) |\n| --- | --- |\n| ",
+            "Zanzibar. Old | 42",
+            "In a table with the columns Bridge | Budget (million euros)",
+        ),
+    ],
+)
+def test_an_item_or_row_of_a_draft_is_judged_with_what_stands_above_it(
+    folder: Path, above: str, item: str, context: str
+) -> None:
+    with scripted_engine(folder, judging(""), verifier="model", model_capability="capable") as (engine, endpoint):
+        [checked] = engine.checker.check_all(engine.checker.split(above + item), Scope())
+    assert f"1. {context}: {item} (passage" in endpoint.exchanges[0].body["messages"][-1]["content"]
+    assert (checked.statement, checked.verdict) == (item, "supported")
+    assert checked.citation is not None
+    assert checked.citation.document == "bridge.pdf"
 
 
 def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
@@ -141,11 +217,64 @@ def test_model_reads_the_next_page_and_no_struck_words(folder: Path) -> None:
 
     play = judging("", statements=verdicts(judge))
     with scripted_engine(folder, play, verifier="model", model_capability="capable") as (engine, _):
-        engine.checker.check_pair(
-            "The budget was approved in May 2025.", "The budget ~~of 30~~ was approved in\fMay 2025."
-        )
+        check_pair(engine, "The budget was approved in May 2025.", "The budget ~~of 30~~ was approved in\fMay 2025.")
     assert "was approved in May 2025.\n</passages>" in prompts[0]
     assert "30" not in prompts[0]
+
+
+FILLER = "The council met on a rainy evening and adjourned without a decision. "
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        # Statements about one passage, which is once in the prompt.
+        (f"{FILLER * 10}\n{BUDGET}\n{FILLER * 10}", 1),
+        # Between the places that the statements were compared with lies more than fits into a prompt.
+        (f"{BUDGET}\n{FILLER * 150}\nThe mayor of Zanzibar is called Abasi Juma.", 2),
+    ],
+)
+def test_a_batch_contains_each_passage_once_and_fits_the_context(folder: Path, source: str, calls: int) -> None:
+    draft = f"{TRUE}. {TURNED}. {TRUE}. The mayor of Zanzibar is called Abasi Juma."
+    context, reply = 2_000, 300
+    options = {"verifier": "model", "model_capability": "capable", "openai_answer_tokens": reply}
+    with scripted_engine(folder, judging(""), **options, openai_context_tokens=context) as (engine, endpoint):
+        check_pair(engine, draft, source)
+        prompts = [one.body["messages"] for one in endpoint.exchanges]
+    assert len(prompts) == calls
+    assert all(sum(count_tokens(one["content"]) for one in prompt) < context - reply for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    ("failure", "calls", "notice"),
+    [
+        (status(401), 1, "Set a valid key"),
+        (Exchange.drop, 1, "No connection"),
+        # Other failures may concern one batch only.
+        (status(500), 3, "could not answer"),
+    ],
+)
+def test_a_verifier_that_is_lost_is_not_called_again(folder: Path, failure: Play, calls: int, notice: str) -> None:
+    draft = [DraftStatement(f"{TRUE}.")] * 17
+    with scripted_engine(folder, failure, verifier="model", model_capability="capable") as (engine, endpoint):
+        checked = list(engine.checker.check_all(draft, Scope()))
+        sent = len(endpoint.exchanges)
+        pairs = list(engine.checker.check_pairs([(TRUE, BUDGET)] * 3))
+    assert sent == calls
+    assert len(endpoint.exchanges) == 2 * calls
+    assert {one.verdict for one in (*checked, *pairs)} == {"supported"}
+    assert [len(one.notices) for one in checked[:9]] == [1, *[0] * 7, calls > 1]
+    assert notice in checked[0].notices[0]
+
+
+def test_verdicts_before_a_failure_are_kept(folder: Path) -> None:
+    script = (judging("", statements=verdicts(lambda number, prompt: False)), status(401))
+    options = {"verifier": "model", "model_capability": "capable", "openai_answer_tokens": 64}
+    with scripted_engine(folder, *script, **options) as (engine, endpoint):
+        checked = check_pair(engine, f"{TRUE}. {TRUE}. {TRUE}.", BUDGET)
+    assert len(endpoint.exchanges) == 2
+    assert checked.is_by_verifier
+    assert "Set a valid key" in checked.notices[0]
 
 
 def test_a_small_model_is_not_asked(folder: Path) -> None:

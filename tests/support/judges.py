@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.support.servers import Exchange, Play, complete
 
@@ -25,15 +25,32 @@ def find_task(exchange: Exchange) -> str:
     return next((name for name, words in TASKS.items() if words in content), "")
 
 
-def verdicts(supported: Callable[[int, str], bool]) -> Reply:
-    """Return a reply with a verdict on each number that the prompt asks for, given the number and the prompt."""
+def verdicts(supported: Callable[[int, str], bool], named: Sequence[object] | None = None) -> Reply:
+    """Return a reply with a verdict on each number that the prompt asks for, given the number and the prompt.
+
+    A verdict names the passages ``named``, or else those that the prompt gives for the statement.
+    """
 
     def reply(prompt: str) -> str:
         numbers = map(int, re.findall(r"\d+", prompt.rpartition("of the numbers ")[2]))
-        rows = [{"number": n, "reason": "so", "verdict": "yes" if supported(n, prompt) else "no"} for n in numbers]
+        rows = [
+            {
+                "number": n,
+                "reason": "so",
+                "verdict": "yes" if supported(n, prompt) else "no",
+                "passages": find_passages(n, prompt) if named is None else named,
+            }
+            for n in numbers
+        ]
         return json.dumps({"verdicts": rows})
 
     return reply
+
+
+def find_passages(number: int, prompt: str) -> list[int]:
+    """Return the numbers of the passages that a prompt gives for a statement."""
+    given = re.search(rf"^{number}\. .*\(passage ([\d, ]+)\)$", prompt, re.MULTILINE)
+    return [int(one) for one in given[1].split(", ")] if given else []
 
 
 def questions(*texts: str, noncommittal: str = "no") -> Reply:

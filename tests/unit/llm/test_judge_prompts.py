@@ -58,6 +58,17 @@ def test_verdicts_around_an_unreadable_one_are_kept() -> None:
     assert positives(json.dumps({"verdicts": ["yes", {"number": 2, "verdict": "no"}]})) == {2: False}
 
 
+def test_passages_of_a_verdict_are_read_only_if_they_are_in_the_request() -> None:
+    rows = [(1, [2, 9]), (2, ["2", True, None]), (3, "2"), (4, [2, 1, 2])]
+    text = json.dumps({"verdicts": [{"number": n, "verdict": "yes", "passages": named} for n, named in rows]})
+    found = parse_verdicts(text, range(1, 5), [1, 2])
+    assert [one.ranks for one in found.values()] == [(2,), (), (), (1, 2)]
+    prompts = [
+        build_statement_messages("What?", [passage()], ["It."], is_cited=one)[1]["content"] for one in (True, False)
+    ]
+    assert ['"passages"' in one for one in prompts] == [True, False]
+
+
 def test_questions_are_read() -> None:
     text = '{"noncommittal": "no", "questions": ["What  is it?", "", 5, "How much?"]}'
     written = parse_questions(text)

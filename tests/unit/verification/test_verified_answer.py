@@ -1,0 +1,36 @@
+"""Citations that are added to the statements of an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.types.answers import Citation, Claim, strip_markers
+from rag_core.verification.verified_answer import VerifiedAnswer, cite_statement
+from tests.support.passages import passage
+
+FIRST, SECOND = (Citation.of(passage(rank=rank, text="The fee is 5 euros."), 0, 19) for rank in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "expected"),
+    [
+        ("The fee is 5 euros.", (), "The fee is 5 euros [2]."),
+        ("The fee is 5 euros", (), "The fee is 5 euros [2]"),
+        ("The fee is 5 euros [1].", (FIRST,), "The fee is 5 euros [2][1]."),
+        ("The fee is **5 euros** [1].", (FIRST,), "The fee is **5 euros** [2][1]."),
+        ("The fee is 5 euros. [1]", (FIRST,), "The fee is 5 euros. [2][1]"),
+        ("The fee is 5 euros [2].", (SECOND,), "The fee is 5 euros [2]."),
+    ],
+)
+def test_a_statement_gets_a_citation_once(text: str, cited: tuple[Citation, ...], expected: str) -> None:
+    before, after = "It is open", "Dogs stay outside"
+    whole = f"{before}.\n{text}\n{after}."
+    places = [(whole.index(one), whole.index(one) + len(one)) for one in (before, text, after)]
+    places[1] = places[1][0], places[1][0] + (text.index(" [") if " [" in text else len(text))
+    answer = VerifiedAnswer(whole, cited, tuple(Claim(*one, supported=True) for one in places))
+    found = cite_statement(answer, 1, [SECOND])
+    assert found.text == f"{before}.\n{expected}\n{after}."
+    said = [strip_markers(found.text[one.start : one.end]).rstrip(".") for one in found.statements]
+    assert said == [before, text.partition(" [")[0].rstrip("."), after]
+    assert [one.marker for one in found.citations] == sorted({one.marker for one in (*cited, SECOND)}, reverse=True)
+    assert [one.added for one in found.citations if one.marker == 2] == [SECOND not in cited]
