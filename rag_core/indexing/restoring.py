@@ -122,10 +122,12 @@ def _fill_version(
     stores: Stores, models: LocalModels, row: VersionRow, generation_id: int, fingerprint: Fingerprint
 ) -> None:
     rows = stores.documents.chunk_rows(row.id)
+    dense = stores.embeddings.read_dense_of_chunks([one.id for one in rows])
+    # The chunk of a figure's description may have no embedding yet; the job that describes figures adds it again.
+    rows = [one for one in rows if one.id in dense]
     if not rows:
         return
     batch = build_chunk_batch([one.id for one in rows], [chunk_from_row(one) for one in rows], row.id)
-    dense = stores.embeddings.read_dense_of_chunks(batch.chunk_ids)
     retrievers = stores.list_retrievers(fingerprint)
     texts = [build_embedded_text(*text) for text in batch.texts]
     encodings = {

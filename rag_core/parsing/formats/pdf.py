@@ -12,7 +12,7 @@ from rag_core.types.formats import FormatDescription
 # Mail gateways and printers put lines before the header. PDF readers accept up to 1,024 bytes before it.
 _HEADER, _HEADER_WITHIN = b"%PDF-", 1024
 # Increase this number with every change that alters the text or the tables of any page.
-LAYOUT_REVISION = 15
+LAYOUT_REVISION = 16
 # The first revision that reads attached files.
 _READS_ATTACHMENTS = 7
 

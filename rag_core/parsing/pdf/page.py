@@ -39,8 +39,8 @@ _STOPS, _BLANKS, _MOST_BLANKS = (0x2E, 0x3002), (0x20, 0xA0), 60
 # More ornaments on a page may be letters.
 _MOST_ORNAMENTS = 12
 # Width of a letter "f", "i" or "l" that may be a ligature, as a share of the height of its line, and as a multiple of
-# its usual width.
-_WIDE, _WIDER = 0.34, 1.5
+# its usual width; fewer letters have no usual width.
+_WIDE, _WIDER, _LEAST_LETTERS = 0.34, 1.5, 4
 
 
 @dataclass
@@ -127,10 +127,10 @@ class PdfPage:
         for letter in b"fil":
             of_letter = ratios[codes == letter]
             widest = of_letter.max(initial=0.0)
-            # The quantile takes long, so compare with the smallest width before.
-            if widest <= _WIDE or widest <= _WIDER * of_letter.min():
-                continue
-            if widest > _WIDER * np.quantile(of_letter, 0.25):
+            # The quantile takes long, so compute it only for letters that are wide enough.
+            if widest > _WIDE and (
+                len(of_letter) < _LEAST_LETTERS or widest > _WIDER * np.quantile(of_letter, 0.25, method="lower")
+            ):
                 return True
         return False
 

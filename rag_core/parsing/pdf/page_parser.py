@@ -35,6 +35,7 @@ from rag_core.parsing.pdf.text_pictures import find_bounds, find_candidates, ins
 from rag_core.parsing.pdf.watermarks import separate_watermarks
 from rag_core.parsing.pdf.word_gaps import join_spaced_letters, part_overlapping_cells
 from rag_core.parsing.tables.finder import find_tables
+from rag_core.parsing.tables.row_text import join_row_lines
 from rag_core.parsing.tables.struck_cells import remove_struck_cells
 from rag_core.text.struck import escape_marks, remove_struck
 from rag_core.types.arrays import FloatArray
@@ -94,7 +95,12 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     def find_rules() -> FloatArray:
         return turn_boxes(reader.rules(), lines[0].runs[0], reader.width, reader.height)
 
-    tables = remove_struck_cells(find_tables(lines, text, boxes, find_rules))
+    tables = find_tables(lines, text, boxes, find_rules)
+    if (joined := join_row_lines(lines, spans, separators, tables, text)) != separators:
+        separators = joined
+        text, boxes, spans = join_lines(lines, separators)
+        tables = find_tables(lines, text, boxes, find_rules)
+    tables = remove_struck_cells(tables)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
     # Notes and watermarks have no place in the text of the page, so they follow it.
     after = [*reader.notes, *(f"{WATERMARK}{one}" for one in watermarks)]

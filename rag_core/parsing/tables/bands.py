@@ -114,6 +114,7 @@ def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, 
         return None
     while last + 1 in beside:
         last += 1
+    last = max(end for end in range(last, max(number, last + 1)) if _goes_back(lines[last : end + 1]))
     if start - 1 > free and _is_section_line(lines[start - 1], columns):
         # The first section of a table is between its headers and its first figures.
         start -= _is_head_line(lines[start - 2], lines[start - 1], columns)
@@ -145,6 +146,15 @@ def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
 
 def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
     return any(column.overlaps(line.segments[0]) for column in columns[1:])
+
+
+def _goes_back(lines: Sequence[TextLine]) -> bool:
+    """Return whether the text after each line below the first one continues in one of these lines.
+
+    Then they are lines of one row, which is written cell by cell.
+    """
+    starts = {segment.words[0] for line in lines for segment in line.segments}
+    return all(segment.words[-1] + 1 in starts for line in lines[1:] for segment in line.segments)
 
 
 def _is_section_line(line: TextLine, columns: Sequence[Column]) -> bool:

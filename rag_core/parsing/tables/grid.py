@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 from rag_core.parsing.tables.bands import Band, Column
@@ -148,8 +148,14 @@ def _join_lines(
         return []
     joiner = _LineJoiner(lines, cells, columns, kinds)
     groups = [[0]]
+    written = _find_written_rows(lines, cells)
     for number in range(1, len(lines)):
-        if joiner.continues(groups[-1], number):
+        is_first = written.get(number) == number
+        if written.get(number, number) < number or (
+            # Only a label of several lines begins above a row that is written cell by cell.
+            joiner.continues(groups[-1], number)
+            and not (is_first and any(set(cells[place]) != {0} for place in groups[-1]))
+        ):
             groups[-1].append(number)
         else:
             groups.append([number])
@@ -161,6 +167,37 @@ def _join_lines(
                 joined.setdefault(column, []).extend(segments)
         rows.append(GridRow(joined, lines[group[0]].top, lines[group[-1]].bottom))
     return rows
+
+
+def _find_written_rows(lines: Sequence[TextLine], cells: Sequence[Cells]) -> dict[int, int]:
+    """Return the number of the first line of its row for each line of a row that is written cell by cell.
+
+    The text of such a row goes back up from the lines of one cell to those of the next one. A table can be written
+    column by column, too, so one cell of a row must have a single line, and no two lines may have figures of a column.
+    """
+    lasts = accumulate((max(one.words[-1] for one in line.segments) for line in lines), max)
+    firsts = accumulate((min(one.words[0] for one in line.segments) for line in reversed(lines)), min)
+    # Places after which the text does not go back to the lines above.
+    ends = [
+        number for number, (last, first) in enumerate(zip(lasts, [*firsts][-2::-1], strict=False), 1) if last < first
+    ]
+    rows: dict[int, int] = {}
+    for start, end in pairwise([0, *ends, len(lines)]):
+        if end - start > 1 and _is_written_by_cell(cells[start:end]):
+            rows |= dict.fromkeys(range(start, end), start)
+    return rows
+
+
+def _is_written_by_cell(lines: Sequence[Cells]) -> bool:
+    """Return whether the text of lines consists of cells, one after another, and can be that of one row."""
+    segments = [(one, column) for cells in lines for column, cell in cells.items() for one in cell]
+    segments.sort(key=lambda placed: placed[0].words[0])
+    columns = [column for _, column in segments]
+    single = {column for column in columns if columns.count(column) == 1}
+    figures = {column for one, column in segments if one.is_figure}
+    words = sum(len(one.words) for one, _ in segments)
+    is_contiguous = max(one.words[-1] for one, _ in segments) - segments[0][0].words[0] + 1 == words
+    return bool(single) and figures <= single and columns == sorted(columns) and is_contiguous
 
 
 class _LineJoiner:

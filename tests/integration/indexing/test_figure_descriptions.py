@@ -14,11 +14,22 @@ from rag_core.api.json_rows import build_answer_row
 from rag_core.engine import Engine
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.indexing.figure_descriptions import INTERNAL_ERROR
+from rag_core.indexing.restoring import restore_library
+from rag_core.store.backups import write_backup
 from rag_core.store.figures import FigureStore
 from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job, JobState
 from tests.support.drawn_pdfs import PROSE, lines, make
-from tests.support.engines import add_document, assert_stores_agree, idle, opened, rebuild_index, scripted_engine
+from tests.support.engines import (
+    add_document,
+    assert_in_agreement,
+    assert_stores_agree,
+    idle,
+    opened,
+    rebuild_index,
+    scripted_engine,
+    settings_in,
+)
 from tests.support.servers import Exchange, Play, ScriptedEndpoint, complete, declining, listing
 
 CAPTION = "Figure 1: Herring landed by month"
@@ -185,6 +196,30 @@ def test_next_run_repairs_a_description_that_was_not_indexed_completely(
         assert len(sent_figures(endpoint)) == 1
         assert engine._stores.embeddings.is_fully_linked(document.version_id)
         assert_stores_agree(engine)
+
+
+def test_backup_made_before_a_description_is_linked_is_restored_and_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with describing(tmp_path, complete(SAID)) as (engine, endpoint):
+        link = EmbeddingStore.link_chunks
+
+        def back_up_and_link(store: EmbeddingStore, pairs: dict[int, int]) -> None:
+            if engine.jobs.list(active=True)[0].kind == "figures":
+                write_backup(engine.settings, tmp_path / "backup")
+            link(store, pairs)
+
+        monkeypatch.setattr(EmbeddingStore, "link_chunks", back_up_and_link)
+        add_chart(engine, tmp_path)
+        monkeypatch.undo()
+        restore_library(settings_in(tmp_path / "restored"), tmp_path / "backup")
+        values = {**SCRIPTED, **CAPABLE, "openai_base_url": endpoint.url}
+        with opened(tmp_path / "restored", **values) as restored:
+            idle(restored)
+            [passage] = restored.search("bar chart of tonnes in June", top_k=1).passages
+            assert passage.text == CAPTION
+            assert len(sent_figures(endpoint)) == 1
+            assert_in_agreement(restored)
 
 
 FAILURES: dict[str, tuple[Play, str]] = {

@@ -33,6 +33,8 @@ def page_text(path: Path) -> str:
         (rb"(The clock at the church)", WIN, "<63> <000d>", "The clock at the church"),
         (rb"(It took 2.5 hours.)", WIN, "<2e> <0020>", "It took 2.5 hours."),
         (rb"(The ) Tj <1b> Tj (ute was old)", DIFFERENCES, "<1b> <006c>", "The flute was old"),
+        (rb"(One ) Tj <1b> Tj (ute is enough)", DIFFERENCES, "<1b> <006c>", "One flute is enough"),
+        (rb"(Two ) Tj <1b> Tj (utes)", DIFFERENCES, "<1b> <0066006c>", "Two flutes"),
         (rb"(Pages 3\25514 are lost)", WIN, "<ad> <00ad>", "Pages 3-14 are lost"),
         (rb"(Doses of 5 ) Tj <04> Tj (g)", WIN, "<04> <0004>", "Doses of 5 g"),
         (rb"(The ferry leaves)", WIN, "<66> <0066>", "The ferry leaves"),

@@ -228,6 +228,42 @@ def test_texts_of_several_lines(tmp_path: Path) -> None:
     ]
 
 
+CONTRACTS = (
+    ("1", "Repair of the/harbour wall/and its lamps", "Gulls Limited", "12,500"),
+    ("2", "Survey", "Consultants/of the Blue/Water", "1,200"),
+    ("3", "Dredging of/the inner/basin", "Deep", "99,000"),
+)
+
+
+@pytest.mark.parametrize("middle", [0.0, 0.5], ids=["top", "middle"])
+def test_row_written_cell_by_cell_is_one_line(tmp_path: Path, middle: float) -> None:
+    def draw(canvas: Canvas) -> None:
+        rows(("No.", "Contract", "Supplier", "EUR"), places=(60, 100, 250, 400), left=True, top=640)(canvas)
+        for number, row in enumerate(CONTRACTS):
+            for x, cell in zip((60, 100, 250, 400), row, strict=True):
+                parts = cell.split("/")
+                top = 620 - 46 * number - middle * 12 * (3 - len(parts))
+                lines(*parts, top=top, left=x, pitch=12, size=10)(canvas)
+
+    [table] = tables(tmp_path, lines(*PROSE), draw)
+    expected = [tuple(cell.replace("/", " ") for cell in row) for row in CONTRACTS]
+    assert [tuple(cell.text for cell in row.cells) for row in table.body] == expected
+    text = read(tmp_path / "page.pdf").page.text
+    assert [line for line in text.splitlines() if line[:1].isdigit()] == [" ".join(row) for row in expected]
+
+
+def test_texts_side_by_side_and_rows_written_by_line_keep_their_lines(tmp_path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for x in (60, 220, 380):
+            lines("Ann Bell", "Institute of Tides", "Ostend, Belgium", left=x)(canvas)
+        by_line = (("", "2023", "2022"), ("Dues from all ferries",), ("and ships", "10.5", "11.2"), ("Rents", "3", "4"))
+        rows(*by_line)(canvas)
+
+    text = read(make(tmp_path / "page.pdf", draw)).page.text
+    assert text.count("Ann Bell\nInstitute of Tides\nOstend, Belgium") == 3
+    assert "Dues from all ferries\nand ships 10.5 11.2\n" in text
+
+
 def test_bold_first_row_is_the_header_of_two_columns(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         rows(*TASKS[1:], places=(60, 220), left=True)(canvas)
