@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from rag_core.types.chunks import HEADING_SEPARATOR
@@ -142,15 +141,6 @@ class Table:
     def carried_columns(self) -> list[int]:
         """Indices of the columns with cells that extend over several rows."""
         return sorted({cell.column for row in self.body for cell in row.cells if not cell.spans})
-
-    @property
-    def carries_upwards(self) -> bool:
-        """Whether a cell that extends over several rows has its text below its first row."""
-        return any(
-            not cell.spans and (below := lower.cell(cell.column)) and below.spans and below.text == cell.text
-            for upper, lower in pairwise(self.body)
-            for cell in upper.cells
-        )
 
     @property
     def label_columns(self) -> int:

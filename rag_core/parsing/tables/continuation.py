@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_core.parsing.tables.row_spans import TOTAL
 from rag_core.types.documents import Page
 from rag_core.types.tables import Span, Table, TableRow
 
@@ -31,7 +30,7 @@ def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
     first, second = before.tables[-1], page.tables[0]
     if not _is_empty(before, first.end, len(before.text)) or not _is_empty(page, 0, second.start):
         return page.tables
-    joined = _continue_table(first, _align_columns(first, second), before.page_index)
+    joined = _continue_table(first, second, before.page_index)
     return (joined, *page.tables[1:]) if joined else page.tables
 
 
@@ -75,10 +74,7 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
     first_page = page_index if first.first_page is None else first.first_page
     if second.header_rows:
         is_repeated = _texts(first.headers) == _texts(second.headers)
-        rows = (*second.headers, *_carry_cells(first, second))
-        return (
-            replace(second, rows=rows, first_page=first_page, unit=second.unit or first.unit) if is_repeated else None
-        )
+        return replace(second, first_page=first_page, unit=second.unit or first.unit) if is_repeated else None
     if not _are_aligned(first, second):
         return None
     headers = tuple(
@@ -86,45 +82,12 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
     )
     return replace(
         second,
-        rows=(*headers, *_carry_cells(first, second)),
+        rows=(*headers, *second.body),
         header_rows=len(headers),
         caption=first.caption,
         unit=second.unit or first.unit,
         first_page=first_page,
     )
-
-
-def _align_columns(first: Table, second: Table) -> Table:
-    """Return the second table with the first column of the first one if it lacks it, because its cells are carried."""
-    others = first.columns[1:]
-    if 0 not in first.carried_columns or second.header_rows or len(second.columns) != len(others):
-        return second
-    if not all(one[0] < other[1] and other[0] < one[1] for one, other in zip(others, second.columns, strict=True)):
-        return second
-    rows = [
-        replace(row, cells=tuple(replace(cell, column=cell.column + 1) for cell in row.cells)) for row in second.rows
-    ]
-    return replace(second, rows=tuple(rows), columns=first.columns)
-
-
-def _carry_cells(first: Table, second: Table) -> tuple[TableRow, ...]:
-    """Return the body of a continued table, whose first rows get the cells over several rows that the page before ends.
-
-    A label that is in the first of its rows on the page before, but not on this page, is carried to no row.
-    """
-    rows = list(second.body)
-    if second.carries_upwards and not first.carries_upwards:
-        rows = [replace(row, cells=tuple(cell for cell in row.cells if cell.spans)) for row in rows]
-    for column in first.carried_columns:
-        last = first.body[-1].cell(column)
-        for number, row in enumerate(rows):
-            if last is None or row.is_section or any(cell.column <= column and cell.spans for cell in row.cells):
-                break
-            if any(TOTAL.match(cell.text) for cell in row.cells):
-                continue
-            cells = [*row.cells, replace(last, spans=())]
-            rows[number] = replace(row, cells=tuple(sorted(cells, key=lambda cell: cell.column)))
-    return tuple(rows)
 
 
 def _texts(rows: Sequence[TableRow]) -> list[list[str]]:

@@ -1,7 +1,6 @@
 """Cells over several rows: which rows they cover, so that each of these rows carries their text.
 
-Drawn rules decide if there are any between the rows. Otherwise the places of the labels and the other cells of their
-rows must agree; in doubt, a blank cell stays blank.
+Drawn rules decide; in doubt, a blank cell stays blank.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from statistics import median
 import numpy as np
 
 from rag_core.parsing.tables.bands import Column
-from rag_core.parsing.tables.grid import Cells, ColumnKind, Grid, GridRow
+from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow
 from rag_core.parsing.tables.segments import Segment
 from rag_core.types.arrays import FloatArray
 
@@ -27,10 +26,6 @@ _BORDER_THICKNESS, _SHORTEST = 3.0, 4.0
 _SAME_RULE = 0.45
 # A rule is a cell border, and not the underline of a text, if it is this many points longer than the text.
 _LONGER = 1.0
-# Share of the rows of groups whose first cell beside the label another group has too.
-_REPEATED = 0.6
-# Distance of a label from the middle of its rows, as a share of the distance between rows.
-_OFF_CENTRE = 0.3
 
 Range = tuple[int, int]
 
@@ -98,8 +93,8 @@ def carry_cells(grid: Grid, rules: HorizontalRules) -> Grid:
     size = median(segment.size for segment in segments)
     top, bottom = min(one.top for one in segments), max(one.bottom for one in segments)
     borders = rules.find_borders(grid.columns, top - 1.5 * size, bottom + 1.5 * size, size)
-    rows = _build_ruled_rows(grid, borders) or _carry_labels(grid, borders)
-    return replace(grid, rows=rows or grid.rows, is_ruled=_are_ruled(rows or grid.rows, borders))
+    rows = _build_ruled_rows(grid, borders) or grid.rows
+    return replace(grid, rows=rows, is_ruled=_are_ruled(rows, borders))
 
 
 def _are_ruled(rows: Sequence[GridRow], borders: Sequence[Border]) -> bool:
@@ -162,155 +157,9 @@ def _find_regions(inner: Sequence[Border], column: int) -> list[Range]:
     return list(pairwise([0, *ends, len(inner) + 1]))
 
 
-def _carry_labels(grid: Grid, borders: Sequence[Border]) -> list[GridRow] | None:
-    """Return the rows with the labels of the groups of rows; ``None`` if the table has no such groups."""
-    rows = [row for row in grid.rows if not row.is_label_only]
-    loose = [row for row in grid.rows if row.is_label_only]
-    if len(rows) < 4:
-        return None
-    count = next((number for number, kind in enumerate(grid.kinds) if kind is ColumnKind.FIGURE), len(grid.columns))
-    columns = list(range(min(count, len(grid.columns) - 1)))
-    filled = [GridRow(dict(row.cells), row.top, row.bottom) for row in rows]
-    accepted = False
-    for column in reversed(columns):
-        if all(column in row.cells for row in rows):
-            continue
-        groups = _find_groups(rows, loose if column == 0 else [], grid.kinds, column, borders, nested=accepted)
-        if groups is None:
-            accepted = False
-            continue
-        accepted = True
-        for start, end, cell in groups:
-            numbers = [one for one in range(start, end) if column in rows[one].cells or not _is_total(rows[one])]
-            for number in numbers:
-                filled[number].cells[column] = cell
-                if len(numbers) > 1:
-                    filled[number].shared.add(column)
-    is_changed = any(row.shared for row in filled)
-    return filled if is_changed and (not loose or accepted) else None
-
-
-def _is_total(row: GridRow) -> bool:
-    return any(TOTAL.match(cell[0].text) for cell in row.cells.values())
-
-
-Group = tuple[int, int, list[Segment]]
-
-
-def _find_groups(
-    rows: Sequence[GridRow],
-    loose: Sequence[GridRow],
-    kinds: Sequence[ColumnKind],
-    column: int,
-    borders: Sequence[Border],
-    *,
-    nested: bool,
-) -> list[Group] | None:
-    """Return the groups of rows with one label each: first row, end and label.
-
-    Return ``None`` unless exactly one place of the label, at the top, at the bottom or in the middle, fits.
-    """
-    readings = [_group_at_middle(rows, loose, column)]
-    if not loose:
-        readings += [_group_at_top(rows, column), _group_at_bottom(rows, column)]
-    found = [one for one in readings if one and _fits(rows, kinds, one, column, borders, nested=nested)]
-    return found[0] if len(found) == 1 else None
-
-
-def _group_at_top(rows: Sequence[GridRow], column: int) -> list[Group] | None:
-    starts = [number for number, row in enumerate(rows) if column in row.cells]
-    if not starts:
-        return None
-    ends = [*starts[1:], len(rows)]
-    return [(start, end, rows[start].cells[column]) for start, end in zip(starts, ends, strict=True)]
-
-
-def _group_at_bottom(rows: Sequence[GridRow], column: int) -> list[Group] | None:
-    lasts = [number for number, row in enumerate(rows) if column in row.cells]
-    if not lasts or lasts[-1] != len(rows) - 1:
-        return None
-    starts = [0, *(number + 1 for number in lasts[:-1])]
-    return [(start, last + 1, rows[last].cells[column]) for start, last in zip(starts, lasts, strict=True)]
-
-
-def _group_at_middle(rows: Sequence[GridRow], loose: Sequence[GridRow], column: int) -> list[Group] | None:
-    places = _find_places(rows, column)
-    pitch = median(lower - upper for upper, lower in pairwise(places))
-    cells = [row.cells[column] for row in [*rows, *loose] if column in row.cells]
-    labels = [((cell[0].top + cell[-1].bottom) / 2, cell) for cell in cells]
-    groups: list[Group] = []
-    start = 0
-    for top, cell in sorted(labels, key=lambda one: one[0]):
-        end = next(
-            (
-                number + 1
-                for number in range(start, len(rows))
-                if abs((places[start] + places[number]) / 2 - top) < _OFF_CENTRE * pitch
-            ),
-            None,
-        )
-        if end is None:
-            return None
-        groups.append((start, end, cell))
-        start = end
-    return groups if start == len(rows) else None
-
-
-def _fits(
-    rows: Sequence[GridRow],
-    kinds: Sequence[ColumnKind],
-    groups: Sequence[Group],
-    column: int,
-    borders: Sequence[Border],
-    *,
-    nested: bool,
-) -> bool:
-    """Return whether rules or repeated cells confirm the groups, and no rule or blank cell contradicts them."""
-    several = [(start, end) for start, end, *_ in groups if end - start > 1]
-    # Labels at the top that leave out the first rows continue a page, and may be blank cells.
-    if len(several) < 2 or groups[0][0]:
-        return False
-    usual = [
-        number
-        for number in range(column + 1, max(max(row.cells) for row in rows) + 1)
-        if sum(number in row.cells for row in rows) > 0.8 * len(rows)
-    ]
-    blank = [rows[number] for start, end in several for number in range(start, end) if column not in rows[number].cells]
-    if not usual or any(number not in row.cells for row in blank for number in usual):
-        return False
-    edges = {start for start, *_ in groups} - {0}
-    places = _find_places(rows, column)
-    closed = {
-        number
-        for number in range(1, len(rows))
-        for border in borders
-        if border.closes[column] and places[number - 1] < border.y < places[number]
-    }
-    if closed:
-        return closed == edges
-    if nested and all(column + 1 in rows[start].cells for start in edges):
-        return True
-    if kinds[usual[0]] is ColumnKind.FIGURE:
-        return False
-    return _repeats(rows, groups, usual[0])
-
-
 def _find_places(rows: Sequence[GridRow], column: int) -> list[float]:
     """Return the middle of the first line of each row, without its cell in a column."""
     return [
         min((_middle(cell[0]) for number, cell in row.cells.items() if number != column), default=row.top)
         for row in rows
     ]
-
-
-def _repeats(rows: Sequence[GridRow], groups: Sequence[Group], column: int) -> bool:
-    """Return whether the cells of a column differ within each group and are those of other groups."""
-    parts: list[list[str]] = []
-    for start, end, *_ in groups:
-        cells: list[Cells] = [row.cells for row in rows[start:end]]
-        parts.append(["".join(one.text for one in cell[column]).casefold() for cell in cells if column in cell])
-    if any(len(set(part)) < len(part) for part in parts):
-        return False
-    texts = [text for part in parts if len(part) > 1 for text in part]
-    shared = sum(sum(text in part for part in parts) > 1 for text in texts)
-    return shared >= _REPEATED * len(texts)

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
 from rag_core.chunking.chunker import ChunkConfig, Chunker
 from rag_core.chunking.table_heads import find_headed_tables
@@ -178,7 +180,10 @@ def test_chunk_names_the_label_over_several_rows_that_is_above_it(tmp_path: Path
         for one in range(1, 6)
         for number, kind in enumerate(kinds)
     ]
-    spans = chunk(page(tmp_path, ("Place", "Boats", "Dues"), *rows, columns=(330, 420)), tokens=30)
+    drawn = [("GRID", (0, 0), (-1, -1), 0.5, "black"), *(("SPAN", (0, n), (0, n + 3)) for n in range(1, 20, 4))]
+    table = Table([("Place", "Boats", "Dues"), *rows], style=TableStyle(drawn))
+    SimpleDocTemplate(str(tmp_path / "table.pdf"), pagesize=A4).build([table])
+    spans = chunk(read(tmp_path / "table.pdf").page, tokens=30)
     for span in spans:
         first = next(row for row in rows if row[2] in span.text)
         harbour = f"Harbour {first[2][-1]}"
