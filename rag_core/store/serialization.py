@@ -162,15 +162,5 @@ def answer_to_json(answer: Answer) -> dict[str, Any]:
 
 
 def answer_from_json(data: dict[str, Any]) -> Answer:
-    values = {
-        **data,
-        # Earlier versions of Footnote wrote ``long_context``.
-        "strategy": data.get("strategy", "plain").replace("_", "-"),
-        # Duplicates that earlier versions of Footnote stored without document ids are left out.
-        "passages": [
-            {**one, "duplicates": [page for page in one.get("duplicates", ()) if isinstance(page, dict)]}
-            for one in data["passages"]
-        ],
-        "tables": tuple(map(CitedTable.from_json, data.get("tables", ()))),
-    }
+    values = {**data, "tables": tuple(map(CitedTable.from_json, data.get("tables", ())))}
     return build_from_json(Answer, values)
