@@ -1,5 +1,6 @@
 """Run the command line with ``python -m rag_core``; the option ``--help`` lists the commands."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -20,10 +21,14 @@ def _open_closed_streams() -> None:
 
 def _run() -> None:
     _open_closed_streams()
+    # Imported modules stay; without this, each collection of garbage would look through them.
+    gc.disable()
     try:
         from rag_core.cli.app import main
     except KeyboardInterrupt:  # Ctrl-C during the slow imports would otherwise print a traceback
         sys.exit("Stopped.")
+    gc.freeze()
+    gc.enable()
     main()
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ from rag_core.embedding.bundled import BundledEmbedder
 from rag_core.engine import Engine
 from rag_core.parsing.parser import DocumentParser
 from rag_core.settings import Settings
-from tests.support.environment import INDEPENDENT, WARM_UP
+from tests.support.environment import INDEPENDENT
 from tests.support.pdfs import MakePdf, make_pdf
 
 # How long an example takes depends on the machine more than on the code.
@@ -51,6 +52,17 @@ def pytest_configure() -> None:
     state = os.statvfs(MEMORY)
     if state.f_bavail * state.f_frsize >= MEMORY_BYTES and not state.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import the tests without collections of garbage, which would look through all modules, although these stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -101,9 +113,9 @@ def _models_are_loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rag_core.runtime.models.load_embedder", lambda name, *_: load_once(name))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
-        # The shared models have seen every length after a few tests.
-        for name, lengths in WARM_UP.items():
-            patch.setattr(f"rag_core.runtime.warm_up.{name}", lengths)
+        # The shared models have seen every length after a few tests; the search of a warm-up uses them once more.
+        for name in ("QUESTION_LENGTHS", "PASSAGE_LENGTHS"):
+            patch.setattr(f"rag_core.runtime.warm_up.{name}", (0,))
         # On a busy machine, a chunk may take longer than a question waits.
         patch.setattr("rag_core.retrieval.chunk_data.EMBED_WITHIN_S", 30.0)
         yield

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
-from rag_core.llm.addresses import build_key_headers, build_list_headers, is_sendable
+from rag_core.llm.addresses import build_key_headers, build_list_headers, choose_certificates, is_sendable
 from rag_core.llm.answer_stream import Pieces
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors
 from rag_core.llm.gguf import GgufServer
@@ -191,7 +191,12 @@ class Endpoint:
         # Documents may only be sent to the configured address, so redirects are not followed. For an address on this
         # machine, proxies in the environment are ignored.
         try:
-            http = DefaultHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(host))
+            http = DefaultHttpxClient(
+                timeout=timeout,
+                follow_redirects=False,
+                trust_env=not is_loopback(host),
+                verify=choose_certificates(url),
+            )
         except (ImportError, OSError, ValueError) as error:
             problem = self.errors.unusable_environment(str(error))
         else:

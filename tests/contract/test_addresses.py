@@ -12,6 +12,7 @@ from rag_core.llm import addresses
 from rag_core.llm.addresses import (
     LocalServer,
     build_base_urls,
+    choose_certificates,
     find_base_url,
     find_host,
     find_local_servers,
@@ -181,6 +182,21 @@ def test_ollama_is_found_at_the_address_of_its_variable(monkeypatch: pytest.Monk
 )
 def test_host_of_an_address_is_told_without_a_request(address: str, host: ModelHost | None) -> None:
     assert find_host(address) == host
+
+
+@pytest.mark.parametrize(
+    ("url", "needed"),
+    [
+        ("http://localhost:11434/v1", False),
+        ("HTTP://127.0.0.1:8080", False),
+        ("http://[::1]:8080/v1", False),
+        ("https://localhost:8080/v1", True),
+        ("http://192.168.1.5:8000/v1", True),
+        ("https://api.openai.com/v1", True),
+    ],
+)
+def test_certificates_are_read_unless_the_connection_stays_on_this_machine_unencrypted(url: str, needed: bool) -> None:
+    assert (choose_certificates(url) is True) == needed
 
 
 def test_presets_have_distinct_names_and_examples() -> None:

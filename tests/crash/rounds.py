@@ -1,16 +1,16 @@
 """Kill an engine at random moments and check what the next engine recovers.
 
-    python -m tests.crash.rounds FOLDER KILLS SEED SPARSE
+    python -m tests.crash.rounds FOLDER KILLS SEED
 
-``SPARSE`` is the folder of a learned sparse encoder. A first run without a kill records the final content
-of the stores. Then, for each kill: a new folder, a process that adds, replaces, deletes and re-indexes
-documents until SIGKILL ends it at a random moment, and a second process that completes the work. The
-final content must equal that of the first run. Heavy modules are imported once, before any process is
-forked.
+A first run without a kill records the final content of the stores. Then, for each kill: a new folder, a process
+that adds, replaces, deletes and re-indexes documents until SIGKILL ends it at a random moment, and a second
+process that completes the work. The final content must equal that of the first run. Heavy modules are imported
+once, before any process is forked.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -18,23 +18,26 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import chromadb  # noqa: F401 - imported before the fork, so that each process need not
-import openvino  # noqa: F401 - as above
-import sentence_transformers  # noqa: F401 - as above
-from transformers import BertForMaskedLM  # noqa: F401 - as above
 
+from rag_core.embedding.answerability import UNREAD
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
 from rag_core.indexing import parsing_stage
+from rag_core.runtime import models
 from rag_core.settings import Settings
+from rag_core.system import freeze_garbage_collector
 from rag_core.text.calendar_dates import find_asked_dates
 from rag_core.text.dictionaries import load_words
+from rag_core.types.retrieval import Reading
+from tests.support.embedders import HashingEmbedder
 from tests.support.engines import open_index
 from tests.support.pdfs import make_pdf
+from tests.support.sparse_encoders import HashingSparseEncoder
 
 TOPICS = tuple(enumerate(("harbour", "orchard", "glacier", "foundry", "library", "vineyard", "observatory", "quarry")))
 NEAREST = "doors of the observatory of a.pdf 2"
@@ -93,7 +96,13 @@ STEPS: tuple[Callable[[Engine], None], ...] = (
 def work(folder: Path) -> None:
     """Do the steps that are not recorded as done; record the final content of the stores."""
     vars(parsing_stage).update(FIRST_PAGES_AFTER_S=0.0)
-    with Engine(Settings(data_dir=folder / "data", sparse=sys.argv[4], _env_file=None)) as engine:
+    # What is stored, and in which order, does not depend on the models, which would take most of the time of a process.
+    vars(models).update(
+        load_embedder=lambda *_: HashingEmbedder(),
+        SparseEncoder=HashingSparseEncoder,
+        AnswerabilityModel=lambda _: _read_nothing,
+    )
+    with Engine(Settings(data_dir=folder / "data", sparse="hashing", _env_file=None)) as engine:
         # Complete the jobs in the queue of the former process first, as without the kill.
         _settle(engine)
         record = folder / "done"
@@ -105,6 +114,10 @@ def work(folder: Path) -> None:
                 file.flush()
                 os.fsync(file.fileno())
         (folder / "end.json").write_text(json.dumps(stored(engine), sort_keys=True))
+
+
+def _read_nothing(pairs: Sequence[tuple[str, str]]) -> Iterator[Reading]:
+    return itertools.repeat(UNREAD, len(pairs))
 
 
 def stored(engine: Engine) -> dict[str, Any]:
@@ -179,6 +192,8 @@ def main() -> None:
     content("a.pdf", 1, 1)
     load_words("")
     find_asked_dates(NEAREST)
+    # Otherwise, each process would collect the garbage among the objects of this one, and copy their memory.
+    freeze_garbage_collector()
     seconds = 0.0
     for clean in (root / "clean-1", root / "clean-2"):  # the first one also fills the caches of the machine
         clean.mkdir(parents=True)

@@ -1,13 +1,34 @@
-"""A small learned sparse encoder with random weights."""
+"""Small sparse encoders: a learned one with random weights, and one without a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from rag_core.types.chunks import SparseVector
 from tests.support.bert import make_bert
 
 BIAS = 20.0
+TERMS = 30_000
+
+
+class HashingSparseEncoder:
+    """Give each word of a text a term by hashing, whose weight is how often the text contains it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.weights = name, f"{TERMS} terms"
+
+    def encode(self, texts: Sequence[str]) -> list[SparseVector]:
+        return [self.encode_question(text) for text in texts]
+
+    def encode_question(self, question: str) -> SparseVector:
+        counts = Counter(zlib.crc32(word.encode()) % TERMS for word in question.lower().split())
+        terms = sorted(counts)
+        return SparseVector(np.array(terms, np.int32), np.array([counts[term] for term in terms], np.float32))
 
 
 def make_sparse_encoder(folder: Path, words: Iterable[str] = (), *, seed: int = 7) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -39,16 +40,17 @@ HEAVY = {
 }
 
 
-def imported_names(file: Path) -> set[str]:
+@functools.cache
+def imported_names(file: Path) -> frozenset[str]:
     """Return the full names of all imports of a file, including those for type checkers."""
-    names = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: a relative import"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+    return frozenset(names)
 
 
 def module(file: Path) -> str:

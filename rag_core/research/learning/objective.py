@@ -59,9 +59,9 @@ def compute_marginal_loss(scores: Values, log_likelihood: Values) -> tuple[float
 
 def compute_loss(examples: Sequence[MappedExample], matrix: Values, temperature: float) -> float:
     """Return the mean loss of the examples, without the weight decay of `compute_gradient`."""
+    mapped = _MappedVectors(examples, matrix)
     losses = []
-    for one in examples:
-        unit, _ = _map_vectors(one, matrix)
+    for one, unit in zip(examples, np.split(mapped.unit, mapped.starts), strict=True):
         scores = np.tensordot(one.targets, unit, 2) / temperature
         losses.append(compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))[0])
     return float(np.mean(losses))
@@ -79,19 +79,34 @@ def compute_gradient(examples: Sequence[MappedExample], matrix: Values, temperat
         Divisor of the scores before the softmax.
     decay : float
     """
-    gradient = np.zeros_like(matrix)
-    for one in examples:
-        unit, norms = _map_vectors(one, matrix)
+    mapped = _MappedVectors(examples, matrix)
+    gradients = []
+    for one, unit in zip(examples, np.split(mapped.unit, mapped.starts), strict=True):
         scores = np.tensordot(one.targets, unit, 2) / temperature
         _, by_score = compute_marginal_loss(scores, one.log_likelihood.astype(np.float64))
-        by_unit = np.tensordot(by_score, one.targets, 1) / temperature
-        by_mapped = (by_unit - (by_unit * unit).sum(axis=1, keepdims=True) * unit) / norms
-        gradient += one.vectors.T @ by_mapped
-    return gradient / len(examples) + 2 * decay * matrix
+        gradients.append(np.tensordot(by_score, one.targets, 1) / temperature)
+    by_unit, unit = np.concatenate(gradients), mapped.unit
+    by_mapped = (by_unit - (by_unit * unit).sum(axis=1, keepdims=True) * unit) / mapped.norms
+    gradient: Values = mapped.vectors.T @ by_mapped / len(examples) + 2 * decay * matrix
+    return gradient
 
 
-def _map_vectors(example: MappedExample, matrix: Values) -> tuple[Values, Values]:
-    """Return the mapped vectors of unit length, and their lengths before the division."""
-    mapped = example.vectors + example.vectors @ matrix
-    norms = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
-    return mapped / norms, norms
+class _MappedVectors:
+    """The vectors of several examples, mapped by one product with the matrix, since a product for each takes longer.
+
+    Attributes
+    ----------
+    vectors, unit : float64, shape (n, dimension)
+        The vectors before the map, and the mapped vectors of unit length.
+    norms : float64, shape (n, 1)
+        The lengths of the mapped vectors before the division.
+    starts : list of int
+        The first rows of all examples except the first one.
+    """
+
+    def __init__(self, examples: Sequence[MappedExample], matrix: Values) -> None:
+        self.vectors: Values = np.concatenate([one.vectors for one in examples]).astype(np.float64)
+        self.starts: list[int] = np.cumsum([len(one.vectors) for one in examples[:-1]]).tolist()
+        mapped = self.vectors + self.vectors @ matrix
+        self.norms: Values = np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-9)
+        self.unit: Values = mapped / self.norms
