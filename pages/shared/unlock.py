@@ -35,13 +35,13 @@ def show_password_fields(engine: Engine, documents: Iterable[DocumentInfo], on_o
     """
     for one in documents:
         if one.needs_password:
-            _field(engine, one, on_opened)
+            _show_field(engine, one, on_opened)
 
 
-def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -> None:
+def _show_field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -> None:
     key = f"password_{document.document_id}"
 
-    def sent() -> None:
+    def submit_password() -> None:
         if password := st.session_state[key]:
             with show_errors():
                 jobs = [engine.documents.retry(document.document_id, password=password)]
@@ -56,4 +56,4 @@ def _field(engine: Engine, document: DocumentInfo, on_opened: OnOpened | None) -
             help=_("It is used to read the file now and is not stored."),
             key=key,
         )
-        st.form_submit_button(_("Open and index"), icon=":material/lock_open:", on_click=sent)
+        st.form_submit_button(_("Open and index"), icon=":material/lock_open:", on_click=submit_password)

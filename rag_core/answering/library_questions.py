@@ -97,7 +97,7 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
         *("¿Cuánto cuesta el viaje?", "¿Cuántos días hay?", "¿Quién firma el contrato?", "¿Qué cubre la póliza?"),
     ),
 }
-# A cache of the vectors of all examples, by the weights of the embedder: computing them takes hundreds of milliseconds.
+# The vectors of all examples by the hash of the embedder's weights, kept because computing them takes 0.1 s or more.
 _VECTORS: dict[str, FloatArray] = {}
 # Minimum cosine similarity of a question and the example whose kind it gets.
 MIN_SIMILARITY = 0.68

@@ -58,9 +58,9 @@ class McpEndpoint:
     def _build_manager(self) -> Any:
         from rag_core.api.mcp_server import build_manager
 
-        return build_manager(self._open_fetch)
+        return build_manager(self._create_fetch)
 
-    def _open_fetch(self, context: Any, stopping: threading.Event) -> Fetch:
+    def _create_fetch(self, context: Any, stopping: threading.Event) -> Fetch:
         request: Request = context.request
         engine, caller = request.scope[_KEY]
         return fetch_locally(engine, caller, self._served.find_application(request), stopping)

@@ -22,28 +22,28 @@ from rag_core.api.problems import build_problem
 from rag_core.errors import RequestError
 
 # A function of the context of a tool's call and an event that stops the call, which returns how the tool uses the API.
-Open = Callable[[Any, threading.Event], Fetch]
+FetchFactory = Callable[[Any, threading.Event], Fetch]
 
 
-def build_manager(open_fetch: Open) -> StreamableHTTPSessionManager:
+def build_manager(create_fetch: FetchFactory) -> StreamableHTTPSessionManager:
     """Return the manager of requests over HTTP. It is stateless: each request has a separate token."""
     return StreamableHTTPSessionManager(
-        _build_server(open_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
+        _build_server(create_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
     )
 
 
-def serve_stdio(open_fetch: Callable[[threading.Event], Fetch]) -> None:
-    """Serve one client over standard input and output until it leaves; see `Open`."""
+def serve_stdio(create_fetch: Callable[[threading.Event], Fetch]) -> None:
+    """Serve one client over standard input and output until it leaves; see `FetchFactory`."""
 
     async def serve() -> None:
-        server = _build_server(lambda _, stopping: open_fetch(stopping))
+        server = _build_server(lambda _, stopping: create_fetch(stopping))
         async with stdio_server() as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
     asyncio.run(serve())
 
 
-def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
+def _build_server(create_fetch: FetchFactory) -> Server[dict[str, Any]]:
     tools = {one.name: one for one in TOOLS}
 
     async def list_tools(*_: object) -> ListToolsResult:
@@ -57,7 +57,7 @@ def _build_server(open_fetch: Open) -> Server[dict[str, Any]]:
             if tool is None:
                 raise RequestError(404, f"There is no tool {params.name!r}. The tools are {', '.join(tools)}.")
             asked = tool.arguments.model_validate(params.arguments or {})
-            return "\n\n".join(tool.write(open_fetch(context, stopping), asked))
+            return "\n\n".join(tool.write(create_fetch(context, stopping), asked))
 
         request = getattr(context, "request", None)
         work = run_stoppable(request.receive, stopping, write) if request else run_in_thread(write)

@@ -10,7 +10,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-# Tokens that are assumed for an image. Endpoints count between some hundred and some thousand, depending on its size.
+# Assumed number of tokens of an image. Endpoints count a few hundred to a few thousand, depending on the image's size.
 IMAGE_TOKENS = 1000
 
 

@@ -28,13 +28,15 @@ _NO_UNITS = frozenset(("ALL", "TOP", "light", "part", "real", "in", "to", "se"))
 _PREFIXED = frozenset(prefix + unit for prefix in "kMGT" for unit in ("Wh", "W", "J", "t", "B"))
 # Units of one letter, which are read in brackets or after "in". Other letters are footnotes, samples or names.
 _LETTERS = frozenset("tglhsWV")
-# Words before a unit, between the parts of a unit, and before the reference of a unit, as in "per share".
+# Words before a unit, as in "in tonnes".
 _IN = frozenset("in en em i w v".split())
+# Words inside a unit, as in "millions of euros".
 _OF = frozenset("of de di des von van av".split())
+# Words before the denominator of a unit, as in "per share".
 _PER = frozenset("per pro par por je".split())
 # Words that can follow a unit, as in "sales in tonnes by town".
 _AFTER = FUNCTION_WORDS | frozenset("für nach pour selon por según per".split())
-# Maximum numbers of words of a name, of a phrase that states a unit, and of the reference of a unit.
+# Maximum numbers of words of a name, of a phrase that states a unit, and of the denominator of a unit.
 _MAX_NAME, _MAX_PHRASE, _MAX_PER = 4, 8, 3
 # Minimum number of letters of a name in lower case that is a unit without "in". "min" and "won" are too ambiguous.
 _MIN_NAME_LETTERS = 4

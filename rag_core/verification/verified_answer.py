@@ -86,7 +86,7 @@ def cite_statement(answer: VerifiedAnswer, position: int, citations: Sequence[Ci
 
 
 def _insert_text(answer: VerifiedAnswer, place: int, added: str) -> VerifiedAnswer:
-    """Return an answer with a text inserted; a statement around the place ends before it."""
+    """Return an answer with a text inserted; a statement that contains the place ends before the inserted text."""
     statements = (
         replace(one, start=one.start + len(added), end=one.end + len(added))
         if one.start >= place

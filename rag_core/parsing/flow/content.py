@@ -70,7 +70,7 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table that is not empty."""
+    """A non-empty cell of a table."""
 
     text: str
     column: int

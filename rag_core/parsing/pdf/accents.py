@@ -27,9 +27,10 @@ _DROPPED = 0x200B
 _DRAWS_NOTHING = frozenset((2, 9, 10, 13, 32, _DROPPED))
 # Two boxes are on one line if they overlap vertically by more than this share of the smaller height.
 _LEAST_SHARED = 0.3
-# Least width of a blank between words, and largest horizontal distance of the middle of an accent from the box of its
-# letter, both as shares of the letter's height.
-_BLANK, _NEAR = 0.15, 0.1
+# Minimum width of a blank between words, relative to the height of the letter before it.
+_BLANK = 0.15
+# Maximum horizontal distance between the center of an accent and its letter, relative to the height of the letter.
+_NEAR = 0.1
 # Each accent is compared with all characters of the page, so the number of accents is limited. A page with more accents
 # is not normal text.
 _MAX_ACCENTS = 2000
