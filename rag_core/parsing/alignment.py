@@ -1,4 +1,4 @@
-"""Find the characters of a text in another text that contains most of the same words, perhaps in another order."""
+"""Find the characters of a text in another text with mostly the same words, possibly in another order."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import numpy.typing as npt
 
 from rag_core.types.arrays import Int64Array
 
-# Numbers of letters and digits of sequences that occur once in each text, and so begin a match; longer ones come first.
-_SEEDS = (24, 12, 7)
-# Factor of the hashes of sequences, an odd number, and the most characters between two matches that belong together.
-_FACTOR, _MAX_GAP = 0x9E3779B97F4A7C15, 40
+# A match begins with a sequence of letters and digits that occurs once in each text. These lengths are tried in order.
+_SEED_LENGTHS = (24, 12, 7)
+# Odd factor for the hashes of sequences.
+_HASH_FACTOR = 0x9E3779B97F4A7C15
+# Maximum number of characters between two matches that are aligned with each other.
+_MAX_GAP = 40
 
 
 def align_texts(text: str, other: str) -> Int64Array:
-    """Return the place in ``other`` of each character of ``text``; -1 for those that are not found.
+    """Return the place in ``other`` of each character of ``text``; -1 for a character that is not found.
 
     Only letters and digits are compared, so that line ends, hyphens and bullets may differ. Sequences that occur once
-    in each text are matched first, and matches grow as far as the texts agree. A short rest between two matches, such
-    as punctuation or a number in another format, takes the place of what is between them in the other text. Time and
-    memory are about linear in the lengths, and blocks of a text may have another order in the other one.
+    in each text are matched first, and matches grow as far as the texts agree. A short gap between two matches, such as
+    punctuation or a number in another format, is aligned with the gap in the other text. Time and memory are about
+    linear in the lengths. Blocks of the texts may be in a different order.
     """
     places, letters = _keep_letters(text)
     other_places, other_letters = _keep_letters(other)
     found = _match_letters(letters, other_letters)
-    # Cells of a column that is printed on another page follow each other only in what is left of both texts.
-    is_left = np.ones(len(other_letters), bool)
-    is_left[found[found >= 0]] = False
-    rest, other_rest = np.flatnonzero(found < 0), np.flatnonzero(is_left)
+    # The cells of a column that is printed on another page follow each other only in the unmatched parts of both texts.
+    is_unmatched = np.ones(len(other_letters), bool)
+    is_unmatched[found[found >= 0]] = False
+    rest, other_rest = np.flatnonzero(found < 0), np.flatnonzero(is_unmatched)
     matched = _match_letters(letters[rest], other_letters[other_rest])
     found[rest[matched >= 0]] = other_rest[matched[matched >= 0]]
     _keep_words_together(found, places)
@@ -56,29 +58,32 @@ def _keep_letters(text: str) -> tuple[Int64Array, Int64Array]:
 
 
 def _enumerate(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return each index as often as its count says, and the numbers from 0 to the count of each."""
+    """Return each index repeated by its count, and the number of each repetition.
+
+    The counts 2, 0, 1 give the indices 0, 0, 2 and the numbers 0, 1, 0.
+    """
     ends = np.cumsum(counts)
     return np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum()) - np.repeat(ends - counts, counts)
 
 
 def _match_letters(letters: Int64Array, other: Int64Array) -> Int64Array:
-    """Return the place in ``other`` of each letter; -1 for those that are not found."""
+    """Return the place in ``other`` of each letter; -1 for a letter that is not found."""
     found = np.full(len(letters), -1, np.int64)
-    for length in _SEEDS:
-        first, second = _find_common(letters, other, length)
+    for length in _SEED_LENGTHS:
+        starts, other_starts = _find_common(letters, other, length)
         for shift in range(length):
-            at = first + shift
-            is_new = found[at] < 0
-            found[at[is_new]] = second[is_new] + shift
+            places = starts + shift
+            is_new = found[places] < 0
+            found[places[is_new]] = other_starts[is_new] + shift
         for step in (1, -1):
             _extend(found, letters, other, step)
     return found
 
 
 def _keep_words_together(found: Int64Array, places: Int64Array) -> None:
-    """Undo the match of the letters of a word that are far from where most of its letters are.
+    """Undo the matches of letters that are not where most letters of their word are.
 
-    A match may end a letter too late if the next word begins or ends alike.
+    A match may end a letter too late if the next word begins with the same letter.
     """
     words = np.cumsum(np.diff(places, prepend=-1) > 1)
     starts = np.searchsorted(words, np.arange(words.max(initial=0) + 2))
@@ -90,17 +95,18 @@ def _keep_words_together(found: Int64Array, places: Int64Array) -> None:
 
 
 def _find_common(first: Int64Array, second: Int64Array, length: int) -> tuple[Int64Array, Int64Array]:
-    """Return where the sequences of ``length`` that occur once in each text begin in both."""
-    unique = [_find_unique(one, length) for one in (first, second)]
-    _, at, other = np.intersect1d(unique[0][0], unique[1][0], assume_unique=True, return_indices=True)
-    return unique[0][1][at], unique[1][1][other]
+    """Return the starts in both texts of the sequences of ``length`` that occur once in each."""
+    hashes, starts = _find_unique(first, length)
+    other_hashes, other_starts = _find_unique(second, length)
+    _, places, other_places = np.intersect1d(hashes, other_hashes, assume_unique=True, return_indices=True)
+    return starts[places], other_starts[other_places]
 
 
 def _find_unique(letters: Int64Array, length: int) -> tuple[npt.NDArray[np.uint64], Int64Array]:
-    """Return the hashes of the sequences of ``length`` that occur once, and where they begin."""
+    """Return the hashes and the starts of the sequences of ``length`` that occur once."""
     hashes = np.zeros(max(len(letters) - length + 1, 0), np.uint64)
     for shift in range(length):
-        hashes = hashes * np.uint64(_FACTOR) + letters[shift : shift + len(hashes)].astype(np.uint64)
+        hashes = hashes * np.uint64(_HASH_FACTOR) + letters[shift : shift + len(hashes)].astype(np.uint64)
     values, places, counts = np.unique(hashes, return_index=True, return_counts=True)
     return values[counts == 1], places[counts == 1]
 
@@ -119,10 +125,10 @@ def _extend(found: Int64Array, letters: Int64Array, other: Int64Array, step: int
 
 
 def _fill_gaps(aligned: Int64Array, letters: Int64Array, other_letters: Int64Array) -> None:
-    """Let a short rest between two matches take the place of what is between them in the other text.
+    """Align each short gap between two matches with the gap between the same matches in the other text.
 
-    ``letters`` and ``other_letters`` are the places of the letters of both texts. A rest is left out if the other text
-    has far fewer or far more letters there.
+    ``letters`` and ``other_letters`` are the places of the letters of both texts. A gap stays unaligned if one text has
+    more than twice as many letters there as the other text.
     """
     known = np.flatnonzero(aligned >= 0)
     left, right = known[:-1], known[1:]

@@ -1,4 +1,4 @@
-"""Clean characters: spell out ligatures, drop control characters, and replace the bullets of symbol fonts."""
+"""Clean words: spell out ligatures, drop control characters, and replace the bullets of symbol fonts."""
 
 from __future__ import annotations
 
@@ -32,40 +32,41 @@ _DROPPED = re.compile(
 )
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _COMPATIBILITY = re.compile("[\ufb00-\ufb06\ufb13-\ufdff\ufe70-\ufefc\u2f00-\u2fdf]")
-# Combining accents, and characters that may stand for several letters, such as "№" and "⑩".
-_JOINED = re.compile("[\u0132-\u0149\u01c4-\u01cc\u01f1-\u01f3\u0300-\u036f\u2100-\u218f\u2460-\u24ff\u3200-\u33ff]")
+# Combining accents, and characters that stand for several letters, such as "№" and "⑩".
+_COMPOSED = re.compile("[\u0132-\u0149\u01c4-\u01cc\u01f1-\u01f3\u0300-\u036f\u2100-\u218f\u2460-\u24ff\u3200-\u33ff]")
 _NUMBER_SIGN = "\u2116"
 # TeX draws the negation stroke first, and then the sign that the stroke negates.
 _NEGATED = re.compile("(\u0338)(.)")
-_SUSPECT = re.compile("|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _JOINED, _NEGATED)))
+_SUSPECT = re.compile(
+    "|".join(pattern.pattern for pattern in (_DROPPED, _PRIVATE, _COMPATIBILITY, _COMPOSED, _NEGATED))
+)
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff\x00-\x08\x0e-\x1f\x80-\x9f]")
 
-# In all languages of the Latin script, vowels are between a third and a half of the letters of a page. If a font has a
-# wrong Unicode table, the letters of the text layer are exchanged for others, and vowels have another share.
+# In languages of the Latin script, vowels are between a third and a half of the letters of a page. If a font has a
+# wrong Unicode table, other letters take their place, and the share differs.
 _VOWELS = frozenset("aeiouyæøœı")
 _PLAUSIBLE_VOWEL_SHARE = (0.28, 0.62)
-# With fewer letters, the share says nothing.
+# Fewer letters are too few for a share.
 _MIN_LETTERS = 60
 _MIN_LATIN_SHARE = 0.8
 # Shorter words are often units, and words with digits are codes.
 _LONG_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 
-# Characters of scripts that are written without spaces. Each of them is treated as a separate word, so that a highlight
-# can mark a few characters. Blanks and line ends that a PDF has between two of them are left out of the text.
+# Characters of scripts that are written without spaces. Each is a separate word, so that a highlight can mark a few
+# characters. Blanks and line ends of a PDF between two such characters are left out of the text.
 UNSPACED_SCRIPTS = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3130-\u318f\u31f0-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003ffff"
 )
+UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 SUPERSCRIPTS = dict(zip(map(ord, "0123456789+-−"), map(ord, f"{SUPERSCRIPT_DIGITS}⁺⁻⁻"), strict=True))
 
 
 def needs_cleaning(text: str) -> bool:
-    """Return whether `clean_word` could change any word of ``text``.
-
-    This test is cheap, and most pages need no cleaning.
-    """
+    """Return whether `clean_word` could change a word of a text; this test is cheap."""
     return _SUSPECT.search(text) is not None
 
 
@@ -92,7 +93,7 @@ def clean_line(text: str) -> str:
 
 
 def measure_unreadable_share(text: str) -> float:
-    """Return the share, 0..1, of visible characters that are unreadable because their font has no Unicode table."""
+    """Return the share of visible characters, 0..1, that are unreadable because their font has no Unicode table."""
     if not _UNREADABLE.search(text):
         return 0.0
     visible = sum(not char.isspace() for char in text)
@@ -101,7 +102,7 @@ def measure_unreadable_share(text: str) -> float:
 
 
 def has_plausible_letters(text: str) -> bool:
-    """Return whether a text can be a text in a language of the Latin script, or is too short or in another script.
+    """Return false for a text in Latin script whose letters cannot form words of a language.
 
     >>> has_plausible_letters("The wrench was calibrated by the chief mechanic of the workshop. " * 2)
     True
@@ -110,11 +111,11 @@ def has_plausible_letters(text: str) -> bool:
     """
     words = "".join(word for word in _LONG_WORD.findall(text) if not word.isupper())
     words = unicodedata.normalize("NFD", words).casefold()
-    # Look only at the characters that are no ASCII letters one by one, which are few on most pages.
-    rest = _NOT_ASCII.findall(words)
-    others = [char for char in rest if char.isalpha()]
-    latin: int = len(words) - len(rest) + sum(char < "\u0250" for char in others)
-    if latin < _MIN_LETTERS or latin < _MIN_LATIN_SHARE * (len(words) - len(rest) + len(others)):
+    # Test only the characters outside ASCII one by one, which are few on most pages.
+    not_ascii = _NOT_ASCII.findall(words)
+    others = [char for char in not_ascii if char.isalpha()]
+    latin: int = len(words) - len(not_ascii) + sum(char < "\u0250" for char in others)
+    if latin < _MIN_LETTERS or latin < _MIN_LATIN_SHARE * (len(words) - len(not_ascii) + len(others)):
         return True
     least, most = _PLAUSIBLE_VOWEL_SHARE
     return least <= sum(words.count(vowel) for vowel in _VOWELS) / latin <= most

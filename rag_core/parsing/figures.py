@@ -1,4 +1,4 @@
-"""Find the figure of a caption on the picture of a page: the ink beside the caption that is no text."""
+"""Find the figure that belongs to a caption on the picture of a page: ink beside the caption that is not text."""
 
 from __future__ import annotations
 
@@ -14,59 +14,68 @@ if TYPE_CHECKING:
 
 # ``x0, y0, x1, y1`` as fractions of the page.
 Box = tuple[float, float, float, float]
-# Blocks into which the longer side of a page is divided, and pixels of a side of each. A block with a larger share of
-# ink, whose colour differs by ``_STEP`` or more from the paper, is a part of a figure.
-_BLOCKS, _PIXELS, _LEAST_INK, _STEP = 140, 6, 0.02, 30
-# Share of the page at its edges whose colour is that of the paper.
+# The longer side of a page is divided into this many blocks, and each side of a block into this many pixels.
+_BLOCKS = 140
+_BLOCK_PIXELS = 6
+# A pixel is ink if its colour differs from the paper by at least ``_MIN_STEP``. A block with a larger share of ink than
+# ``_MIN_INK`` is part of a figure.
+_MIN_STEP = 30
+_MIN_INK = 0.02
+# Width of the edge of the page that has the colour of the paper, as a share of the shorter side.
 _EDGE = 0.02
-# Least width and height of a figure and largest area, as fractions of the page, and the greatest distances of a caption
-# from its figure, of the parts of a figure, and of the words beside it.
-_NARROWEST, _LOWEST, _LARGEST = 0.08, 0.04, 0.85
-_CAPTION_GAP, _PART_GAP, _WORD_GAP = 0.15, 0.1, 0.03
+# Limits on the width, the height and the area of a figure, as fractions of the page.
+_MIN_WIDTH = 0.08
+_MIN_HEIGHT = 0.04
+_MAX_AREA = 0.85
+# Maximum distances from a figure to its caption, to its further parts and to the words beside it.
+_CAPTION_GAP = 0.15
+_PART_GAP = 0.1
+_WORD_GAP = 0.03
 _MARGIN = 0.01
 # Ink with a larger share of words is a table or a box with text.
-_MOST_TEXT = 0.2
+_MAX_TEXT = 0.2
 
 
 def find_figure(image: Image, caption: FloatArray, words: FloatArray, others: FloatArray) -> Box | None:
-    """Return the place of a figure with its caption; ``None`` if there is only text beside the caption.
+    """Return the box of a figure and its caption; ``None`` if there is only text beside the caption.
 
-    The figure is above its caption, or else below it.
+    The figure is above its caption, or else below.
 
     Parameters
     ----------
     image : PIL.Image.Image
         Picture of the page in RGB.
     caption : FloatArray, shape (n, 4)
-        The words of the caption, as fractions of the page.
+        Boxes of the words of the caption, as fractions of the page.
     words : FloatArray, shape (m, 4)
-        All words of the page.
+        Boxes of all words of the page.
     others : FloatArray, shape (k, 4)
-        The places of other captions of the page.
+        Boxes of the other captions of the page.
     """
-    left, top, right, bottom = own = _bound(caption)
-    parts = [one for one in _find_parts(image, words) if _measure(one) < _LARGEST and _share(one, words) < _MOST_TEXT]
-    # A part belongs to the nearest caption.
+    left, top, right, bottom = own = _find_bounds(caption)
     parts = [
-        one
-        for one in parts
-        if all(_distance(one, own) <= _distance(one, other) for other in map(tuple, others.tolist()))
+        part
+        for part in _find_parts(image, words)
+        if _measure_area(part) < _MAX_AREA
+        and _measure_text_share(part, words) < _MAX_TEXT
+        # A part belongs to the nearest caption.
+        and all(_measure_distance(part, own) <= _measure_distance(part, other) for other in others.tolist())
     ]
-    # Parts of a figure are on one side of its caption.
+    # All parts of a figure are on one side of its caption.
     sides = {
-        "above": [one for one in parts if one[3] <= top + _MARGIN],
-        "below": [one for one in parts if one[1] >= bottom - _MARGIN],
+        "above": [part for part in parts if part[3] <= top + _MARGIN],
+        "below": [part for part in parts if part[1] >= bottom - _MARGIN],
     }
-    found = []
-    for side, ones in sides.items():
-        for one in ones:
-            gap = top - one[3] if side == "above" else one[1] - bottom
-            if _is_large(one) and gap <= _CAPTION_GAP and one[0] < right and one[2] > left:
-                found.append((gap + _MARGIN * (side == "below"), side, one))
-    if not found:
+    candidates = []
+    for side, on_side in sides.items():
+        for part in on_side:
+            gap = top - part[3] if side == "above" else part[1] - bottom
+            if _is_large(part) and gap <= _CAPTION_GAP and part[0] < right and part[2] > left:
+                candidates.append((gap + _MARGIN * (side == "below"), side, part))
+    if not candidates:
         return None
-    _, side, figure = min(found)
-    while further := [one for one in sides[side] if not _contains(figure, one) and _is_part(figure, one)]:
+    _, side, figure = min(candidates)
+    while further := [part for part in sides[side] if not _contains(figure, part) and _is_part(figure, part)]:
         figure = _join(figure, *further)
     near = [
         word
@@ -80,79 +89,80 @@ def find_figure(image: Image, caption: FloatArray, words: FloatArray, others: Fl
 
 
 def _find_parts(image: Image, words: FloatArray) -> Iterator[Box]:
-    """Yield the places of connected ink that is no text."""
+    """Yield the boxes of connected ink that is not text."""
     small = image.copy()
-    small.thumbnail((_BLOCKS * _PIXELS, _BLOCKS * _PIXELS))
+    small.thumbnail((_BLOCKS * _BLOCK_PIXELS, _BLOCKS * _BLOCK_PIXELS))
     pixels = np.asarray(small, np.int16)
     height, width = pixels.shape[:2]
     edge = max(round(_EDGE * min(height, width)), 1)
     frame = np.concatenate([pixels[:edge].reshape(-1, 3), pixels[-edge:].reshape(-1, 3)])
-    ink = (np.abs(pixels - np.median(frame, axis=0)) > _STEP).any(axis=2)
+    ink = (np.abs(pixels - np.median(frame, axis=0)) > _MIN_STEP).any(axis=2)
     for x0, y0, x1, y1 in (words * (width, height, width, height)).astype(int).tolist():
         ink[max(y0 - 1, 0) : y1 + 2, max(x0 - 1, 0) : x1 + 2] = False
-    rows, columns = height // _PIXELS, width // _PIXELS
-    blocks = ink[: rows * _PIXELS, : columns * _PIXELS].reshape(rows, _PIXELS, columns, _PIXELS).mean(axis=(1, 3))
-    for top, left, bottom, right in _find_connected(blocks > _LEAST_INK):
-        yield left * _PIXELS / width, top * _PIXELS / height, right * _PIXELS / width, bottom * _PIXELS / height
+    side = _BLOCK_PIXELS
+    rows, columns = height // side, width // side
+    blocks = ink[: rows * side, : columns * side].reshape(rows, side, columns, side).mean(axis=(1, 3))
+    for top, left, bottom, right in _find_connected(blocks > _MIN_INK):
+        yield left * side / width, top * side / height, right * side / width, bottom * side / height
 
 
 def _find_connected(blocks: BoolArray) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the first and the last row and column (exclusive) of blocks that are at most one block apart."""
-    left = set(zip(*(places.tolist() for places in np.nonzero(blocks)), strict=True))
+    """Yield first row, first column, end row and end column of each group of blocks at most one block apart."""
+    remaining = set(zip(*(places.tolist() for places in np.nonzero(blocks)), strict=True))
     near = [(down, across) for down in range(-2, 3) for across in range(-2, 3)]
-    while left:
-        waiting = [left.pop()]
-        found = list(waiting)
+    while remaining:
+        waiting = [remaining.pop()]
+        group = list(waiting)
         while waiting:
             row, column = waiting.pop()
-            beside = {(row + down, column + across) for down, across in near} & left
-            left -= beside
-            waiting += beside
-            found += beside
-        rows, columns = zip(*found, strict=True)
+            neighbours = {(row + down, column + across) for down, across in near} & remaining
+            remaining -= neighbours
+            waiting += neighbours
+            group += neighbours
+        rows, columns = zip(*group, strict=True)
         yield min(rows), min(columns), max(rows) + 1, max(columns) + 1
 
 
-def _bound(rects: FloatArray) -> Box:
+def _find_bounds(rects: FloatArray) -> Box:
     x0, y0 = rects[:, :2].min(axis=0).tolist()
     x1, y1 = rects[:, 2:].max(axis=0).tolist()
     return x0, y0, x1, y1
 
 
 def _join(*boxes: tuple[float, ...]) -> Box:
-    return _bound(np.array(boxes))
+    return _find_bounds(np.array(boxes))
 
 
-def _measure(one: Box) -> float:
-    return (one[2] - one[0]) * (one[3] - one[1])
+def _measure_area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _share(one: Box, words: FloatArray) -> float:
-    """Return the share of words in the area of a part."""
-    inside = np.clip(np.minimum(words[:, 2:], one[2:]) - np.maximum(words[:, :2], one[:2]), 0, None)
-    return float(np.prod(inside, axis=1).sum() / _measure(one))
+def _measure_text_share(part: Box, words: FloatArray) -> float:
+    """Return the share of the area of a part that words cover."""
+    inside = np.clip(np.minimum(words[:, 2:], part[2:]) - np.maximum(words[:, :2], part[:2]), 0, None)
+    return float(np.prod(inside, axis=1).sum() / _measure_area(part))
 
 
-def _distance(one: Box, other: Sequence[float]) -> float:
-    across, down = _find_gaps(one, other)
+def _measure_distance(first: Box, second: Sequence[float]) -> float:
+    across, down = _measure_gaps(first, second)
     return max(across, 0.0) + max(down, 0.0)
 
 
-def _find_gaps(one: Box, other: Sequence[float]) -> tuple[float, float]:
-    """Return the distances from left to right and from top to bottom; they are negative where boxes overlap."""
-    return max(one[0], other[0]) - min(one[2], other[2]), max(one[1], other[1]) - min(one[3], other[3])
+def _measure_gaps(first: Box, second: Sequence[float]) -> tuple[float, float]:
+    """Return the horizontal and the vertical distance of two boxes, which are negative where the boxes overlap."""
+    return max(first[0], second[0]) - min(first[2], second[2]), max(first[1], second[1]) - min(first[3], second[3])
 
 
-def _is_large(one: Box) -> bool:
-    return one[2] - one[0] >= _NARROWEST and one[3] - one[1] >= _LOWEST
+def _is_large(box: Box) -> bool:
+    return box[2] - box[0] >= _MIN_WIDTH and box[3] - box[1] >= _MIN_HEIGHT
 
 
-def _contains(one: Box, other: Box) -> bool:
-    return one[0] <= other[0] and one[1] <= other[1] and other[2] <= one[2] and other[3] <= one[3]
+def _contains(outer: Box, inner: Box) -> bool:
+    return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
 
 
-def _is_part(figure: Box, other: Box) -> bool:
-    """Return whether ink is inside a figure or beside it, or, if it is large, close above or below it."""
-    across, down = _find_gaps(figure, other)
-    gap = _PART_GAP if _is_large(other) else _MARGIN
+def _is_part(figure: Box, part: Box) -> bool:
+    """Return whether a part is near enough to a figure to belong to it; a large part may be further away."""
+    across, down = _measure_gaps(figure, part)
+    gap = _PART_GAP if _is_large(part) else _MARGIN
     return (down < 0 and across < gap) or (across < 0 and down < gap / 4)

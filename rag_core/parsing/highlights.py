@@ -17,15 +17,15 @@ Box = tuple[int, int, int, int]
 
 
 def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
-    """Return the picture with tinted rectangles as PNG bytes, and the number of rectangles inside the picture.
+    """Return the picture with tinted rectangles as PNG, and the number of rectangles inside the picture.
 
     Parameters
     ----------
     image : PIL.Image.Image
         Picture in RGB.
     rects : FloatArray, shape (n, 4)
-        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. Where rectangles overlap, the tint is
-        not darker. The space between two neighbouring words on a line is tinted as well.
+        ``x0, y0, x1, y1`` of words as fractions of the picture, in reading order. The tint is the same where rectangles
+        overlap. The space between two neighbouring words of a line is tinted as well.
     """
     from PIL import Image, ImageChops, ImageDraw
 
@@ -38,7 +38,7 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
         inside = right >= 0 and bottom >= 0 and left <= image.width and top <= image.height
         if inside and left < right and top <= bottom:
             draw.rectangle((left, top, right, bottom), fill=255)
-            if before is not None and (gap := _gap_box(before, (left, top, right, bottom))):
+            if before is not None and (gap := _find_gap(before, (left, top, right, bottom))):
                 draw.rectangle(gap, fill=255)
             before = left, top, right, bottom
             count += 1
@@ -49,8 +49,8 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
     return buffer.getvalue(), count
 
 
-def _gap_box(first: Box, second: Box) -> Box | None:
-    """Return the box of the space between two words; `None` if the words are not neighbours on one line."""
+def _find_gap(first: Box, second: Box) -> Box | None:
+    """Return the box of the space between two words; `None` if they are not neighbours on one line."""
     top, bottom = max(first[1], second[1]), min(first[3], second[3])
     height = min(first[3] - first[1], second[3] - second[1])
     if bottom - top < height / 2 or not first[2] < second[0] < first[2] + height:

@@ -1,4 +1,4 @@
-"""Convert an Office document to PDF with LibreOffice, if it is installed, in a process that is limited and killed."""
+"""Convert an Office document to PDF with LibreOffice, in a process with limited time, memory and access."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from pathlib import Path
 
 from rag_core.parsing.workers.process import inherit_environment
 
-TIMEOUT_S, _MEMORY_MB, _MOST_FILE_MB = 120.0, 1024, 500
-_SLICE_S = 0.05
-# Folders of this prefix contain a conversion that is going on, with its copy of the document.
+TIMEOUT_S = 120.0
+_MEMORY_MB = 1024
+_MAX_FILE_MB = 500
+_POLL_S = 0.05
+# Prefix of the temporary folder of a conversion, which contains a copy of the document.
 TEMPORARY = ".converting-"
-# Nothing outside the document is loaded, and macros do not run. Requests of parts of LibreOffice that do not know the
-# first setting go to a proxy that does not exist.
+# Do not load anything outside the document, and do not run macros. Parts of LibreOffice that ignore the first setting
+# send their requests to a proxy that does not exist.
 _SETTINGS = {
     "Common/Security/Scripting": {
         "BlockUntrustedRefererLinks": "true",
@@ -35,9 +37,9 @@ _SETTINGS = {
         **{f"ooInet{kind}ProxyPort": "9" for kind in ("HTTP", "HTTPS", "FTP")},
     },
 }
-# Limits of each process of the conversion: its data and its address space in kilobytes, the files that it writes in
-# blocks of 512 bytes, its time on processors in seconds, which ends it even if this process was killed, and dumps of
-# its memory. macOS refuses some of them.
+# Limits on each process of the conversion: data and address space in kilobytes, written files in blocks of 512 bytes,
+# processor time in seconds, and no memory dumps. The processor time ends the process even if this process was killed.
+# macOS refuses some limits.
 _LIMITED = 'ulimit -d $0; ulimit -v $(($0 * 4)); ulimit -f $1; ulimit -t $2; ulimit -c 0; shift 2; exec "$@"'
 
 
@@ -47,7 +49,7 @@ class ConversionError(Exception):
 
 @cache
 def find_soffice() -> str:
-    """Return the path of LibreOffice's program; "" if it is not installed. It is searched once per process."""
+    """Return the path of LibreOffice's program; empty if it is not installed."""
     return (shutil.which("soffice") or "") if os.name == "posix" else ""
 
 
@@ -56,8 +58,8 @@ def convert_to_pdf(
 ) -> None:
     """Write the PDF that LibreOffice makes of a document.
 
-    The profile and the copy of the document are in a temporary folder beside ``target``, which appears only if it is
-    complete. LibreOffice recognizes the format by the content.
+    The profile and a copy of the document are in a temporary folder beside ``target``. The file ``target`` appears only
+    when it is complete. LibreOffice recognizes the format by the content.
 
     Raises
     ------
@@ -90,8 +92,8 @@ def _write_profile(folder: Path) -> None:
 
 
 def _run(folder: Path, timeout_s: float, cancelled: Callable[[], bool]) -> None:
-    """Run LibreOffice in a folder until it ends, and kill it with its children at a limit."""
-    limits = (_MEMORY_MB * 1024, _MOST_FILE_MB * 2048, int(4 * timeout_s))
+    """Run LibreOffice in a folder until it ends or the time is over; then kill the processes that are left."""
+    limits = (_MEMORY_MB * 1024, _MAX_FILE_MB * 2048, int(4 * timeout_s))
     options = (
         f"-env:UserInstallation={folder.absolute().as_uri()}",
         "--headless",
@@ -115,7 +117,7 @@ def _run(folder: Path, timeout_s: float, cancelled: Callable[[], bool]) -> None:
                 raise ConversionError("Footnote was closed")
             if time.monotonic() > deadline:
                 raise ConversionError(f"the conversion took longer than {timeout_s:g} s")
-            time.sleep(_SLICE_S)
+            time.sleep(_POLL_S)
         if process.returncode:
             raise ConversionError(
                 f"the conversion failed (exit status {process.returncode}); the file may be damaged, or need a "
@@ -126,7 +128,7 @@ def _run(folder: Path, timeout_s: float, cancelled: Callable[[], bool]) -> None:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its children, which may go on when it has ended."""
+    """Kill a process and its children, which may run longer than the process."""
     with suppress(ProcessLookupError):  # all of them have ended
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

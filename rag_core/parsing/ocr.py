@@ -11,32 +11,38 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_core.parsing.characters import clean_word
-from rag_core.parsing.layout.runs import Run, rotate_boxes
+from rag_core.parsing.layout.runs import CELL_GAP, Run, rotate_boxes
 from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Usual and largest scale in pixels per point; least and largest length in pixels of the longer side of the picture. A
-# larger scale takes longer and hardly reads better, but small pages have small print and need a larger scale.
-_SCALE, _LARGEST_SCALE, _SIDE, _LONGEST_SIDE = 2.0, 4.0, 1684.0, 2600.0
-_CELL_GAP = 1.3
-# Scores of recognized lines. In a line below ``_SURE``, few words are right; below ``_LEAST_SCORE``, no word is right.
-_SURE, _LEAST_SCORE = 0.85, 0.7
-# A text box with a larger ratio of length to height shows the direction of its text. The box of one or two digits is
-# too short to show the direction.
-_LONG = 2.5
+# Scale in pixels per point. A larger scale takes longer and hardly reads better, except for pages with small print,
+# which are small.
+_USUAL_SCALE = 2.0
+_MAX_SCALE = 4.0
+# Limits on the longer side of the picture in pixels.
+_MIN_SIDE = 1684.0
+_MAX_SIDE = 2600.0
+# Scores of recognized lines. In a line below ``_SURE``, few words are right; below ``_MIN_SCORE``, no word is right.
+_SURE = 0.85
+_MIN_SCORE = 0.7
+# A text box shows the direction of its text if the ratio of length to height is larger. The box of one or two digits is
+# too short.
+_MIN_RATIO = 2.5
+# Runs of about the usual size get the usual size; the limits are multiples of it.
+_USUAL_SIZES = (0.72, 1.35)
 
 
 class OcrMissingError(Exception):
     """RapidOCR is not installed."""
 
 
-def scale_for(width: float, height: float) -> float:
-    """Return the scale, in pixels per point, at which to draw a page of this size, in points, for text recognition."""
+def choose_scale(width: float, height: float) -> float:
+    """Return the pixels per point for the picture of a page, whose size is given in points."""
     longest = max(width, height, 1.0)
-    return min(max(_SCALE, _SIDE / longest), _LARGEST_SCALE, _LONGEST_SIDE / longest)
+    return min(max(_USUAL_SCALE, _MIN_SIDE / longest), _MAX_SCALE, _MAX_SIDE / longest)
 
 
 @lru_cache(maxsize=1)
@@ -49,13 +55,13 @@ def _load_engine() -> Any:
         params={
             "Global.log_level": "error",
             "Global.return_word_box": True,
-            "Global.max_side_len": int(_LONGEST_SIDE),
+            "Global.max_side_len": int(_MAX_SIDE),
             # Do not use the classifier of text direction, because it turns lines of a slightly skewed page upside down.
             "Global.use_cls": False,
             "EngineConfig.onnxruntime.intra_op_num_threads": count_available_cores(),
             # The results of a single line fit into the cache of a core; a batch of six takes 2.5 times as long.
             "Rec.rec_batch_num": 1,
-            # The last number is the least width to which lines are padded.
+            # The last number is the minimum width to which lines are padded.
             "Rec.rec_img_shape": [3, 48, 48],
         }
     )
@@ -63,6 +69,8 @@ def _load_engine() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    """A recognized line; ``words`` contains the text, the confidence and the corners of each word."""
+
     text: str
     score: float
     words: list[tuple[str, float, Any]]
@@ -103,23 +111,22 @@ def recognize_text(
     for line in lines:
         kept = [(clean_word(word), confidence, box) for word, confidence, box in line.words]
         kept = [entry for entry in kept if entry[0].strip()]
-        if not kept or line.score < _LEAST_SCORE:
+        if not kept or line.score < _MIN_SCORE:
             continue
         corners = np.array([box for _, _, box in kept], np.float32).reshape(len(kept), -1, 2)
         rects = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
         rects = ((rects + (left, top) * 2) / size).astype(np.float32)
-        names = [word.strip() for word, _, _ in kept]
-        runs.append(
-            _build_run(names, _find_spaces(line.text, names), rects, rotate_boxes(rects, direction, width, height))
-        )
+        words = [word.strip() for word, _, _ in kept]
+        line_boxes = rotate_boxes(rects, direction, width, height)
+        runs.append(_build_run(words, _find_spaces(line.text, words), rects, line_boxes))
         confidences += [float(confidence) for _, confidence, _ in kept]
     if runs:
         _level_sizes(runs)
-    return runs, confidences, sum(line.score < _LEAST_SCORE and bool(line.text.strip()) for line in lines)
+    return runs, confidences, sum(line.score < _MIN_SCORE and bool(line.text.strip()) for line in lines)
 
 
 def read_lines(image: Image, boxes: list[tuple[float, ...]]) -> list[str]:
-    """Return the text of lines whose places are known.
+    """Return the text of the lines in given boxes.
 
     Parameters
     ----------
@@ -152,8 +159,8 @@ def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
         return [], "right"
     # The corners of a box are in clockwise order. The recognizer reads text from the first to the second corner.
     boxes = np.asarray(detection.boxes, np.float32)
-    across, down = _side_lengths(boxes)
-    long = np.maximum(across, down) > _LONG * np.minimum(across, down)
+    across, down = _measure_sides(boxes)
+    long = np.maximum(across, down) > _MIN_RATIO * np.minimum(across, down)
     upright = across[long & (across > down)].sum() >= down[long & (across < down)].sum()
     if not upright:
         boxes = np.roll(boxes, -1, axis=1)
@@ -177,7 +184,7 @@ def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
     ]
 
 
-def _side_lengths(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _measure_sides(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lengths of the first and the second side of each box."""
     first, second = (np.linalg.norm(boxes[:, end] - boxes[:, end - 1], axis=1) for end in (1, 2))
     return first, second
@@ -200,9 +207,9 @@ def _recognize_boxes(engine: Any, pixels: npt.NDArray[np.uint8], boxes: FloatArr
 
 
 def _find_spaces(text: str, words: list[str]) -> list[bool]:
-    """Return for each word whether a space is before it in the text of the line.
+    """Return for each word whether the text of the line has a space before the word.
 
-    RapidOCR returns spaces in the text of a line, but not in its list of words.
+    RapidOCR returns no spaces with the words.
     """
     spaced, cursor = [], 0
     for word in words:
@@ -216,7 +223,7 @@ def _build_run(words: list[str], spaced: list[bool], rects: FloatArray, line_box
     low, high = line_boxes[:, :2].min(axis=0).tolist(), line_boxes[:, 2:].max(axis=0).tolist()
     size = float(np.median(line_boxes[:, 3] - line_boxes[:, 1]))
     gaps = line_boxes[1:, 0] - line_boxes[:-1, 2]
-    cells = 1 + int(np.count_nonzero(gaps > _CELL_GAP * max(size, 1.0)))
+    cells = 1 + int(np.count_nonzero(gaps > CELL_GAP * max(size, 1.0)))
     hyphen = len(words[-1]) > 1 and words[-1].endswith("-") and words[-1][-2].isalpha()
     if hyphen:
         words = [*words[:-1], words[-1][:-1]]
@@ -227,9 +234,10 @@ def _build_run(words: list[str], spaced: list[bool], rects: FloatArray, line_box
 def _level_sizes(runs: list[Run]) -> None:
     """Give all runs of about the usual text size exactly the usual size.
 
-    Otherwise a line that was detected a few pixels higher would look like a heading.
+    Otherwise a line that was detected a few pixels too high would look like a heading.
     """
     usual = float(np.median([run.size for run in runs for _ in run.words]))
+    least, most = _USUAL_SIZES
     for run in runs:
-        if 0.72 * usual < run.size < 1.35 * usual:
+        if least * usual < run.size < most * usual:
             run.size = usual

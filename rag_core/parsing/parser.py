@@ -46,7 +46,7 @@ class DocumentParser:
         self._pool = WorkerPool(memory_mb)
 
     def warm_up(self) -> None:
-        """Start the workers that one file needs, so that the first file does not wait for them."""
+        """Start the workers for one file, so that the first file does not wait for them."""
         for worker in [self._pool.acquire() for _ in range(READERS)]:
             self._pool.release(worker)
 
@@ -69,15 +69,15 @@ class DocumentParser:
         password : str, optional
             Password of an encrypted file; not needed if an empty password opens the file.
         ocr : {"auto", "on", "off"}, optional
-            For this file in place of the parser's own.
+            Text recognition for this file; by default that of the parser.
         cancelled : callable
-            Called several times a second; once it returns true, the iterator ends early.
+            Called several times a second. Reading ends early as soon as it returns true.
 
         Yields
         ------
         DocumentHeader, then Page, then Attachment
-            First the header of the document, then every page in order, then the attached files. A page is yielded
-            after up to four more pages are read, because these pages are needed to detect page headers.
+            The header of the document, every page in order, and the attached files. A page is yielded after up to four
+            further pages are read, because they show which lines are page headers.
 
         Raises
         ------

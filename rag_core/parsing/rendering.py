@@ -19,8 +19,8 @@ from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import PageImage
 
 _SMALLEST_SCALE, _LARGEST_SCALE = 0.1, 8.0
-# The number of pictures that are kept, so that a page that was drawn ahead or shown before appears at once.
-_KEPT = 16
+# Number of pictures in memory, so that a page that was drawn before appears at once.
+_MAX_KEPT = 16
 
 
 class PdfCharacters(NamedTuple):
@@ -101,7 +101,7 @@ class PageRenderer:
         others: FloatArray,
         scale: float,
     ) -> PageImage | None:
-        """Draw the figure beside a caption, with the caption; return ``None`` if there is none.
+        """Draw the figure beside a caption, including the caption; return ``None`` if there is no figure.
 
         Parameters
         ----------
@@ -130,6 +130,7 @@ class PageRenderer:
         return PdfCharacters("".join(map(chr, codes.tolist())), boxes, int(found["page_count"]))
 
     def _draw(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> PageImage | None:
+        """Return a picture that was drawn before, or let the worker draw it."""
         with self._lock:
             key = repr((_identify_file(path), request))
             if key in self._kept:
@@ -138,19 +139,19 @@ class PageRenderer:
             result = self._request(path, page_index, name, request)
             image = PageImage(base64.b64decode(result.pop("png")), **result) if result else None
             self._kept[key] = image
-            if len(self._kept) > _KEPT:
+            if len(self._kept) > _MAX_KEPT:
                 self._kept.popitem(last=False)
             return image
 
     def _request(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the worker's answer about a page of a file; the caller has the lock."""
+        """Return the worker's answer about a page of a file; the caller must have acquired the lock."""
         try:
-            self._prepare(path, name)
+            self._open_file(path, name)
             return self._ask(request, name)
-        except (WorkerDiedError, WorkerTimedOutError) as loss:
+        except (WorkerDiedError, WorkerTimedOutError) as error:
             self._worker = self._open = None
-            how = str(loss) or f"it took longer than {self._timeout_s:g} s"
-            raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {how}.") from None
+            reason = str(error) or f"it took longer than {self._timeout_s:g} s"
+            raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {reason}.") from None
 
     def close(self) -> None:
         """End the worker; the next call of `render` starts a new worker."""
@@ -160,7 +161,8 @@ class PageRenderer:
         if worker is not None:
             worker.close()
 
-    def _prepare(self, path: Path, name: str) -> None:
+    def _open_file(self, path: Path, name: str) -> None:
+        """Let a running worker open a file unless it has this file open."""
         if self._worker is not None and not self._worker.alive:
             self._worker.close()
             self._worker = self._open = None
@@ -191,12 +193,12 @@ class PageRenderer:
 
 
 def _identify_file(path: Path) -> tuple[Any, ...]:
-    """Return a value that changes with the file at a path."""
+    """Return a value that differs if the file at a path was changed."""
     status = path.stat()
     return path.absolute(), status.st_mtime_ns, status.st_size
 
 
-# The renderer that the parts of a process share; it starts its worker when it draws the first page.
+# The renderer of this process, which starts its worker when it draws the first page.
 _shared = PageRenderer()
 atexit.register(_shared.close)
 render_page, render_figure, read_characters = _shared.render, _shared.render_figure, _shared.read_characters

@@ -35,13 +35,13 @@ class CellRange(NamedTuple):
         match = _ADDRESS.fullmatch(address)
         if match is None:
             return None
-        left, top = read_column(match["left"]), int(match["top"])
-        right = read_column(match["right"]) if match["right"] else left
+        left, top = parse_column(match["left"]), int(match["top"])
+        right = parse_column(match["right"]) if match["right"] else left
         bottom = int(match["bottom"] or top)
         return cls(match["sheet"] or "", min(left, right), min(top, bottom), max(left, right), max(top, bottom))
 
     def __str__(self) -> str:
-        first, last = f"{column_letters(self.left)}{self.top}", f"{column_letters(self.right)}{self.bottom}"
+        first, last = f"{format_column(self.left)}{self.top}", f"{format_column(self.right)}{self.bottom}"
         cells = first if first == last else f"{first}:{last}"
         return f"{self.sheet}!{cells}" if self.sheet else cells
 
@@ -51,10 +51,10 @@ class CellRange(NamedTuple):
         return across and self.top <= other.bottom and other.top <= self.bottom
 
 
-def column_letters(column: int) -> str:
+def format_column(column: int) -> str:
     """Return the letters of the column with an index.
 
-    >>> column_letters(0), column_letters(27)
+    >>> format_column(0), format_column(27)
     ('A', 'AB')
     """
     letters = ""
@@ -65,10 +65,10 @@ def column_letters(column: int) -> str:
     return letters
 
 
-def read_column(address: str) -> int:
+def parse_column(address: str) -> int:
     """Return the index of the column whose letters stand at the beginning of an address.
 
-    >>> read_column("AB7")
+    >>> parse_column("AB7")
     27
     """
     column = 0

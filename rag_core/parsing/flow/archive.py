@@ -12,21 +12,22 @@ from typing import Any, BinaryIO
 
 from rag_core.parsing.formats.base import WRONG_CONTENT, UnpackedSizeError, UnreadableError
 
-# Maximum compression ratio of a part (real documents stay below 100); parts below this size are exempt; maximum number
-# of parts.
-_MAX_RATIO, _MIN_SUSPICIOUS_BYTES, _MAX_PARTS = 200, 10_000_000, 20_000
+# Maximum compression ratio of a part, which in real documents is below 100. Small parts may have any ratio.
+_MAX_RATIO = 200
+_MIN_SUSPICIOUS_BYTES = 10_000_000
+_MAX_PARTS = 20_000
 
 
 class Archive:
     """A zip archive.
 
-    It is refused if it unpacks to too much, has too many parts, or contains a part with an implausible compression
-    ratio.
+    An archive is refused if it is too large after unpacking, has too many parts, or contains a part with an implausible
+    compression ratio.
 
     Attributes
     ----------
     problems : list of str
-        What could not be read and was left out.
+        Messages about parts that could not be read and were left out.
     """
 
     def __init__(self, path: Path | BinaryIO, max_unpacked: int | None, *, max_parts: int = _MAX_PARTS) -> None:
@@ -81,7 +82,7 @@ class Archive:
         return data
 
     def read_optional(self, name: str) -> bytes:
-        """Return a part without which the other text can be read; empty if it is left out or has no name."""
+        """Return a part; if it cannot be read, add the problem and return nothing. An empty name has no part."""
         with self.leave_out(name):
             return self.read(name) if name else b""
         return b""
@@ -91,9 +92,9 @@ class Archive:
         return parse_xml(self.read(name), name)
 
     def parse_optional(self, name: str, root: str = "") -> Any:
-        """Return the root element of a part that a file may lack; without children if it is missing or left out.
+        """Return the root element of a part; an empty element if the part is missing or cannot be read.
 
-        ``root`` is the name that the element must have, if there is only one.
+        ``root`` is the name that the root element must have; by default, any name is accepted.
         """
         from lxml import etree
 
@@ -107,31 +108,31 @@ class Archive:
 
     @contextmanager
     def leave_out(self, name: str, *errors: type[Exception]) -> Iterator[None]:
-        """If a part in which something is read proves to be damaged, add it to the problems, and continue below.
+        """Suppress the errors of reading a damaged part, and add a problem instead.
 
-        ``errors`` are further errors that a library raises then.
+        ``errors`` are further errors that a library raises for damaged parts.
         """
-        wrong: tuple[type[Exception], ...] = (*WRONG_CONTENT, *errors)
+        wrong_content: tuple[type[Exception], ...] = (*WRONG_CONTENT, *errors)
         try:
             yield
         except UnreadableError as error:
             self.add_problem(str(error))
-        except wrong as error:
+        except wrong_content as error:
             self.add_problem(f"its part {name} is not as the format prescribes: {type(error).__name__}")
 
     def require(self, name: str) -> None:
-        """Add a part to the problems if it is missing."""
+        """Add a problem if a part is missing."""
         if name not in self:
             self.add_problem(f"its part {name} is missing")
 
     def add_problem(self, problem: str) -> None:
-        """Add a message that says what was left out."""
+        """Add a message about a part that was left out, unless it was added before."""
         if problem not in self.problems:
             self.problems.append(problem)
 
 
 def parse_xml(data: bytes, name: str) -> Any:
-    """Return the root element of an XML document; entities are not resolved, and nothing is loaded.
+    """Return the root element of an XML document, without resolving entities or loading anything.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def parse_xml(data: bytes, name: str) -> Any:
 
 
 def read_integer(value: str | None, default: int = 0, least: int = 0, most: int = 1_048_576) -> int:
-    """Return a whole number that a file states, within limits; ``default`` if it states none.
+    """Return a whole number from a file, limited to ``least`` and ``most``; ``default`` if it is no number.
 
     >>> read_integer("12"), read_integer("NaN", 1), read_integer("-3"), read_integer("9" * 30, most=63)
     (12, 1, 0, 63)

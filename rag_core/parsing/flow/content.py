@@ -1,18 +1,18 @@
-"""The content of a file that has no pages: headings, paragraphs, tables and pictures in order."""
+"""The content of a file without pages: headings, paragraphs, tables and pictures in order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_core.parsing.characters import clean_word, needs_cleaning
 from rag_core.text.struck import MARK, escape_marks
 
-# Readers put this sign before and after struck words; `clean_words` writes marks in its place.
+# A sign before and after struck words, which `clean_words` replaces by `MARK`.
 STRUCK_SIGN = "\x01"
-# Most columns that a cell may cover.
-_MOST_SPAN = 500
+# Maximum number of columns that a cell may cover.
+_MAX_SPAN = 500
 PORTRAIT, LANDSCAPE = (595.0, 842.0), (842.0, 595.0)
 
 
@@ -23,14 +23,14 @@ class PageStart:
     Attributes
     ----------
     label : str
-        What citations call the page; empty for its number. For the sheets of a workbook, the name of the sheet, which
-        the cells of each page follow, as in "Sales!A1:F40".
+        Label of the page in citations; empty for its number. The label of a sheet is its name, to which the cells of
+        each page are added, as in "Sales!A1:F40".
     size : tuple of (float, float)
-        Least width and height in points.
+        Minimum width and height in points.
     is_sheet : bool
         Whether the page shows the letters of columns and the numbers of rows.
     problem : str
-        Why the page cannot be read; empty if it can.
+        The reason why the page cannot be read; empty if it can be read.
     """
 
     label: str = ""
@@ -46,18 +46,17 @@ class TextBlock:
     Attributes
     ----------
     text : str
-        Without white space that the file does not show; lines that the file separates are separated by line ends.
+        The lines as the file shows them, without needless white space.
     level : int or None
-        0 for a heading that no other one contains; ``None`` for other text.
+        Level of a heading, from 0 for an outermost heading; ``None`` for other text.
     indent : int
         Number of steps by which the text is indented.
     is_compact : bool
-        Whether only a line end, and no blank line, separates the text from such a text above it (list items,
-        footnotes).
+        Whether no blank line is between the text and a compact text above, as between list items and footnotes.
     is_bold : bool
         Whether all of the text is bold.
     row : int
-        Number of the row of a sheet; 0 elsewhere.
+        Number of the row in a sheet; 0 in other files.
     """
 
     text: str
@@ -88,11 +87,11 @@ class TableBlock:
     rows : sequence of sequence of Cell
         The cells of each row from left to right; a row may have none.
     header_rows : int or None
-        Number of header rows at the top; ``None`` if the file does not say so.
+        Number of header rows at the top; ``None`` if the file does not state it.
     numbers : sequence of int
-        The number of each row of a sheet; empty elsewhere.
+        The number of each row in a sheet; empty in other files.
     first_column : int
-        Index of the first column in the sheet; 0 elsewhere.
+        Index of the first column in a sheet; 0 in other files.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -126,11 +125,11 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file contains, and what of it could not be read and was left out."""
+    """The content of a file; ``problems`` are messages about parts that were left out."""
 
     blocks: Sequence[Block]
-    attachments: Sequence[AttachedFile] = field(default=())
-    problems: Sequence[str] = field(default=())
+    attachments: Sequence[AttachedFile] = ()
+    problems: Sequence[str] = ()
 
 
 def clean_text(text: str) -> str:
@@ -148,9 +147,9 @@ def clean_words(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, is_figure: bool | None = None) -> Cell:
-    """Return a cell with a clean text; `looks_like_figure` says whether it is a figure unless the file says so."""
+    """Return a cell with a clean text; without ``is_figure``, `looks_like_figure` decides whether it is a figure."""
     text = clean_words(text)
-    column_span, row_span = min(max(column_span, 1), _MOST_SPAN), max(row_span, 1)
+    column_span, row_span = min(max(column_span, 1), _MAX_SPAN), max(row_span, 1)
     return Cell(text, column, column_span, row_span, looks_like_figure(text) if is_figure is None else is_figure)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-_MOST_PIXELS = 40_000_000
+_MAX_PIXELS = 40_000_000
 _INK, _GREY, _BORDER = "#111111", "#777777", "#b8b8b8"
 
 
@@ -21,10 +21,10 @@ def draw_page(builder: PageBuilder, width: float, height: float, scale: float) -
     """Return the picture of a page of the given size in points; a large page gets a smaller scale."""
     from PIL import Image, ImageDraw
 
-    scale = min(scale, (_MOST_PIXELS / (width * height)) ** 0.5)
+    scale = min(scale, (_MAX_PIXELS / (width * height)) ** 0.5)
     image = Image.new("RGB", (max(round(width * scale), 1), max(round(height * scale), 1)), "white")
     draw = ImageDraw.Draw(image)
-    # A picture that is shown several times on the page is read once.
+    # Read a picture once, even if the page shows it several times.
     load = cache(lambda data, size: load_picture(data).resize(size))
     for picture, left, top, right, bottom in builder.drawing.pictures:
         size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)

@@ -1,4 +1,4 @@
-"""A file without pages in a worker process, whose content is laid out on pages."""
+"""A file without pages in a worker process; its content is laid out on pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT_PAGES = 4
 
 
 class FlowFile(OpenFile):
-    """A file whose content is laid out; see `OpenFile`."""
+    """A file whose content is laid out on pages; see `OpenFile`."""
 
     def __init__(self, content: Content) -> None:
         self.content = content
@@ -32,16 +32,16 @@ class FlowFile(OpenFile):
         if content.problems and not filled:
             raise UnreadableError(content.problems[0])
         texts = [page for page in filled if not all(isinstance(item, PlacedPicture) for item in page.items)]
-        # The page whose reason says what was left out of the file.
-        self._noted_page = (texts or filled or self._pages)[0].index
+        # The page whose reason lists the problems of the file.
+        self._problem_page = (texts or filled or self._pages)[0].index
         self._build = lru_cache(_KEPT_PAGES)(self._build_page)
-        # Each picture is recognized once, at the largest size at which it is shown.
-        shown = [one for one in content.blocks if isinstance(one, PictureBlock)]
-        self._largest = {one.data: one for one in sorted(shown, key=lambda one: one.size)}
+        # Each picture is recognized once, at the largest size at which the file shows it.
+        pictures = [block for block in content.blocks if isinstance(block, PictureBlock)]
+        self._largest = {block.data: block for block in sorted(pictures, key=lambda block: block.size)}
         self._recognize = cache(recognize_picture)
 
     def _build_page(self, page_index: int, reads_pictures: bool) -> PageBuilder:
-        problems = self.content.problems if page_index == self._noted_page else ()
+        problems = self.content.problems if page_index == self._problem_page else ()
         return PageBuilder(self._pages[page_index], self._read_picture if reads_pictures else None, problems)
 
     def _read_picture(self, block: PictureBlock) -> PictureText:
@@ -57,15 +57,15 @@ class FlowFile(OpenFile):
         return draw_page(self._build(page_index, False), page.width, page.height, scale)
 
     def read_metadata(self) -> Metadata:
-        labels = tuple(_label(page) for page in self._pages)
-        attachments = tuple((one.name, len(one.data)) for one in self.content.attachments)
+        labels = tuple(map(_write_label, self._pages))
+        attachments = tuple((attached.name, len(attached.data)) for attached in self.content.attachments)
         return Metadata(labels, _list_headings(self._pages), attachments)
 
     def read_attachment(self, number: int, page_index: int | None) -> bytes:
         return self.content.attachments[number].data
 
 
-def _label(page: LaidOutPage) -> str:
+def _write_label(page: LaidOutPage) -> str:
     """Return the label of a page: its number, or the cells of a sheet."""
     if not page.start.is_sheet:
         return page.start.label or str(page.index + 1)
@@ -74,9 +74,9 @@ def _label(page: LaidOutPage) -> str:
     for item in page.items:
         if isinstance(item, PlacedTable) and item.table.block.numbers:
             block = item.table.block
-            # A header that is repeated is above the first row of the page.
-            header = list(range(item.table.header_rows + 1))
-            is_repeated = item.rows[0] == 0 and list(item.rows[: len(header)]) != header
+            # A repeated header is above a row that does not follow the header in the table.
+            begin = list(range(item.table.header_rows + 1))
+            is_repeated = item.rows[0] == 0 and list(item.rows[: len(begin)]) != begin
             rows += [block.numbers[row] for row in item.rows[is_repeated * item.table.header_rows :]]
             columns += [block.first_column, block.first_column + item.table.column_count - 1]
     rows = [row for row in rows if row]
@@ -95,6 +95,6 @@ def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:
                 continue
             block: TextBlock = item.block
             title = " ".join(block.text.replace(HEADING_SEPARATOR, " ").split())
-            path = [*(one for one in path if one[0] < item.block.level), (item.block.level, title)]
+            path = [*(outer for outer in path if outer[0] < item.block.level), (item.block.level, title)]
             found.append((page.index, HEADING_SEPARATOR.join(title for _, title in path)))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Find the header rows and the sections of a table whose file does not say which they are."""
+"""Find the header rows and the sections of a table of a file without pages."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import re
 from collections.abc import Sequence
 
 from rag_core.parsing.flow.content import Cell, TableBlock
+from rag_core.parsing.tables.finder import TOTAL
 from rag_core.text.dates import YEAR
 
-_MOST_HEADERS = 5
+_MAX_HEADER_ROWS = 5
 _YEAR = re.compile(rf"(?:FY ?)?{YEAR}[A-Za-z]{{0,2}}")
-# Rows below the header that show whether their columns are figures.
-_SAMPLE = 20
+# Number of rows that show whether columns contain figures.
+_SAMPLE_ROWS = 20
 
 
 def count_header_rows(block: TableBlock) -> int:
-    """Return the number of header rows, as the file says or as the cells show.
+    """Return the number of header rows that the file states or, if it states none, that the cells show.
 
-    In a table with figures, the header ends above the first row with figures; years may be headers. In a table of
-    more than two columns of texts, the first row is the header if it has a short text without digits in each column.
+    The header of a table with figures ends above the first row with figures other than years. In a table with more than
+    two columns of texts, the first row is the header if it has a short text without digits in each column.
     """
     rows = block.rows
     if block.header_rows is not None:
         return min(block.header_rows, max(len(rows) - 1, 0))
     if len(rows) < 2 or block.width < 2:
         return 0
-    count = next((number for number, row in enumerate(rows[: _MOST_HEADERS + 1]) if any(map(_is_body, row))), None)
+    count = next((number for number, row in enumerate(rows[: _MAX_HEADER_ROWS + 1]) if any(map(_is_body, row))), None)
     if count is None:
         # Two columns of texts are often names and values.
         return int(len(rows) > 2 and block.width > 2 and _names_columns(rows[0], block.width))
@@ -34,9 +35,10 @@ def count_header_rows(block: TableBlock) -> int:
         count -= 1
     if count:
         return count
-    # Years above figures are headers, if each figure below them differs from a year.
+    # Years in the first row are headers if no year is below them.
     years = [cell for cell in rows[0] if _YEAR.fullmatch(cell.text)]
-    below = [cell for row in rows[1:_SAMPLE] for cell in row if cell.column in {one.column for one in years}]
+    columns = {cell.column for cell in years}
+    below = [cell for row in rows[1:_SAMPLE_ROWS] for cell in row if cell.column in columns]
     is_above = years and all(_YEAR.fullmatch(cell.text) or not cell.is_figure for cell in rows[0])
     return int(bool(is_above and below) and not any(_YEAR.fullmatch(cell.text) for cell in below))
 
@@ -50,13 +52,14 @@ def _is_header(row: Sequence[Cell]) -> bool:
 
 
 def _names_columns(row: Sequence[Cell], width: int) -> bool:
+    """Return whether a row has a different, short text without digits in each column."""
     texts = [cell.text for cell in row]
     is_short = all(len(text) <= 40 and not any(map(str.isdigit, text)) for text in texts)
     return is_short and len(set(texts)) == len(texts) == width
 
 
 def find_sections(block: TableBlock, header_rows: int) -> list[tuple[str, ...]]:
-    """Return the label of the section of each row: the text of the last row above it that has only a label."""
+    """Return the section of each row: the text of the last row above that has only a label; empty without a section."""
     sections: list[tuple[str, ...]] = [()] * len(block.rows)
     current: tuple[str, ...] = ()
     for number, row in enumerate(block.rows):
@@ -66,7 +69,7 @@ def find_sections(block: TableBlock, header_rows: int) -> list[tuple[str, ...]]:
             current = (row[0].text.rstrip(":"),)
             continue
         sections[number] = current
-        if row and not row[0].column and re.match(r"\W*(?:sub)?totals?\b", row[0].text, re.IGNORECASE):
+        if row and not row[0].column and TOTAL.match(row[0].text):
             current = ()
     return sections
 

@@ -1,4 +1,4 @@
-"""Read HTML as headings, paragraphs and tables. Nothing is loaded, and scripts do not run."""
+"""Read HTML as headings, paragraphs, tables and pictures, without loading anything or running scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
-from rag_core.parsing.flow.pictures import Pictures, decode_address
+from rag_core.parsing.flow.pictures import Pictures, decode_data_url
 from rag_core.parsing.formats.base import UnreadableError
 
 _HEADINGS = {f"h{level}": level - 1 for level in range(1, 7)}
@@ -29,11 +29,13 @@ _BLOCKS = frozenset(
 )
 _STRUCK = frozenset(("del", "s", "strike"))
 _HIDDEN = ("display:none", "visibility:hidden", "mso-hide:all")
-_MOST_SPAN, _DEEPEST = 500, 200
+_MAX_SPAN, _MAX_DEPTH = 500, 200
+# A table whose cells have more paragraphs arranges parts of the page.
+_MAX_PARAGRAPHS = 4
 
 
 class SpannedText(NamedTuple):
-    """The text of a cell, and the numbers of columns and rows that it covers."""
+    """The text of a cell, and the numbers of columns and rows that the cell covers."""
 
     text: str
     column_span: int = 1
@@ -41,35 +43,40 @@ class SpannedText(NamedTuple):
 
 
 def place_cells(rows: Iterable[Sequence[SpannedText]]) -> list[list[Cell]]:
-    """Return the cells of each row at their columns; cells over several rows move those of the rows below."""
+    """Return the cells of each row at their columns.
+
+    The cells beside a cell over several rows are in the columns that this cell does not cover.
+    """
     placed: list[list[Cell]] = []
-    taken: dict[int, int] = {}
+    # The number of further rows in which each column is covered by a cell above.
+    covered: dict[int, int] = {}
     for row in rows:
         cells: list[Cell] = []
         column = 0
-        following = {place: count - 1 for place, count in taken.items() if count > 1}
-        for one in row:
-            while taken.get(column, 0) > 0:
+        covered_below = {place: count - 1 for place, count in covered.items() if count > 1}
+        for text, column_span, row_span in row:
+            while column in covered:
                 column += 1
-            across, down = max(min(one.column_span, _MOST_SPAN), 1), max(min(one.row_span, _MOST_SPAN), 1)
-            cell = read_cell(one.text, column, across, down)
+            across, down = max(min(column_span, _MAX_SPAN), 1), max(min(row_span, _MAX_SPAN), 1)
+            cell = read_cell(text, column, across, down)
             cells += [cell] if cell.text else []
-            following |= dict.fromkeys(range(column, column + across), down - 1) if down > 1 else {}
+            if down > 1:
+                covered_below |= dict.fromkeys(range(column, column + across), down - 1)
             column += across
         placed.append(cells)
-        taken = {place: count for place, count in following.items() if count > 0}
+        covered = covered_below
     return placed
 
 
-def read_html(data: bytes | str, load: Callable[[str], bytes] = decode_address) -> list[Block]:
+def read_html(data: bytes | str, load: Callable[[str], bytes] = decode_data_url) -> list[Block]:
     """Return the headings, paragraphs, tables and pictures of an HTML document.
 
     Parameters
     ----------
     data : bytes or str
     load : callable
-        Takes the address of a picture, and returns its data; empty for a picture that the file does not contain. By
-        default, only addresses that contain the data are read.
+        Function that takes the address of a picture and returns the data, or nothing for a picture outside the file. By
+        default, only pictures whose address contains the data are read.
 
     Raises
     ------
@@ -110,13 +117,14 @@ class _Reader:
         self._is_preformatted = False
 
     def walk(self, element: Any, depth: int) -> None:
+        """Add the content of an element."""
         name = element.tag if isinstance(element.tag, str) else ""
-        if name in _SKIPPED or not name or _is_hidden(element) or depth > _DEEPEST:
+        if name in _SKIPPED or not name or _is_hidden(element) or depth > _MAX_DEPTH:
             return
         if name == "table" and (table := _read_table(element)) is not None:
             self.flush()
             caption = element.find("caption")
-            if caption is not None and (text := clean_text(_all_text(caption))):
+            if caption is not None and (text := clean_text(_read_text(caption))):
                 self.blocks.append(TextBlock(text))
             self.blocks.append(table)
             for image in element.iter("img"):
@@ -154,7 +162,7 @@ class _Reader:
             self._parts.append(text if self._is_preformatted else text.replace("\n", " ").replace("\r", " "))
 
     def flush(self, level: int | None = None) -> None:
-        """End the current text."""
+        """Add the text that was collected so far as a block."""
         joined = (clean_text if level is None else clean_words)("".join(self._parts))
         self._parts = []
         if joined:
@@ -165,25 +173,26 @@ class _Reader:
 
 def _is_hidden(element: Any) -> bool:
     style = (element.get("style") or "").replace(" ", "").lower()
-    return element.get("hidden") is not None or any(one in style for one in _HIDDEN)
+    return element.get("hidden") is not None or any(hidden in style for hidden in _HIDDEN)
 
 
 def _find_marker(item: Any) -> str:
+    """Return the bullet or the number of an item of a list."""
     parent = item.getparent()
     if parent is None or parent.tag != "ol":
         return "•"
     start = parent.get("start") or "1"
-    number = sum(1 for one in item.itersiblings("li", preceding=True))
+    number = sum(1 for _ in item.itersiblings("li", preceding=True))
     return f"{(int(start) if start.isdecimal() else 1) + number}."
 
 
-def _all_text(element: Any) -> str:
-    """Return the text of an element in which blocks and line ends are separated by blanks."""
+def _read_text(element: Any) -> str:
+    """Return the text of an element, with blanks in place of line ends and around blocks."""
     parts = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and child.tag not in _SKIPPED and not _is_hidden(child):
             around = " " if child.tag in _BLOCKS or child.tag == "br" else STRUCK_SIGN * (child.tag in _STRUCK)
-            parts += [around, _all_text(child), around]
+            parts += [around, _read_text(child), around]
         parts.append(child.tail or "")
     return "".join(parts)
 
@@ -197,7 +206,7 @@ def _iter_rows(table: Any) -> Iterator[Any]:
 
 
 def _read_table(table: Any) -> TableBlock | None:
-    """Return a table of data; ``None`` for one that only arranges parts of the page."""
+    """Return a table of data; ``None`` for a table that only arranges parts of the page."""
     rows = list(_iter_rows(table))
     cells = [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
     all_cells = [cell for row in cells for cell in row]
@@ -205,7 +214,7 @@ def _read_table(table: Any) -> TableBlock | None:
     is_layout = table.get("role") == "presentation" or table.find(".//table") is not None
     if is_layout or max(map(len, cells), default=0) < 2 or (len(rows) < 2 and not has_headers):
         return None
-    if not has_headers and any(cell.find(".//h1") is not None or len(cell.findall(".//p")) > 4 for cell in all_cells):
+    if not has_headers and any(map(_is_page_part, all_cells)):
         return None
     header = 0
     for row, in_row in zip(rows, cells, strict=True):
@@ -213,10 +222,15 @@ def _read_table(table: Any) -> TableBlock | None:
             break
         header += 1
     texts = [
-        [SpannedText(_all_text(cell), _read_span(cell, "colspan"), _read_span(cell, "rowspan")) for cell in row]
+        [SpannedText(_read_text(cell), _read_span(cell, "colspan"), _read_span(cell, "rowspan")) for cell in row]
         for row in cells
     ]
     return TableBlock(place_cells(texts), header if has_headers or header else None)
+
+
+def _is_page_part(cell: Any) -> bool:
+    """Return whether a cell contains a title or many paragraphs."""
+    return cell.find(".//h1") is not None or len(cell.findall(".//p")) > _MAX_PARAGRAPHS
 
 
 def _read_span(cell: Any, name: str) -> int:

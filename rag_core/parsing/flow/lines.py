@@ -1,4 +1,4 @@
-"""Break texts into lines of words with places."""
+"""Break texts into lines, and find the place of each word on its line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
 
 class PlacedWord(NamedTuple):
-    """A word, or a part of a word that is too long for a line: its span, and its place in points on the line."""
+    """A word, or a part of a word that is too long for a line, with its span in the text and its place in points."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ TextLine = list[PlacedWord]
 
 
 def break_lines(text: str, width: float, size: float, bold: bool = False) -> list[TextLine]:
-    """Return the lines of a text that are at most ``width`` points wide; each begins with a word at 0."""
+    """Return the lines of a text, each at most ``width`` points wide and beginning at 0."""
     lines: list[TextLine] = []
     offset = 0
     for paragraph in text.split("\n"):
@@ -51,42 +51,43 @@ def _break_paragraph(text: str, offset: int, width: float, size: float, bold: bo
             line.append(PlacedWord(offset + match.start(), offset + end, x, word))
             x += word
             continue
-        for start, stop in _divide(match[0], width, size, bold):
+        for start, stop in _divide_word(match[0], width, size, bold):
             if line:
                 lines.append(line)
             part = measure(match[0][start:stop], size, bold)
             line, x = [PlacedWord(offset + match.start() + start, offset + match.start() + stop, 0.0, part)], part
     if line:
         lines.append(line)
-    return [_reorder(one, text, offset, width) for one in lines] if _is_right_to_left(text) else lines
+    return [_reorder_line(one, text, offset, width) for one in lines] if _is_right_to_left(text) else lines
 
 
-def _divide(word: str, width: float, size: float, bold: bool) -> list[tuple[int, int]]:
+def _divide_word(word: str, width: float, size: float, bold: bool) -> list[tuple[int, int]]:
     """Return the spans of the parts of a word that is wider than a line."""
     parts: list[tuple[int, int]] = []
-    start, reached = 0, 0.0
+    start, length = 0, 0.0
     for place, char in enumerate(word):
         step = measure(char, size, bold)
-        if place > start and reached + step > width:
+        if place > start and length + step > width:
             parts.append((start, place))
-            start, reached = place, 0.0
-        reached += step
+            start, length = place, 0.0
+        length += step
     return [*parts, (start, len(word))]
 
 
-def _direction(text: str) -> str:
+def _find_direction(text: str) -> str:
+    """Return the bidirectional class of the first letter, "L", "R" or "AL"; "L" without letters."""
     return next((kind for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), "L")
 
 
 def _is_right_to_left(text: str) -> bool:
-    return not text.isascii() and _direction(text) != "L"
+    return not text.isascii() and _find_direction(text) != "L"
 
 
-def _reorder(line: TextLine, text: str, offset: int, width: float) -> TextLine:
-    """Return a line of a right-to-left text in visual order; runs of left-to-right words within it keep their order."""
+def _reorder_line(line: TextLine, text: str, offset: int, width: float) -> TextLine:
+    """Return a line of a right-to-left text in visual order; adjacent left-to-right words keep their order."""
     runs: list[tuple[bool, TextLine]] = []
     for word in line:
-        is_turned = _direction(text[word.start - offset : word.end - offset]) != "L"
+        is_turned = _find_direction(text[word.start - offset : word.end - offset]) != "L"
         if runs and runs[-1][0] == is_turned and not is_turned:
             runs[-1][1].append(word)
         else:

@@ -1,4 +1,4 @@
-"""Write mails as their header, body and attached files."""
+"""Convert mails to content: header, body and attached files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rag_core.parsing.flow.html import read_html
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a mail says; texts may be empty."""
+    """The fields and the body of a mail, whose texts may be empty."""
 
     subject: str
     sender: str
@@ -33,19 +33,19 @@ class Mail:
 
 
 def write_mail(mail: Mail) -> Content:
-    """Return the content of a mail, whose heading is its subject."""
+    """Return the content of a mail, with the subject as the heading."""
     subject = clean_words(mail.subject)
     header = {"From": mail.sender, "To": mail.to, "Cc": mail.copies, "Date": mail.date, "Subject": subject}
     lines = [f"{name}: {line}" for name, value in header.items() if (line := clean_words(value))]
     blocks: list[Block] = [PageStart()]
     blocks += [TextBlock(subject, level=0)] if subject else []
     blocks += [TextBlock("\n".join(lines))] if lines else []
-    rich = read_html(mail.html) if mail.html.strip() else []
-    # Programs write the plain text from the formatted one, but without its tables.
-    has_tables = any(isinstance(one, TableBlock) for one in rich)
+    formatted = read_html(mail.html) if mail.html.strip() else []
+    # The plain text that mail programs write lacks the tables of the formatted text.
+    has_tables = any(isinstance(block, TableBlock) for block in formatted)
     if mail.text.strip() and not has_tables:
         paragraphs = map(clean_text, mail.text.replace("\r\n", "\n").split("\n\n"))
         blocks += [TextBlock(paragraph) for paragraph in paragraphs if paragraph]
     else:
-        blocks += rich
+        blocks += formatted
     return Content(blocks, mail.attachments)

@@ -15,21 +15,24 @@ BUILT_IN = {
     **{43: "#,##0.00;(#,##0.00);-", 44: "$#,##0.00;($#,##0.00);-", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss"},
     **{48: "0.0E+0", 49: "@"},
 }
-# Parts of a code: texts in quotes, escaped signs, fillers, brackets such as "[Red]" and "[$€-407]", and all others.
+# Parts of a format code: quoted text, escaped sign, filler, bracket such as "[Red]" or "[$€-407]", and other code.
 _PART = re.compile(
     r'"([^"]*)"|\\(.)|[_*].|\[([^\]]*)\]|(AM/PM|A/P|General|[ymdhs]+|[0#?.,%/]+|E[+-]0+|.)', re.IGNORECASE
 )
 _DIGITS, _DATE_LETTERS = re.compile(r"[0#?]"), frozenset("ymdhs")
 _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
-_LAST_DAY = 2_958_466
+# Number of the day after 31 December 9999.
+_MAX_DAY = 2_958_466
 _GENERAL_DIGITS = 11
+# The texts of a part by its kind: quoted text, escaped sign, bracket, other code.
+_Part = tuple[str | None, ...]
 
 
 @lru_cache(maxsize=1 << 16)
 def format_number(value: float, code: str, is_1904: bool = False) -> str:
     """Return a number as a cell with a format shows it.
 
-    Fractions, and codes that this function does not know, are written as plain numbers.
+    Fractions and unknown codes are written as plain numbers.
 
     >>> format_number(0.125, "0.0%"), format_number(-1204.5, '"$"#,##0.00;("$"#,##0.00)')
     ('12.5%', '($1,204.50)')
@@ -47,13 +50,13 @@ def format_number(value: float, code: str, is_1904: bool = False) -> str:
     else:
         section = sections[0]
     parts = [match.groups() for match in _PART.finditer(section)]
-    codes = [one.lower() for *_, one in parts if one]
-    if any(_DATE_LETTERS.issuperset(one) for one in codes):
+    codes = [code.lower() for *_, code in parts if code]
+    if any(_DATE_LETTERS.issuperset(code) for code in codes):
         return _format_date(value, parts, is_1904)
-    if not any(_DIGITS.search(one) for one in codes):
-        literal = _join_literals(parts)
+    if not any(_DIGITS.search(code) for code in codes):
+        literal = "".join(_read_literal(*part) for part in parts).strip()
         return literal if literal and "general" not in codes else _format_general(value)
-    pattern = "".join(one for one in codes if _DIGITS.search(one) or one[0] in ".,%")
+    pattern = "".join(code for code in codes if _DIGITS.search(code) or code[0] in ".,%")
     if "/" in pattern:
         return _format_general(value)
     return _format_figure(number, pattern, parts, codes)
@@ -64,12 +67,8 @@ def _split_sections(code: str) -> list[str]:
     return re.findall(r'(?:"[^"]*"|\\.|[^;"\\])+', code) or ["General"]
 
 
-def _join_literals(parts: list[tuple[str | None, ...]]) -> str:
-    """Return the texts and currencies of a code."""
-    return "".join(_literal(*part) for part in parts).strip()
-
-
-def _literal(quoted: str | None, escaped: str | None, bracket: str | None, code: str | None) -> str:
+def _read_literal(quoted: str | None, escaped: str | None, bracket: str | None, code: str | None) -> str:
+    """Return the text or the currency that a part of a code writes; empty for a part that formats the number."""
     if bracket is not None:
         return bracket[1:].split("-")[0] if bracket.startswith("$") else ""
     if code is not None:
@@ -83,11 +82,11 @@ def _format_general(value: float) -> str:
     return f"{value:.{_GENERAL_DIGITS - 1}g}"
 
 
-def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ...]], codes: list[str]) -> str:
-    """Return the literals of a code around its number."""
+def _format_figure(number: float, pattern: str, parts: list[_Part], codes: list[str]) -> str:
+    """Return a formatted number with the texts of its code."""
     digits = pattern.replace("%", "")
     number *= 100 ** pattern.count("%")
-    exponent = next((one for one in codes if one.startswith(("e+", "e-"))), "")
+    exponent = next((code for code in codes if code.startswith(("e+", "e-"))), "")
     digits = digits.removesuffix(exponent) if exponent else digits
     thousands = len(digits) - len(digits.rstrip(","))
     number /= 1000**thousands
@@ -114,12 +113,12 @@ def _format_figure(number: float, pattern: str, parts: list[tuple[str | None, ..
         elif code and code == exponent:
             continue
         else:
-            written += _literal(*part)
+            written += _read_literal(*part)
     return written.strip()
 
 
-def _format_date(value: float, parts: list[tuple[str | None, ...]], is_1904: bool) -> str:
-    if not 0 <= value < _LAST_DAY:
+def _format_date(value: float, parts: list[_Part], is_1904: bool) -> str:
+    if not 0 <= value < _MAX_DAY:
         return _format_general(value)
     moment = (_EPOCH_1904 if is_1904 else _EPOCH) + timedelta(seconds=round(value * 86400))
     names = [(part[3] or "").lower() for part in parts]
@@ -142,7 +141,7 @@ def _format_date(value: float, parts: list[tuple[str | None, ...]], is_1904: boo
         elif name and _DIGITS.search(name):
             continue  # fractions of seconds
         else:
-            written += _literal(*part)
+            written += _read_literal(*part)
     return written.strip()
 
 

@@ -10,21 +10,23 @@ from rag_core.parsing.flow.archive import Archive, read_integer
 from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 
-# The start of the definition of an entity in the encodings that need no declaration.
+# The start of an entity definition in the encodings that XML need not declare.
 _ENTITY = ["<!ENTITY".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")]
-# Bytes of a part that show whether it is XML; it may begin with byte order marks, white space and empty bytes.
-_START = 4096
-# English Metric Units, in which lengths are stated, in a point, and the most of them.
-_UNITS, _MOST_UNITS = 12_700, 1 << 40
-# What relations call the parts that are read if a file has them.
+# Number of bytes that show whether a part is XML.
+_HEAD_BYTES = 4096
+# Byte order marks, white space and empty bytes, which may be before XML.
+_BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+# Number of English Metric Units, in which lengths are stated, in a point, and maximum length in these units.
+_UNITS_PER_POINT = 12_700
+_MAX_UNITS = 1 << 40
+# Types of relations to parts that are read if they exist.
 _OPTIONAL_KINDS = frozenset(
     "header footer footnotes endnotes comments drawing styles numbering notesSlide image chart".split()
 )
-_BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 
 
 def open_package(path: Path, main_part: str, password: str | None, max_unpacked: int | None) -> BytesIO:
-    """Return an open zip archive that is not encrypted, whose parts are not too large.
+    """Return an Office file as a decrypted zip archive, after a check of the size and the XML of its parts.
 
     Raises
     ------
@@ -36,18 +38,18 @@ def open_package(path: Path, main_part: str, password: str | None, max_unpacked:
     archive = Archive(data, max_unpacked)
     if main_part not in archive:
         raise UnreadableError(f"its part {main_part} is missing")
-    # A library may parse any part as XML, whatever its name, so all that begin like XML are searched.
+    # Search all parts that begin like XML, because a library may parse a part of any name as XML.
     for name in archive.names:
-        if _is_markup(archive, name) and any(one in archive.read_optional(name) for one in _ENTITY):
+        if _is_markup(archive, name) and any(entity in archive.read_optional(name) for entity in _ENTITY):
             raise UnreadableError(f"its part {name} defines entities, which documents do not need")
     data.seek(0)
     return data
 
 
 def _is_markup(archive: Archive, name: str) -> bool:
-    """Return whether a part begins like XML, or with white space only; false for a part that cannot be unpacked."""
+    """Return whether a part begins like XML, or with much white space; false for a part that cannot be unpacked."""
     try:
-        return archive.read(name, _START).lstrip(_BEFORE_MARKUP)[:1] in (b"<", b"")
+        return archive.read(name, _HEAD_BYTES).lstrip(_BEFORE_MARKUP)[:1] in (b"<", b"")
     except UnreadableError:
         return False
 
@@ -72,25 +74,26 @@ def _decrypt(path: Path, password: str | None) -> bytes:
 
 
 def read_relations(archive: Archive, part: str) -> dict[str, str]:
-    """Return the parts that a part refers to, by their ids; what is outside the file is left out."""
+    """Return the names of the parts to which a part has relations, by their ids, without parts outside the file."""
     folder, _, name = part.rpartition("/")
     targets = {}
-    for one in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationships"):
-        target = one.get("Target", "")
-        # Programs of Office write this name for a picture that was removed.
-        if one.get("TargetMode") != "External" and target.rpartition("/")[2] not in ("", "NULL"):
-            targets[one.get("Id")] = place = _resolve(folder, target)
-            if one.get("Type", "").rpartition("/")[2] in _OPTIONAL_KINDS:
-                archive.require(place)
+    for relation in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationships"):
+        target = relation.get("Target", "")
+        # Office writes "NULL" for a picture that was removed.
+        if relation.get("TargetMode") != "External" and target.rpartition("/")[2] not in ("", "NULL"):
+            targets[relation.get("Id")] = target_part = _resolve(folder, target)
+            if relation.get("Type", "").rpartition("/")[2] in _OPTIONAL_KINDS:
+                archive.require(target_part)
     return targets
 
 
 def read_points(value: str | None) -> float:
-    """Return a length in points; 0 if none is stated."""
-    return read_integer(value, most=_MOST_UNITS) / _UNITS
+    """Return a length in points; 0 if it is not stated."""
+    return read_integer(value, most=_MAX_UNITS) / _UNITS_PER_POINT
 
 
 def _resolve(folder: str, target: str) -> str:
+    """Return the name of a part, given relative to a folder."""
     if target.startswith("/"):
         return target[1:]
     parts = folder.split("/")

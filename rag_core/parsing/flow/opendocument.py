@@ -32,11 +32,13 @@ _LEFT_OUT = frozenset(
 )
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
-_MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
-# Most times that a cell of a table in a text is repeated, and a row with text.
-_MOST_REPEATED, _MOST_REPEATED_ROWS = 500, 100_000
+_MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
+# Maximum repetitions of a cell of a table in a text, and of a row with text.
+_MAX_REPEATED_CELLS = 500
+_MAX_REPEATED_ROWS = 100_000
 _POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
-_KINDS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+# Number formats of OpenDocument by the names of Word.
+_NUMBER_FORMATS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
 def read_opendocument(path: Path, max_unpacked: int | None) -> Content:
@@ -47,14 +49,14 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> Content:
         raise UnreadableError("it is encrypted; save it without a password, or export it as a PDF with one")
     root = archive.parse("content.xml")
     body = root.find("{*}body")
-    kinds = {local_name(one): one for one in (body if body is not None else ())}
+    contents = {local_name(content): content for content in (body if body is not None else ())}
     reader = _Reader(archive, [root, archive.parse_optional("styles.xml", "document-styles")])
-    if "spreadsheet" in kinds:
-        blocks = list(reader.read_sheets(kinds["spreadsheet"]))
-    elif "presentation" in kinds:
-        blocks = list(reader.read_slides(kinds["presentation"]))
-    elif "text" in kinds:
-        blocks = [*reader.read(kinds["text"]), *reader.notes]
+    if "spreadsheet" in contents:
+        blocks = list(reader.read_sheets(contents["spreadsheet"]))
+    elif "presentation" in contents:
+        blocks = list(reader.read_slides(contents["presentation"]))
+    elif "text" in contents:
+        blocks = [*reader.read(contents["text"]), *reader.notes]
     else:
         raise UnreadableError("it has no text")
     return Content(blocks, problems=archive.problems)
@@ -66,7 +68,7 @@ class _Reader:
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""
-        # The formats of the levels of lists, and the number of the last item, by the style of the list and the level.
+        # The format of each level of a list, and the number of its last item, by the style of the list and the level.
         self._lists = {
             (local_attributes(style).get("name", ""), _read_count(attributes, "level")): attributes
             for root in roots
@@ -77,8 +79,8 @@ class _Reader:
         self._struck = {
             local_attributes(style).get("name", "")
             for style in styles
-            for one in style.iter("{*}text-properties")
-            if local_attributes(one).get("text-line-through-style", "none") != "none"
+            for properties in style.iter("{*}text-properties")
+            if local_attributes(properties).get("text-line-through-style", "none") != "none"
         }
         self._titles = {"Title"} | {
             local_attributes(style).get("name", "")
@@ -88,12 +90,12 @@ class _Reader:
         self._hidden = {
             local_attributes(style).get("name", "")
             for style in styles
-            for one in style.iter("{*}table-properties", "{*}text-properties")
-            if local_attributes(one).get("display") in ("false", "none")
+            for properties in style.iter("{*}table-properties", "{*}text-properties")
+            if local_attributes(properties).get("display") in ("false", "none")
         }
 
     def read(self, element: Any, depth: int = 0, style: str = "") -> Iterator[Block]:
-        """Yield the content of an element in order; ``style`` is that of the list around it."""
+        """Yield the content of an element in order; ``style`` is the style of the list that contains the element."""
         for child in element:
             name = local_name(child)
             if name in _LEFT_OUT:
@@ -124,8 +126,8 @@ class _Reader:
         self._counts[style, depth] = self._counts.get((style, depth), _read_count(level, "start-value") - 1) + 1
         first = depth - _read_count(level, "display-levels")
         numbers = [
-            write_count(self._counts.get((style, one), 1), _KINDS.get(level["num-format"], "decimal"))
-            for one in range(max(first, 0) + 1, depth + 1)
+            write_count(self._counts.get((style, outer), 1), _NUMBER_FORMATS.get(level["num-format"], "decimal"))
+            for outer in range(max(first, 0) + 1, depth + 1)
         ]
         return f"{level.get('num-prefix', '')}{'.'.join(numbers)}{level.get('num-suffix', '')}"
 
@@ -174,16 +176,16 @@ class _Reader:
         return f"{STRUCK_SIGN}{text}{STRUCK_SIGN}" if is_struck and text.strip() else text
 
     def _read_note(self, note: Any) -> str:
-        """Remember a footnote, and return its number."""
-        parts = {local_name(one): one for one in note}
-        number = "".join(parts["note-citation"].itertext()) if "note-citation" in parts else ""
-        texts = (clean_text(self._read_text(one)) for one in note.iter("{*}p"))
+        """Add a footnote to ``notes``, and return its mark."""
+        number = "".join(text for citation in note.iterchildren("{*}note-citation") for text in citation.itertext())
+        texts = (clean_text(self._read_text(paragraph)) for paragraph in note.iter("{*}p"))
         mark = number.translate(SUPERSCRIPTS)
         self.notes.append(TextBlock(f"{mark} {' '.join(filter(None, texts))}", is_compact=True))
         return mark
 
-    def _read_all(self, element: Any) -> str:
-        texts = (clean_text(self._read_text(one)) for one in element.iter("{*}p", "{*}h"))
+    def _read_as_line(self, element: Any) -> str:
+        """Return the text of all paragraphs of an element as one line."""
+        texts = (clean_text(self._read_text(paragraph)) for paragraph in element.iter("{*}p", "{*}h"))
         return " ".join(filter(None, (" ".join(text.split()) for text in texts)))
 
     # Tables and sheets
@@ -198,7 +200,7 @@ class _Reader:
                 if local_name(cell) == "table-cell":
                     attributes = local_attributes(cell)
                     across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
-                    line += [SpannedText(self._read_all(cell), across, down)] * min(count, _MOST_REPEATED)
+                    line += [SpannedText(self._read_as_line(cell), across, down)] * min(count, _MAX_REPEATED_CELLS)
             total += len(line) * repeated
             if total > MAX_CELLS:
                 raise UnpackedSizeError(f"has a table of more than {MAX_CELLS:,} cells, which are not read")
@@ -231,11 +233,11 @@ class _Reader:
         column = 0
         for cell, count in _iter_cells(row):
             attributes = local_attributes(cell)
-            text = self._read_all(cell) if local_name(cell) == "table-cell" else ""
+            text = self._read_as_line(cell) if local_name(cell) == "table-cell" else ""
             if text:
                 across, down = (_read_count(attributes, f"number-{name}-spanned") for name in ("columns", "rows"))
                 is_figure = attributes.get("value-type") in _FIGURES or None
-                for place in range(column, min(column + count, _MOST_COLUMNS)):
+                for place in range(column, min(column + count, _MAX_COLUMNS)):
                     yield SheetCell(place, text, is_figure, across, down)
             column += count
 
@@ -245,20 +247,21 @@ class _Reader:
         """Yield the slides of a presentation with their notes."""
         for number, page in enumerate(presentation.iterchildren("{*}page"), 1):
             yield PageStart(str(number), LANDSCAPE)
-            frames = [one for one in page if local_name(one) not in ("notes", *_LEFT_OUT)]
-            for frame in frames:
+            for frame in page:
+                if local_name(frame) in ("notes", *_LEFT_OUT):
+                    continue
                 is_title = local_attributes(frame).get("class") == "title"
-                if is_title and (title := self._read_all(frame)):
+                if is_title and (title := self._read_as_line(frame)):
                     yield TextBlock(title, level=0)
                 elif not is_title:
                     yield from self.read([frame])
             for notes in page.iterchildren("{*}notes"):
-                if text := self._read_all(notes):
+                if text := self._read_as_line(notes):
                     yield TextBlock(f"Notes: {text}")
 
 
 def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
-    """Yield the number of each row with text, how often it is repeated, the row, and whether it is a header."""
+    """Yield for each row with text its number, its number of repetitions, the element, and whether it is a header."""
     number = 1
     for row in table.iter("{*}table-row"):
         if next(row.iterancestors("{*}table")) is not table:
@@ -266,22 +269,23 @@ def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
         attributes = local_attributes(row)
         count = _read_count(attributes, "number-rows-repeated")
         is_filled = any((text or "").strip() for text in row.itertext())
-        is_header = any(local_name(one) == "table-header-rows" for one in row.iterancestors())
+        is_header = next(row.iterancestors("{*}table-header-rows"), None) is not None
         if attributes.get("visibility") in (None, "visible") and is_filled:
-            if count > _MOST_REPEATED_ROWS:
-                raise UnpackedSizeError(f"repeats a row with text more than {_MOST_REPEATED_ROWS:,} times")
+            if count > _MAX_REPEATED_ROWS:
+                raise UnpackedSizeError(f"repeats a row with text more than {_MAX_REPEATED_ROWS:,} times")
             yield number, count, row, is_header
         number += count
 
 
 def _iter_cells(row: Any) -> Iterator[tuple[Any, int]]:
-    """Yield the cells of a row, each with the number of times that it is repeated."""
+    """Yield the cells of a row with their numbers of repetitions."""
     for cell in row:
         if local_name(cell) in ("table-cell", "covered-table-cell"):
-            yield cell, _read_count(local_attributes(cell), "number-columns-repeated", _MOST_COLUMNS)
+            yield cell, _read_count(local_attributes(cell), "number-columns-repeated", _MAX_COLUMNS)
 
 
-def _read_count(attributes: dict[str, str], name: str, most: int = _MOST_ROWS) -> int:
+def _read_count(attributes: dict[str, str], name: str, most: int = _MAX_ROWS) -> int:
+    """Return a number of rows, columns or levels from an attribute; 1 if it is missing."""
     return read_integer(attributes.get(name), 1, 1, most)
 
 

@@ -1,4 +1,4 @@
-"""Build a page from what is placed on it: its text, the boxes of its words, its tables, and its drawing."""
+"""Build a page from placed texts, tables and pictures: its text, the boxes of words, tables, and the drawing."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ from rag_core.parsing.flow.pagination import (
     PlacedTable,
     PlacedText,
     TableLayout,
+    choose_text_indent,
+    choose_text_size,
     is_bold,
-    text_indent,
-    text_size,
 )
 from rag_core.parsing.flow.pictures import PictureText, move_picture_text
 from rag_core.parsing.flow.typefaces import measure
 from rag_core.parsing.tables.finder import find_unit
 from rag_core.text.struck import MARK
-from rag_core.types.cells import column_letters
+from rag_core.types.cells import format_column
 from rag_core.types.documents import STRUCK, HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Span, Table, TableCell, TableRow
 
-_LONGEST_HEADING = 110
-# The baseline of a line, from its top, as a share of the size of its characters.
+_MAX_HEADING = 110
+# Distance from the top of a line to its baseline, as a share of the size of the characters.
 _BASELINE = 1.0
+# Size of the letters of columns and the numbers of rows.
 _LETTER_SIZE = 7.5
-# Time for the pictures of a page, which is less than that for the page, so that its text is read in any case.
+# Time limit for the pictures of a page, which is shorter than the limit for the page, so that the text is always read.
 _PICTURE_SECONDS = 20.0
-_LISTED_PROBLEMS = 3
+_MAX_LISTED_PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnWord:
-    """A word at a place in points; ``y`` is the baseline, and ``width`` that which the word must have."""
+    """A word at a place in points; ``y`` is its baseline, and ``width`` the width to which it is fitted."""
 
     text: str
     x: float
@@ -63,7 +64,7 @@ class DrawnWord:
 
 @dataclass(slots=True)
 class Drawing:
-    """The words, and the pictures and the borders with their ``x0, y0, x1, y1``, of a page."""
+    """The drawing of a page: words, pictures with their boxes, and the boxes of borders, ``x0, y0, x1, y1``."""
 
     words: list[DrawnWord] = field(default_factory=list)
     pictures: list[tuple[PictureBlock, float, float, float, float]] = field(default_factory=list)
@@ -71,10 +72,15 @@ class Drawing:
 
 
 class PageBuilder:
-    """Write the text of one page, and record where its words and tables are.
+    """Write the text of one page, and record the places of its words and tables.
 
-    ``recognize`` returns the text of a picture; without it, pictures are not read. ``problems`` say what was left out
-    of the file.
+    Parameters
+    ----------
+    laid_out : LaidOutPage
+    recognize : callable or None
+        Returns the text of a picture; ``None`` if pictures are not read.
+    problems : sequence of str
+        Messages about parts of the file that were left out.
     """
 
     def __init__(
@@ -109,7 +115,7 @@ class PageBuilder:
 
     @cached_property
     def parsed(self) -> ParsedPage:
-        """The page without its label and heading."""
+        """The page, with an empty label and an empty heading."""
         page, text = self._page, "".join(self._text)
         starts, ends = (np.array([span[at] for span in self._spans], np.int32) for at in (0, 1))
         rects = np.array(self._rects, np.float32).reshape(-1, 4) / np.array([page.width, page.height] * 2, np.float32)
@@ -132,8 +138,8 @@ class PageBuilder:
 
     def _find_state(self, text: str) -> PageState:
         if self._confidences:
-            is_read = any(not isinstance(item, PlacedPicture) for item in self._page.items)
-            return PageState.MIXED if is_read else PageState.OCR
+            has_text = any(not isinstance(item, PlacedPicture) for item in self._page.items)
+            return PageState.MIXED if has_text else PageState.OCR
         return PageState.TEXT if text.strip() else PageState.EMPTY
 
     def _write(self, text: str) -> None:
@@ -147,8 +153,12 @@ class PageBuilder:
     def _add_words(
         self, text: str, lines: Sequence[TextLine], left: float, top: float, size: float, bold: bool, right: float = 0.0
     ) -> Span:
-        """Write lines of a text with their words, and return their span; lines that end at ``right`` are figures."""
+        """Write lines of a text with their words, and return their span.
+
+        The lines begin at ``left`` or, if ``right`` is not 0, end at ``right``.
+        """
         first, last = lines[0], lines[-1]
+        # The words of a right-to-left text are not in the order of the text.
         origin, end = min(word.start for word in first), max(word.end for word in last)
         shift = self._length - origin
         self._write(text[origin:end])
@@ -163,18 +173,17 @@ class PageBuilder:
                 is_struck = any(start <= word.start < stop for start, stop in struck)
                 shown = text[word.start : word.end].replace(MARK, "")
                 self.drawing.words.append(DrawnWord(shown, x, baseline, word.width, size, bold, is_struck))
-        # Words of a text from right to left are placed in another order than that of the text.
         return origin + shift, end + shift
 
     def _add_text(self, placed: PlacedText) -> None:
         block = placed.block
         before = self._previous.block if isinstance(self._previous, PlacedText) else None
-        goes_on = before is not None and ((block.is_compact and before.is_compact) or (block.row and before.row))
-        self._separate("\n" if goes_on else "\n\n")
-        size, bold = text_size(block), is_bold(block)
-        left = self._left + text_indent(block)
+        continues = before is not None and ((block.is_compact and before.is_compact) or (block.row and before.row))
+        self._separate("\n" if continues else "\n\n")
+        size, bold = choose_text_size(block), is_bold(block)
+        left = self._left + choose_text_indent(block)
         start, end = self._add_words(block.text, placed.lines, left, placed.top, size, bold)
-        if bold and placed.is_start and end - start <= _LONGEST_HEADING and not block.text.endswith((".", ",", ";")):
+        if bold and placed.is_start and end - start <= _MAX_HEADING and not block.text.endswith((".", ",", ";")):
             self._headings.append(HeadingLine(start, end, size, bold))
         if block.row:
             self._draw_small(str(block.row), MARGIN, placed.top + _BASELINE * size)
@@ -201,33 +210,30 @@ class PageBuilder:
 
     def _add_table(self, placed: PlacedTable) -> None:
         table, block = placed.table, placed.table.block
-        sections = table.sections
-        carried = table.carried
         self._separate("\n\n")
         y = placed.top
         if self._page.start.is_sheet:
             self._draw_letters(table, y)
         rows: list[TableRow] = []
         for number in placed.rows:
-            height = table.heights[number]
             cells = [self._add_cell(table, cell, number, y) for cell in block.rows[number]]
-            cells += [TableCell(cell.text, (), cell.column, cell.column_span) for cell in carried.get(number, ())]
+            cells += [TableCell(cell.text, (), cell.column, cell.column_span) for cell in table.carried.get(number, ())]
             if block.numbers:
                 self._draw_small(str(block.numbers[number]), MARGIN, y + PAD / 2 + _BASELINE * TABLE_SIZE)
             if cells:
                 cells.sort(key=lambda cell: cell.column)
-                section = is_section(block, number) and number >= table.header_rows
-                at = block.numbers[number] if block.numbers else 0
-                rows.append(TableRow(tuple(cells), sections[number], is_section=section, number=at))
+                begins_section = is_section(block, number) and number >= table.header_rows
+                sheet_row = block.numbers[number] if block.numbers else 0
+                rows.append(TableRow(tuple(cells), table.sections[number], is_section=begins_section, number=sheet_row))
                 self._write("\n")
-            y += height
-        if rows:
-            self._text[-1] = ""
+            y += table.heights[number]
+        if rows:  # remove the last line end
+            self._text.pop()
             self._length -= 1
-        self._add_table_values(placed, rows)
+        self._append_table(placed, rows)
 
-    def _add_table_values(self, placed: PlacedTable, rows: list[TableRow]) -> None:
-        """Add the table with its header, which is on this page or only on the first one."""
+    def _append_table(self, placed: PlacedTable, rows: list[TableRow]) -> None:
+        """Append the table of rows to the tables of the page; its header may be only on an earlier page."""
         table = placed.table
         shown = sum(number < table.header_rows for number in placed.rows)
         if not any(cell.spans for row in rows[shown:] for cell in row.cells) or table.column_count < 2:
@@ -235,21 +241,20 @@ class PageBuilder:
         headers = rows[: sum(bool(table.block.rows[number]) for number in range(shown))]
         body = rows[len(headers) :]
         if not headers:
-            above = [
+            headers = [
                 TableRow(tuple(TableCell(cell.text, (), cell.column, cell.column_span, True) for cell in cells))
                 for cells in table.block.rows[: table.header_rows]
                 if cells
             ]
-            headers = above
         lefts = [round(self._left + left, 1) for left in table.lefts]
-        stub = [cell for row in headers for cell in row.cells]
+        header_cells = [cell for row in headers for cell in row.cells]
         self._tables.append(
             Table(
                 (*headers, *body),
                 len(headers),
                 tuple(pairwise(lefts)),
                 table.caption,
-                find_unit(table.caption[::-1], stub),
+                find_unit(table.caption[::-1], header_cells),
                 placed.first_page if placed.first_page != self._page.index else None,
                 table.block.first_column,
             )
@@ -259,10 +264,10 @@ class PageBuilder:
         is_header = number < table.header_rows
         text = " ".join(STRUCK.sub(" ", cell.text).split())
         left = self._left + table.lefts[cell.column]
-        width = table.cell_width(cell)
-        bottom = y + sum(table.heights[number : table.last_row(cell, number) + 1])
+        width = table.measure_cell(cell)
+        bottom = y + sum(table.heights[number : table.find_last_row(cell, number) + 1])
         self.drawing.borders.append((left, y, left + width, bottom))
-        lines = table.cell_lines(cell, number)
+        lines = table.break_cell(cell, number)
         if not lines:
             return TableCell(text, (), cell.column, cell.column_span, is_header)
         right = left + width - PAD if cell.is_figure and len(lines) == 1 else 0.0
@@ -277,14 +282,14 @@ class PageBuilder:
 
     def _draw_letters(self, table: TableLayout, top: float) -> None:
         for column, (left, right) in enumerate(pairwise(table.lefts)):
-            letters = column_letters(table.block.first_column + column)
+            letters = format_column(table.block.first_column + column)
             middle = self._left + (left + right - measure(letters, _LETTER_SIZE)) / 2
             self._draw_small(letters, middle, top - LETTERS / 3)
 
 
 def _describe_problems(problems: Sequence[str]) -> str:
-    more = f"; and {len(problems) - _LISTED_PROBLEMS} more" if len(problems) > _LISTED_PROBLEMS else ""
-    return f"parts that cannot be read were left out ({'; '.join(problems[:_LISTED_PROBLEMS])}{more})"
+    more = f"; and {len(problems) - _MAX_LISTED_PROBLEMS} more" if len(problems) > _MAX_LISTED_PROBLEMS else ""
+    return f"parts that cannot be read were left out ({'; '.join(problems[:_MAX_LISTED_PROBLEMS])}{more})"
 
 
 def _find_struck(text: str) -> list[Span]:

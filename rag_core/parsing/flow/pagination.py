@@ -1,4 +1,4 @@
-"""Divide the content of a file into pages, and place its lines and tables on them."""
+"""Divide the content of a file into pages, and place its texts, tables and pictures on the pages."""
 
 from __future__ import annotations
 
@@ -6,33 +6,47 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 from rag_core.parsing.flow.content import Block, Cell, PageStart, PictureBlock, TableBlock, TextBlock
 from rag_core.parsing.flow.header_rows import count_header_rows, find_sections
 from rag_core.parsing.flow.lines import TextLine, break_lines
 from rag_core.parsing.flow.typefaces import measure
 
-MARGIN, PAD = 56.0, 4.0
-# Place for the numbers of rows and the letters of columns of a sheet.
-GUTTER, LETTERS = 40.0, 16.0
-BODY, TABLE_SIZE, LEADING = 10.5, 9.0, 1.35
+# Margin of a page, and padding of a cell, in points.
+MARGIN = 56.0
+PAD = 4.0
+# Width of the numbers of rows, and height of the letters of columns, of a sheet.
+GUTTER = 40.0
+LETTERS = 16.0
+# Sizes of text in points, and distance between lines as a multiple of the size.
+BODY = 10.5
+TABLE_SIZE = 9.0
 HEADING_SIZES = (18.0, 15.0, 13.0, 12.0, 11.5, 11.0)
+LEADING = 1.35
 _GAP, _ITEM_GAP, _HEADING_GAP = 6.0, 1.5, 12.0
-# Lines that stay with the heading above them.
+# Number of lines that are on the same page as the heading above them.
 _KEPT_LINES = 3
-# Most texts above a table that are its caption, and most words of each of them.
-_CAPTION_TEXTS, _CAPTION_WORDS = 3, 18
-# Least and greatest width of a column, and the rows whose cells choose it.
-_NARROWEST, _WIDEST, _SAMPLE = 24.0, 230.0, 300
-_NARROWEST_SHEET = 480.0
+# Maximum number of texts above a table that are its caption, and of words of such a text.
+_MAX_CAPTION_TEXTS = 3
+_MAX_CAPTION_WORDS = 18
+# Limits on the width of a column, which is chosen by the cells of the first and the last rows.
+_MIN_COLUMN_WIDTH = 24.0
+_MAX_COLUMN_WIDTH = 230.0
+_SAMPLE_ROWS = 300
+_MIN_SHEET_WIDTH = 480.0
+# Texts of a sheet extend over the cells beside them.
+_SHEET_TEXT_WIDTH = 800.0
+# Ratio of width to height of a wide page of a sheet.
+_SHEET_RATIO = 1.6
 
 
-def text_size(block: TextBlock) -> float:
+def choose_text_size(block: TextBlock) -> float:
     """Return the size of the characters of a text in points."""
     return BODY if block.level is None else HEADING_SIZES[min(block.level, len(HEADING_SIZES) - 1)]
 
 
-def text_indent(block: TextBlock) -> float:
+def choose_text_indent(block: TextBlock) -> float:
     """Return the indent of a text in points."""
     return 18.0 * min(block.indent, 8)
 
@@ -43,7 +57,7 @@ def is_bold(block: TextBlock) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """Lines of a text on a page, of which the first is at ``top``; ``is_start`` says whether the text begins here."""
+    """Lines of a text on a page, from ``top`` down; ``is_start`` says whether the text begins with these lines."""
 
     block: TextBlock
     lines: Sequence[TextLine]
@@ -53,7 +67,7 @@ class PlacedText:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
-    """Rows of a table on a page, by their indexes; ``first_page`` is the page on which the table begins."""
+    """Rows of a table on a page, given by their indices; ``first_page`` is the page on which the table begins."""
 
     table: TableLayout
     rows: Sequence[int]
@@ -63,7 +77,7 @@ class PlacedTable:
 
 @dataclass(frozen=True, slots=True)
 class PlacedPicture:
-    """A picture on a page, with its size there in points."""
+    """A picture on a page, with its size on the page in points."""
 
     block: PictureBlock
     top: float
@@ -76,7 +90,7 @@ Item = PlacedText | PlacedTable | PlacedPicture
 
 @dataclass(slots=True)
 class LaidOutPage:
-    """A page: its place in the file, its size in points, and what is on it from the top down."""
+    """A page with its index, its size in points, and its items from the top down."""
 
     index: int
     start: PageStart
@@ -86,7 +100,7 @@ class LaidOutPage:
 
 
 class TableLayout:
-    """The places of the columns and the heights of the rows of a table."""
+    """A table with the places of its columns and the heights of its rows."""
 
     def __init__(self, block: TableBlock, width: float, caption: tuple[str, ...]) -> None:
         self.block = block
@@ -96,26 +110,27 @@ class TableLayout:
         self.lefts = self._place_columns(width)
 
     def _place_columns(self, width: float) -> list[float]:
-        """Return the left ends of the columns, and the right end of the last one."""
-        wanted = [_NARROWEST] * self.column_count
-        least = list(wanted)
+        """Return the left ends of the columns and the right end of the last column.
+
+        A column is as wide as its longest cell. If the columns need more than ``width``, they are narrowed, but not
+        below their longest word.
+        """
+        widths = [_MIN_COLUMN_WIDTH] * self.column_count
+        least = list(widths)
         rows = self.block.rows
-        for number, row in enumerate([*rows[:_SAMPLE], *rows[-_SAMPLE:]]):
+        for number, row in enumerate([*rows[:_SAMPLE_ROWS], *rows[-_SAMPLE_ROWS:]]):
             for cell in row:
                 if cell.column_span == 1:
                     bold = number < self.header_rows
-                    wanted[cell.column] = max(wanted[cell.column], measure(cell.text, TABLE_SIZE, bold) + 2 * PAD + 1)
+                    widths[cell.column] = max(widths[cell.column], measure(cell.text, TABLE_SIZE, bold) + 2 * PAD + 1)
                     longest = max(cell.text.split(), key=len, default="")
                     least[cell.column] = max(least[cell.column], measure(longest, TABLE_SIZE, bold) + 2 * PAD + 1)
-        wanted = [min(one, _WIDEST) for one in wanted]
-        least = [min(one, place) for one, place in zip(least, wanted, strict=True)]
-        if (excess := sum(wanted) - width) > 0 and (slack := sum(wanted) - sum(least)) > 0:
+        widths = [min(wanted, _MAX_COLUMN_WIDTH) for wanted in widths]
+        least = list(map(min, least, widths))
+        if (excess := sum(widths) - width) > 0 and (slack := sum(widths) - sum(least)) > 0:
             share = min(excess / slack, 1.0)
-            wanted = [one - share * (one - place) for one, place in zip(wanted, least, strict=True)]
-        lefts = [0.0]
-        for one in wanted:
-            lefts.append(lefts[-1] + one)
-        return lefts
+            widths = [wanted - share * (wanted - word) for wanted, word in zip(widths, least, strict=True)]
+        return list(accumulate(widths, initial=0.0))
 
     @cached_property
     def sections(self) -> list[tuple[str, ...]]:
@@ -124,16 +139,16 @@ class TableLayout:
 
     @cached_property
     def carried(self) -> dict[int, list[Cell]]:
-        """The cells over several rows, by the index of each row but the first of them."""
+        """The cells that extend into each row from a row above, by the index of the row."""
         carried: dict[int, list[Cell]] = {}
         for number, row in enumerate(self.block.rows):
             for cell in row:
-                for below in range(number + 1, self.last_row(cell, number) + 1):
+                for below in range(number + 1, self.find_last_row(cell, number) + 1):
                     carried.setdefault(below, []).append(cell)
         return carried
 
-    def last_row(self, cell: Cell, row: int) -> int:
-        """Return the index of the last row that a cell covers; the rows of a sheet that are empty have no index."""
+    def find_last_row(self, cell: Cell, row: int) -> int:
+        """Return the index of the last row that a cell covers; the empty rows of a sheet have no index."""
         last = min(row + cell.row_span, len(self.block.rows)) - 1
         if self.block.numbers:
             numbers = self.block.numbers
@@ -144,12 +159,13 @@ class TableLayout:
     def width(self) -> float:
         return self.lefts[-1]
 
-    def cell_width(self, cell: Cell) -> float:
+    def measure_cell(self, cell: Cell) -> float:
+        """Return the width of the columns that a cell covers."""
         return self.lefts[min(cell.column + cell.column_span, len(self.lefts) - 1)] - self.lefts[cell.column]
 
-    def cell_lines(self, cell: Cell, row: int) -> list[TextLine]:
-        """Return the lines of a cell; the header is bold."""
-        return break_lines(cell.text, self.cell_width(cell) - 2 * PAD, TABLE_SIZE, row < self.header_rows)
+    def break_cell(self, cell: Cell, row: int) -> list[TextLine]:
+        """Return the lines of a cell, which are bold in a header row."""
+        return break_lines(cell.text, self.measure_cell(cell) - 2 * PAD, TABLE_SIZE, row < self.header_rows)
 
     @cached_property
     def heights(self) -> list[float]:
@@ -158,17 +174,17 @@ class TableLayout:
         heights = [leading + PAD] * len(self.block.rows)
         for row, cells in enumerate(self.block.rows):
             for cell in cells:
-                # A cell whose text is short enough for one line needs no breaking.
-                if measure(cell.text, TABLE_SIZE, row < self.header_rows) <= self.cell_width(cell) - 2 * PAD:
+                # Most cells are a single line, so breaking them would only take time.
+                if measure(cell.text, TABLE_SIZE, row < self.header_rows) <= self.measure_cell(cell) - 2 * PAD:
                     continue
-                last = self.last_row(cell, row)
-                needed = leading * len(self.cell_lines(cell, row)) + PAD
+                last = self.find_last_row(cell, row)
+                needed = leading * len(self.break_cell(cell, row)) + PAD
                 heights[last] = max(heights[last], needed - sum(heights[row:last]))
         return heights
 
 
 def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
-    """Return the pages of a content; there is at least one."""
+    """Return the pages of a content, at least one."""
     pages = _Pages()
     for number, block in enumerate(blocks):
         if isinstance(block, PageStart):
@@ -178,13 +194,12 @@ def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
         elif isinstance(block, PictureBlock):
             pages.add_picture(block)
         elif block.width:
-            pages.add_table(block, _find_caption(blocks[max(number - _CAPTION_TEXTS, 0) : number]))
+            pages.add_table(block, _find_caption(blocks[max(number - _MAX_CAPTION_TEXTS, 0) : number]))
     pages.crop_sheets()
     return pages.pages or [LaidOutPage(0, PageStart(), *PageStart().size)]
 
 
-def _item_width(item: Item) -> float:
-    """Return the width of a text, table or picture on a page, in points from its left end."""
+def _measure_width(item: Item) -> float:
     if isinstance(item, PlacedTable):
         return item.table.width
     if isinstance(item, PlacedPicture):
@@ -192,17 +207,17 @@ def _item_width(item: Item) -> float:
     return max(line[-1].x + line[-1].width for line in item.lines)
 
 
-def _item_height(item: Item) -> float:
+def _measure_height(item: Item) -> float:
     if isinstance(item, PlacedTable):
         return sum(item.table.heights[row] for row in item.rows)
-    return item.height if isinstance(item, PlacedPicture) else LEADING * text_size(item.block) * len(item.lines)
+    return item.height if isinstance(item, PlacedPicture) else LEADING * choose_text_size(item.block) * len(item.lines)
 
 
 def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
-    """Return the short texts directly above a table, nearest last."""
+    """Return the short texts directly above a table, from top to bottom."""
     caption: list[str] = []
     for block in reversed(above):
-        if not isinstance(block, TextBlock) or len(block.text.split()) > _CAPTION_WORDS or block.text.endswith("."):
+        if not isinstance(block, TextBlock) or len(block.text.split()) > _MAX_CAPTION_WORDS or block.text.endswith("."):
             break
         caption.insert(0, " ".join(block.text.split()))
         if block.level is not None:
@@ -211,6 +226,8 @@ def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
 
 
 class _Pages:
+    """The pages so far; ``_y`` is the place of the next item on the last page."""
+
     def __init__(self) -> None:
         self.pages: list[LaidOutPage] = []
         self._start = PageStart()
@@ -227,44 +244,46 @@ class _Pages:
         return page
 
     def crop_sheets(self) -> None:
-        """Shrink or widen the pages of sheets to their content, so that page images show it as large as possible."""
+        """Shrink or widen the pages of sheets to their content, so that pictures of pages show it large."""
         for page in self.pages:
             if page.start.is_sheet and page.items:
                 last = page.items[-1]
-                page.height = last.top + _item_height(last) + MARGIN
-                page.width = max(_NARROWEST_SHEET, *(_item_width(item) + 2 * MARGIN + GUTTER for item in page.items))
+                page.height = last.top + _measure_height(last) + MARGIN
+                page.width = max(_MIN_SHEET_WIDTH, *(_measure_width(item) + 2 * MARGIN + GUTTER for item in page.items))
 
     @property
     def _page(self) -> LaidOutPage:
         return self.pages[-1] if self.pages else self._add_page()
 
     @property
-    def _left(self) -> float:
+    def _room(self) -> float:
+        """Height that is left on the page."""
         return self._page.height - MARGIN - self._y
 
-    def _gap(self, block: TextBlock) -> float:
+    def _choose_gap(self, block: TextBlock) -> float:
+        """Return the distance of a text from the item above."""
         if not self._page.items:
             return 0.0
         if block.level is not None:
             return _HEADING_GAP
         above = self._page.items[-1]
-        goes_on = block.is_compact and isinstance(above, PlacedText) and above.block.is_compact
-        return _ITEM_GAP if goes_on else _GAP
+        continues = block.is_compact and isinstance(above, PlacedText) and above.block.is_compact
+        return _ITEM_GAP if continues else _GAP
 
     def add_text(self, block: TextBlock) -> None:
-        size = text_size(block)
+        size = choose_text_size(block)
         leading = LEADING * size
-        width = self._page.width - 2 * MARGIN - text_indent(block)
+        width = self._page.width - 2 * MARGIN - choose_text_indent(block)
         if self._page.start.is_sheet:
-            width = max(width, 800.0)  # texts of sheets overlap the cells beside them
+            width = max(width, _SHEET_TEXT_WIDTH)
         lines = break_lines(block.text, width, size, is_bold(block))
-        self._y += self._gap(block)
+        self._y += self._choose_gap(block)
         kept = len(lines) + (_KEPT_LINES if block.level is not None else 0)
-        if self._page.items and self._left < leading * min(kept, 8) and kept <= 8:
+        if self._page.items and self._room < leading * min(kept, 8) and kept <= 8:
             self._add_page()
         first = True
         while lines:
-            count = max(int(self._left / leading), 0)
+            count = max(int(self._room / leading), 0)
             if not count:
                 self._add_page()
                 continue
@@ -274,12 +293,12 @@ class _Pages:
 
     def add_picture(self, block: PictureBlock) -> None:
         """Add a picture at its size, or as large as a page allows."""
-        start = self._page
-        room = start.width - 2 * MARGIN, start.start.size[1] - 2 * MARGIN
-        scale = min(1.0, *(most / wanted for most, wanted in zip(room, block.size, strict=True)))
-        width, height = (scale * one for one in block.size)
+        page = self._page
+        most = page.width - 2 * MARGIN, page.start.size[1] - 2 * MARGIN
+        scale = min(1.0, most[0] / block.size[0], most[1] / block.size[1])
+        width, height = (scale * side for side in block.size)
         self._y += _GAP if self._page.items else 0.0
-        if self._page.items and self._left < height:
+        if self._page.items and self._room < height:
             self._add_page()
         self._page.items.append(PlacedPicture(block, self._y, width, height))
         self._y += height
@@ -292,7 +311,7 @@ class _Pages:
         self._y += _GAP if self._page.items else 0.0
         top = LETTERS if start.is_sheet else 0.0
         width = table.width + 2 * MARGIN + (GUTTER if start.is_sheet else 0.0)
-        if self._page.items and self._left < top + sum(heights[: table.header_rows + 2]):
+        if self._page.items and self._room < top + sum(heights[: table.header_rows + 2]):
             self._add_page()
         first_page = self._page.index
         row = 0
@@ -301,17 +320,16 @@ class _Pages:
             rows = list(header) if repeats else []
             y = begin = self._y + top
             y += header_height if repeats else 0.0
-            # A wide page shows as much of a sheet as its height at the usual ratio of a page.
             self._page.width = max(self._page.width, width)
             if start.is_sheet:
-                self._page.height = max(self._page.height, self._page.width / 1.6)
+                self._page.height = max(self._page.height, self._page.width / _SHEET_RATIO)
             bottom = self._page.height - MARGIN
             count = 0
             while row < len(heights) and (not count or y + heights[row] <= bottom):
                 rows.append(row)
                 y += heights[row]
                 row, count = row + 1, count + 1
-            if y > bottom:  # a row that is higher than a page makes the page higher
+            if y > bottom:  # the page grows with a row that is higher than a page
                 self._page.height = y + MARGIN
             self._page.items.append(PlacedTable(table, rows, begin, first_page))
             self._y = y

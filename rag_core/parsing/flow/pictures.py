@@ -1,4 +1,4 @@
-"""Pictures inside a file: which of them may contain text, and what text recognition reads of them."""
+"""Read the pictures inside a file that may contain text, and recognize their text."""
 
 from __future__ import annotations
 
@@ -26,19 +26,25 @@ from rag_core.types.tables import Table
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# The kinds of pictures that Pillow reads itself, most of their pixels, and points for each pixel if no size is stated.
-_KINDS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
-_MOST_PIXELS, _POINTS = 50_000_000, 0.75
-# No page is longer, in points.
-_LARGEST_SIZE = 14_400.0
-# Least number of letters and digits, and least mean confidence, with which the text of a picture is kept.
-_LEAST_LETTERS, _SURE = 10, 0.9
+# Formats that Pillow reads without other libraries.
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
+_MAX_PIXELS = 50_000_000
+# Size of a pixel in points if the file does not state the size of a picture.
+_POINTS_PER_PIXEL = 0.75
+# Length of the longest possible page in points.
+_MAX_SIZE = 14_400.0
+# Minimum number of letters and digits, and minimum mean confidence, with which the text of a picture is kept.
+_MIN_LETTERS = 10
+_MIN_CONFIDENCE = 0.9
 _DATA_ADDRESS = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class PictureText:
-    """The text of a picture, with word boxes as fractions of the picture; see `Page` and `ParsedPage`."""
+    """The text of a picture, with word boxes as fractions of the picture.
+
+    See `Page` and `ParsedPage` for the fields. ``confidences`` are those of the words.
+    """
 
     text: str = ""
     boxes: WordBoxes = field(default_factory=WordBoxes.empty)
@@ -49,33 +55,33 @@ class PictureText:
 
 
 def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
-    """Return a picture; nothing if it is too small for text or cannot be read.
+    """Return a list with a picture, or an empty list if it is too small for text or cannot be read.
 
     Parameters
     ----------
     data : bytes
         The file of the picture.
     width, height : float
-        The size at which the file shows the picture in points; that of its pixels is used in place of an absurd one.
+        The size at which the file shows the picture in points. An impossible size is replaced by the number of pixels.
     """
     try:
         pixels = _open(data).size
     except (OSError, ValueError, SyntaxError, Warning):
         return []
-    if not all(0 < one <= _LARGEST_SIZE for one in (width, height)):
-        width, height = _POINTS * pixels[0], _POINTS * pixels[1]
-    nothing = Characters(np.zeros(0, np.int32), np.zeros((0, 4), np.float32), width, height)
-    is_large = len(find_candidates(np.array([[0, 0, 1, 1]], np.float32), nothing)) and np.prod(pixels) <= _MOST_PIXELS
-    return [PictureBlock(data, (width, height))] if is_large else []
+    if not all(0 < side <= _MAX_SIZE for side in (width, height)):
+        width, height = _POINTS_PER_PIXEL * pixels[0], _POINTS_PER_PIXEL * pixels[1]
+    no_characters = Characters(np.zeros(0, np.int32), np.zeros((0, 4), np.float32), width, height)
+    may_have_text = len(find_candidates(np.array([[0, 0, 1, 1]], np.float32), no_characters)) > 0
+    return [PictureBlock(data, (width, height))] if may_have_text and np.prod(pixels) <= _MAX_PIXELS else []
 
 
 class Pictures:
-    """The pictures of a file, each of which is kept once, however often the file shows it.
+    """The pictures of a file. The data of each picture is in memory once, even if the file shows it several times.
 
     Parameters
     ----------
     load : callable
-        Takes the name of a picture in the file, and returns its data; empty if there is none.
+        Function that takes the name of a picture in the file and returns the data, or nothing without such a picture.
     """
 
     def __init__(self, load: Callable[[str], bytes]) -> None:
@@ -88,8 +94,8 @@ class Pictures:
         return read_picture(self._kept.setdefault(data, data), width, height)
 
 
-def decode_address(address: str) -> bytes:
-    """Return the data that an address of a picture contains; empty for any other address."""
+def decode_data_url(address: str) -> bytes:
+    """Return the picture that a ``data:`` URL contains; empty for another URL, and if the data are damaged."""
     head = _DATA_ADDRESS.match(address)
     try:
         return base64.b64decode("".join(address[head.end() :].split())) if head else b""
@@ -112,17 +118,17 @@ def _open(data: bytes) -> Image:
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
-            return Image.open(io.BytesIO(data), formats=_KINDS)
+            return Image.open(io.BytesIO(data), formats=_FORMATS)
         except Image.DecompressionBombError as error:
             raise OSError(str(error)) from None
 
 
 def recognize_picture(block: PictureBlock) -> PictureText:
-    """Return the text of a picture; without text, ``reason`` may say why."""
-    from rag_core.parsing.ocr import OcrMissingError, recognize_text, scale_for
+    """Return the text of a picture; if recognition fails, ``reason`` says why."""
+    from rag_core.parsing.ocr import OcrMissingError, choose_scale, recognize_text
 
     width, height = block.size
-    scale = scale_for(width, height)
+    scale = choose_scale(width, height)
     try:
         image = load_picture(block.data).resize((max(round(width * scale), 1), max(round(height * scale), 1)))
         runs, confidences, _ = recognize_text(image, width, height)
@@ -133,7 +139,7 @@ def recognize_picture(block: PictureBlock) -> PictureText:
     except Exception as error:  # noqa: BLE001 - three libraries can fail here, and the other text is still useful
         return PictureText(reason=f"a picture was not read: {type(error).__name__}"[:200])
     letters = sum(char.isalnum() for run in runs for word in run.words for char in word)
-    if letters < _LEAST_LETTERS or np.mean(confidences) < _SURE:
+    if letters < _MIN_LETTERS or np.mean(confidences) < _MIN_CONFIDENCE:
         return PictureText()
     for run in runs:
         run.words[:] = map(escape_marks, run.words)
@@ -144,12 +150,15 @@ def recognize_picture(block: PictureBlock) -> PictureText:
     return PictureText(text, boxes, tables, find_hyphenated_words(lines, separators, spans), tuple(confidences))
 
 
-def move_picture_text(found: PictureText, places: int, x: float, y: float, width: float, height: float) -> PictureText:
-    """Return a text of a picture with offsets in the text of a page, and with word boxes in points on it."""
+def move_picture_text(found: PictureText, shift: int, x: float, y: float, width: float, height: float) -> PictureText:
+    """Return the text of a picture with shifted offsets, and with word boxes in points on the page.
+
+    The other parameters are the place and the size of the picture on the page.
+    """
     rects = found.boxes.rects * np.array([width, height] * 2, np.float32) + np.array([x, y] * 2, np.float32)
     return replace(
         found,
-        boxes=WordBoxes(found.boxes.starts + places, found.boxes.ends + places, rects),
-        tables=tuple(one.map_offsets(lambda at: at + places) for one in found.tables),
-        divided=tuple((at + places, first, second) for at, first, second in found.divided),
+        boxes=WordBoxes(found.boxes.starts + shift, found.boxes.ends + shift, rects),
+        tables=tuple(table.map_offsets(lambda offset: offset + shift) for table in found.tables),
+        divided=tuple((offset + shift, first, second) for offset, first, second in found.divided),
     )

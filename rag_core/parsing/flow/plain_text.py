@@ -7,9 +7,10 @@ from pathlib import Path
 from rag_core.parsing.flow.recognition import find_mark
 from rag_core.parsing.formats.base import UnreadableError
 
-_SAMPLE = 131_072
-# Share of non-ASCII bytes among the letters below which a text is read as Windows-1252, and encodings of other texts.
-_WESTERN_SHARE = 0.3
+_SAMPLE_BYTES = 131_072
+# A text with a smaller share of non-ASCII bytes among its letters is read as Windows-1252.
+_MAX_WESTERN_SHARE = 0.3
+# Encodings of other texts.
 _ENCODINGS = ["cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "gb18030", "cp932", "big5", "cp949"]
 
 
@@ -21,13 +22,13 @@ def read_text(path: Path) -> str:
 def decode_text(data: bytes) -> str:
     """Return a text that may be in any of several encodings.
 
-    Decode by the byte order mark, else as UTF-8, else as Windows-1252 if few bytes are non-ASCII, else as the most
-    probable encoding in `_ENCODINGS`.
+    The encoding is the first that applies: that of the byte order mark, UTF-8, Windows-1252 if few bytes are non-ASCII,
+    the most probable of `_ENCODINGS`.
 
     Raises
     ------
     UnreadableError
-        It is no text in any encoding.
+        The bytes are not a text in any of these encodings.
     """
     mark = find_mark(data)
     try:
@@ -36,8 +37,8 @@ def decode_text(data: bytes) -> str:
         if mark:
             raise UnreadableError(f"byte {error.start:,} is not {mark.upper()}") from None
         from charset_normalizer import from_bytes
-    sample = data[:_SAMPLE]
-    if sum(byte > 127 for byte in sample) < _WESTERN_SHARE * sum(map(_is_letter, sample)):
+    sample = data[:_SAMPLE_BYTES]
+    if sum(byte > 127 for byte in sample) < _MAX_WESTERN_SHARE * sum(map(_is_letter, sample)):
         return data.decode("cp1252", "replace")
     best = from_bytes(sample, cp_isolation=_ENCODINGS).best()
     if best is None:

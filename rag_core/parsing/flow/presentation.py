@@ -65,7 +65,7 @@ def _open(package: BytesIO) -> Any:
 
 
 def _remove_damaged_parts(archive: Archive) -> BytesIO:
-    """Return a package without the parts that cannot be read and the relations to missing parts."""
+    """Return a package without the parts that cannot be read, and without relations to such or missing parts."""
     from lxml import etree
 
     is_markup = {name: name.endswith((".xml", ".rels")) for name in archive.names}
@@ -73,7 +73,7 @@ def _remove_damaged_parts(archive: Archive) -> BytesIO:
         if name == _MAIN:
             archive.parse(name)
         (archive.parse_optional if is_xml else archive.read_optional)(name)
-    damaged = {name for name in is_markup if any(f"its part {name} " in one for one in archive.problems)}
+    damaged = {name for name in is_markup if any(f"its part {name} " in problem for problem in archive.problems)}
     package = BytesIO()
     with ZipFile(package, "w") as mended:
         for name in archive.names:
@@ -82,10 +82,10 @@ def _remove_damaged_parts(archive: Archive) -> BytesIO:
             if is_relations and name not in damaged:
                 root = archive.parse(name)
                 known = read_relations(archive, f"{folder}{part.removesuffix('.rels')}")
-                for one in list(root):
-                    place = known.get(one.get("Id"), "")
-                    if one.get("TargetMode") != "External" and (place not in archive or place in damaged):
-                        root.remove(one)
+                for relation in list(root):
+                    target = known.get(relation.get("Id"), "")
+                    if relation.get("TargetMode") != "External" and (target not in archive or target in damaged):
+                        root.remove(relation)
                 data = etree.tostring(root)
             if name not in damaged:
                 mended.writestr(name, data)
@@ -96,12 +96,12 @@ def _read_slide(slide: Any, archive: Archive) -> Iterator[Block]:
     from pptx.exc import PythonPptxError
 
     part = slide.part.partname.lstrip("/")
-    read_relations(archive, part)  # python-pptx ignores relations to missing parts
+    read_relations(archive, part)  # add missing parts to the problems, because python-pptx ignores them
     title = slide.shapes.title
     title_text = clean_words(title.text_frame.text.replace("\v", "\n")) if title is not None else ""
     if title_text:
         yield TextBlock(title_text, level=0)
-    shapes = [one for one in _iter_shapes(slide.shapes) if title is None or one._element is not title._element]
+    shapes = [shape for shape in _iter_shapes(slide.shapes) if title is None or shape._element is not title._element]
     for shape in sorted(shapes, key=lambda shape: (_read_length(shape, "top"), _read_length(shape, "left"))):
         with archive.leave_out(part, PythonPptxError):
             yield from list(_read_shape(shape))
@@ -112,7 +112,7 @@ def _read_slide(slide: Any, archive: Archive) -> Iterator[Block]:
 
 
 def _read_length(shape: Any, name: str) -> float:
-    """Return a place or a length of a shape in points, which its layout may state; 0 if none is stated."""
+    """Return a position or length of a shape in points, which may come from the slide layout; 0 if it is not stated."""
     try:
         return read_points(str(getattr(shape, name) or 0))
     except WRONG_CONTENT:
@@ -168,7 +168,7 @@ def _read_table(table: Any) -> TableBlock:
 
 
 def _read_chart(chart: Any) -> Iterator[Block]:
-    """Yield the title and the values of a chart."""
+    """Yield the title of a chart, and a table of the values of each plot."""
     if chart.has_title and (title := clean_text(chart.chart_title.text_frame.text)):
         yield TextBlock(title)
     for plot in chart.plots:

@@ -19,7 +19,7 @@ from rag_core.parsing.flow.content import (
 from rag_core.parsing.formats.base import UnreadableError
 
 _TOKEN = re.compile(rb"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)")
-# Groups that are no text of the document.
+# Groups without text of the document.
 _DESTINATIONS = frozenset(
     "fonttbl colortbl stylesheet info pict object themedata colorschememapping latentstyles datastore generator "
     "listtable listoverridetable rsidtbl xmlnstbl header footer headerl headerr footerl footerr fldinst nonshppict "
@@ -27,12 +27,18 @@ _DESTINATIONS = frozenset(
 )
 _SIGNS = {"line": "\n", "tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "bullet": "•"}
 _SIGNS |= {"ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " "}
-_DEEPEST = 1000
-_LONGEST_BOLD = 110
+_MAX_DEPTH = 1000
+# Longer bold paragraphs are no headings.
+_MAX_BOLD = 110
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
+    """Properties of the text of a group; ``unicode_skip`` is the number of characters after a Unicode character.
+
+    These characters replace the Unicode character for older programs.
+    """
+
     is_skipped: bool = False
     is_bold: bool = False
     is_struck: bool = False
@@ -41,7 +47,7 @@ class _State:
 
 
 def read_rich_text(data: bytes) -> list[Block]:
-    """Return the content of an RTF file; raise `UnreadableError` if its groups do not match."""
+    """Return the content of an RTF file; raise `UnreadableError` if a group has no end."""
     return _Reader().read(data)
 
 
@@ -50,8 +56,9 @@ class _Reader:
         self._blocks: list[Block] = []
         self._text: list[tuple[str, _State]] = []
         self._cells: list[str] = []
-        # The right ends of the cells of a row, and the texts and ends of the rows of a table.
+        # The right ends of the cells of the current row.
         self._edges: list[int] = []
+        # The texts and the right ends of the cells of each row of the current table.
         self._rows: list[tuple[list[str], list[int]]] = []
         self._state = _State()
         self._stack: list[_State] = []
@@ -59,7 +66,8 @@ class _Reader:
         self._is_row = False
         self._encoding = "cp1252"
         self._bytes = b""
-        self._left_out = 0
+        # Number of the next characters to leave out.
+        self._skip = 0
 
     def read(self, data: bytes) -> list[Block]:
         for match in _TOKEN.finditer(data):
@@ -70,16 +78,16 @@ class _Reader:
             self._flush_bytes()
             if brace == b"{":
                 self._stack.append(self._state)
-                if len(self._stack) > _DEEPEST:
+                if len(self._stack) > _MAX_DEPTH:
                     raise UnreadableError("its groups are nested too deeply")
             elif brace == b"}":
                 if not self._stack:
                     break
                 self._state = self._stack.pop()
             elif word:
-                self._control(word.decode(), int(number) if number else None)
+                self._read_control(word.decode(), int(number) if number else None)
             elif sign:
-                self._sign(sign.decode("latin-1"))
+                self._read_sign(sign.decode("latin-1"))
             elif text:
                 self._add_text(text.decode(self._encoding, "replace"))
         if self._stack:
@@ -89,8 +97,8 @@ class _Reader:
         return self._blocks
 
     def _add_byte(self, byte: bytes) -> None:
-        if self._left_out:
-            self._left_out -= 1
+        if self._skip:
+            self._skip -= 1
         else:
             self._bytes += byte
 
@@ -100,20 +108,21 @@ class _Reader:
             self._add(text)
 
     def _add_text(self, text: str) -> None:
-        text, self._left_out = text[self._left_out :], max(self._left_out - len(text), 0)
+        text, self._skip = text[self._skip :], max(self._skip - len(text), 0)
         self._add(text)
 
     def _add(self, text: str) -> None:
         if text and not self._state.is_skipped and not self._state.is_hidden:
             self._text.append((text, self._state))
 
-    def _sign(self, sign: str) -> None:
+    def _read_sign(self, sign: str) -> None:
         if sign == "*":
             self._state = replace(self._state, is_skipped=True)
         else:
             self._add({"~": " ", "_": "-", "-": "", "\n": "\n", "\r": "\n"}.get(sign, sign))
 
-    def _control(self, word: str, number: int | None) -> None:
+    def _read_control(self, word: str, number: int | None) -> None:
+        """Process a control word for properties or characters."""
         is_on = number != 0
         if word in _DESTINATIONS:
             self._state = replace(self._state, is_skipped=True)
@@ -123,7 +132,7 @@ class _Reader:
             self._state = replace(self._state, unicode_skip=number or 0)
         elif word == "u" and number is not None:
             self._add(_read_code(number))
-            self._left_out = self._state.unicode_skip
+            self._skip = self._state.unicode_skip
         elif word in _SIGNS:
             self._add(_SIGNS[word])
         elif word == "b":
@@ -135,9 +144,10 @@ class _Reader:
         elif word == "plain":
             self._state = replace(self._state, is_bold=False, is_struck=False, is_hidden=False)
         elif not self._state.is_skipped:
-            self._structure(word, number)
+            self._read_structure(word, number)
 
-    def _structure(self, word: str, number: int | None) -> None:
+    def _read_structure(self, word: str, number: int | None) -> None:
+        """Process a control word for paragraphs or tables."""
         if word in ("par", "sect", "page"):
             self._end_paragraph()
         elif word == "pard":
@@ -147,7 +157,7 @@ class _Reader:
         elif word == "outlinelevel" and number is not None:
             self._level = number
         elif word in ("cell", "nestcell"):
-            self._cells.append(clean_words(self._take()[0]))
+            self._cells.append(clean_words(self._take_text()[0]))
         elif word in ("row", "nestrow"):
             self._rows.append((self._cells, self._edges))
             self._cells = []
@@ -156,8 +166,8 @@ class _Reader:
         elif word == "cellx":
             self._edges = [*self._edges, number or 0]
 
-    def _take(self) -> tuple[str, bool]:
-        """Return the current text, and whether all of it is bold."""
+    def _take_text(self) -> tuple[str, bool]:
+        """Return the text that was collected so far, and whether all of it is bold."""
         pieces, self._text = self._text, []
         is_bold = all(state.is_bold for text, state in pieces if text.strip())
         marked = (
@@ -170,11 +180,11 @@ class _Reader:
             self._text.append((" ", self._state))
             return
         self._end_table()
-        raw, is_bold = self._take()
+        raw, is_bold = self._take_text()
         if text := clean_text(raw):
             level = self._level if self._level is not None and self._level < 9 else None
             text = " ".join(text.split()) if level is not None else text
-            self._blocks.append(TextBlock(text, level, is_bold=is_bold and len(text) <= _LONGEST_BOLD))
+            self._blocks.append(TextBlock(text, level, is_bold=is_bold and len(text) <= _MAX_BOLD))
 
     def _end_table(self) -> None:
         rows, self._rows = self._rows, []
@@ -186,7 +196,16 @@ class _Reader:
 
 
 def _place_cells(texts: list[str], edges: list[int], columns: list[int]) -> list[Cell]:
-    """Return the cells of a row; ``columns`` contains the right ends of the columns of the table."""
+    """Return the cells of a row.
+
+    Parameters
+    ----------
+    texts : list of str
+    edges : list of int
+        Right ends of the cells.
+    columns : list of int
+        Right ends of the columns of the table.
+    """
     ends = [columns.index(edge) + 1 for edge in edges[: len(texts)]] + [*range(len(edges) + 1, len(texts) + 1)]
     starts = [0, *ends]
     cells = [read_cell(text, start, max(end - start, 1)) for text, start, end in zip(texts, starts, ends, strict=False)]

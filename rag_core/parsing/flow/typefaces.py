@@ -1,7 +1,7 @@
-"""Widths of characters in the bundled typeface, and fonts to draw them with.
+"""Measure texts in the bundled typeface, and load fonts for drawing.
 
-Pages are laid out with the widths of one typeface, so that the boxes of words are the same on every machine. The
-picture of a word is scaled to its box, whatever font draws it.
+Pages are laid out with the widths of one typeface, so that the boxes of words are the same on every machine. If another
+font draws a word, the word is scaled to its box.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 _FILES = {False: "Vera.ttf", True: "VeraBd.ttf"}
-# Fonts of operating systems with many scripts, for characters that the bundled typeface lacks.
+# Fonts of operating systems for characters that the bundled typeface lacks.
 _FALLBACKS = (
     *("DejaVuSans.ttf", "NotoSans-Regular.ttf", "FreeSans.ttf", "arialuni.ttf", "Arial Unicode.ttf", "arial.ttf"),
     *("NotoSansCJK-Regular.ttc", "NotoSansArabic-Regular.ttf", "NotoSansHebrew-Regular.ttf", "wqy-microhei.ttc"),
@@ -37,7 +37,7 @@ def _find_file(bold: bool) -> Path:
 
 @cache
 def load_widths(bold: bool) -> dict[str, float]:
-    """Return the width of each character of the typeface, as a share of its size."""
+    """Return the width of each character of the typeface, as a share of the font size."""
     from reportlab.pdfbase.ttfonts import TTFontFile
 
     widths = TTFontFile(str(_find_file(bold)), validate=0).charWidths
@@ -61,14 +61,14 @@ def _guess_width(char: str) -> float:
 
 @cache
 def load_font(size: float, bold: bool) -> FreeTypeFont:
-    """Return the bundled typeface in a size in pixels."""
+    """Return the bundled font at a size in pixels."""
     from PIL import ImageFont
 
     return ImageFont.truetype(str(_find_file(bold)), size)
 
 
 def load_font_with_characters(text: str, size: float, bold: bool) -> FreeTypeFont:
-    """Return the bundled font, or a system font that has the first character that the bundled one lacks."""
+    """Return the bundled font or, if it lacks a character of the text, a system font with that character."""
     missing = sorted({char for char in text if char not in load_widths(bold) and not char.isspace()})
     if missing and (name := _find_fallback(missing[0])):
         return _load_fallback(name, size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,17 @@ _WRAPPERS = frozenset(
     "body sdt sdtContent ins moveTo customXml smartTag txbxContent footnote endnote comment hdr ftr".split()
 )
 _SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": "", "ptab": " "}
-_LONGEST_BOLD, _LEVELS = 110, tuple("012345678")
+# Longer bold paragraphs are no headings.
+_MAX_BOLD = 110
+_LEVELS = tuple("012345678")
 # A cell with more paragraphs arranges a part of the page.
-_MOST_PARAGRAPHS = 6
-# Most columns that a cell covers; Word allows 63 in a table.
-_MOST_COLUMNS = 100
+_MAX_PARAGRAPHS = 6
+# Maximum number of columns that a cell covers. Word allows 63 columns in a table.
+_MAX_COLUMNS = 100
 
 
 def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Content:
-    """Return the content of a document with the pages on which Word showed it last, if the file says so."""
+    """Return the content of a document, divided into the pages that Word stored, if any."""
     archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
     reader = _Reader(archive)
     body = archive.parse(_MAIN)
@@ -50,10 +53,10 @@ def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Con
     blocks = list(reader.read(body))
     for kind, root, place in (("header", "hdr", 0), ("footer", "ftr", len(blocks))):
         names = sorted(name for name in archive.names if name.startswith(f"word/{kind}") and name.endswith(".xml"))
-        texts = [one for name in names for one in reader.read(archive.parse_optional(name, root))]
-        # A page number is no text.
+        texts = [block for name in names for block in reader.read(archive.parse_optional(name, root))]
+        # Leave out page numbers.
         lines = dict.fromkeys(
-            one.text for one in texts if isinstance(one, TextBlock) and any(map(str.isalpha, one.text))
+            block.text for block in texts if isinstance(block, TextBlock) and any(map(str.isalpha, block.text))
         )
         blocks[place:place] = [TextBlock(line) for line in lines]
     return Content([*blocks, *reader.read_notes()], problems=archive.problems)
@@ -87,18 +90,19 @@ class _Reader:
         """Yield footnotes, endnotes and comments."""
         for tag in ("footnote", "endnote"):
             for note in self._iter_notes(tag):
-                if note.get(f"{_W}type") is None and (text := self._read_all(note)):
+                if note.get(f"{_W}type") is None and (text := self._read_as_line(note)):
                     yield TextBlock(f"{note.get(f'{_W}id', '').translate(SUPERSCRIPTS)} {text}", is_compact=True)
         for comment in self._iter_notes("comment"):
             author = clean_text(comment.get(f"{_W}author", ""))
-            if text := self._read_all(comment):
+            if text := self._read_as_line(comment):
                 yield TextBlock(f"Note by {author}: {text}" if author else f"Note: {text}")
 
     def _iter_notes(self, tag: str) -> Iterator[Any]:
         yield from self._archive.parse_optional(f"word/{tag}s.xml", f"{tag}s").iter(f"{_W}{tag}")
 
-    def _read_all(self, element: Any) -> str:
-        texts = (clean_text(self._read_text(one)) for one in element.iter(f"{_W}p"))
+    def _read_as_line(self, element: Any) -> str:
+        """Return the text of all paragraphs of an element as one line."""
+        texts = (clean_text(self._read_text(paragraph)) for paragraph in element.iter(f"{_W}p"))
         return " ".join(filter(None, (" ".join(text.split()) for text in texts)))
 
     # Paragraphs
@@ -110,19 +114,19 @@ class _Reader:
         self._boxes = []
         text = clean_text(self._read_text(element))
         boxes, self._boxes = self._boxes, []
-        begins = self._find_break(element)
-        if begins == "before":
+        page_break = self._find_break(element)
+        if page_break == "before":
             yield self._start_page()
         if text:
             numbered = self._numbering.next_number(properties, style)
             number, depth = numbered or ("", 0)
-            is_bold = len(text) <= _LONGEST_BOLD and self._is_bold(element, style)
+            is_bold = len(text) <= _MAX_BOLD and self._is_bold(element, style)
             is_compact = level is None and (bool(numbered) or self._styles.name(style).startswith(("toc", "list")))
             text = " ".join(text.split()) if level is not None else text
             yield TextBlock(f"{number} {text}".strip(), level, depth if is_compact else 0, is_compact, is_bold)
         for box in boxes:
             yield from [box] if isinstance(box, PictureBlock) else self.read(box)
-        if begins == "after":
+        if page_break == "after":
             yield self._start_page()
 
     def _start_page(self) -> PageStart:
@@ -130,6 +134,7 @@ class _Reader:
         return PageStart(str(self._page) if self.has_pages else "")
 
     def _find_level(self, properties: Any, style: str) -> int | None:
+        """Return the level of a heading; ``None`` for another paragraph."""
         name = self._styles.name(style)
         if name == "title":
             return 0
@@ -139,16 +144,16 @@ class _Reader:
         return int(level) + self._has_title
 
     def _find_break(self, element: Any) -> str:
-        """Return whether a page begins "before" the text of a paragraph or "after" it; empty if none begins."""
-        is_text = False
+        """Return "before" or "after" if a page begins before or after the text of a paragraph, otherwise nothing."""
+        has_text = False
         if is_on(child_value(element, "pPr", "pageBreakBefore")) and not self.has_pages:
             return "before"
         for one in element.iter():
             name = local_name(one)
-            is_text |= name == "t" and bool((one.text or "").strip())
+            has_text |= name == "t" and bool((one.text or "").strip())
             is_break = name == "br" and one.get(f"{_W}type") == "page" and not self.has_pages
             if is_break or name == "lastRenderedPageBreak":
-                return "after" if is_text else "before"
+                return "after" if has_text else "before"
         return ""
 
     def _is_bold(self, element: Any, style: str) -> bool:
@@ -195,7 +200,7 @@ class _Reader:
         return f"{STRUCK_SIGN}{text}{STRUCK_SIGN}" if is_struck and text.strip() else text
 
     def _add_boxes(self, drawing: Any) -> None:
-        """Remember the text boxes and the pictures of a drawing, which follow its paragraph."""
+        """Collect the text boxes and the pictures of a drawing, which are written after the paragraph."""
         for box in drawing.iter(f"{_W}txbxContent", "{*}blip", "{*}imagedata"):
             if any(local_name(one) in ("Fallback", "txbxContent") for one in box.iterancestors()):
                 continue
@@ -215,25 +220,25 @@ class _Reader:
         cells = [[cell for cell in row.iter(f"{_W}tc") if _find_table(cell) is table] for row in rows]
         paragraphs = [len(list(cell.iter(f"{_W}p"))) for row in cells for cell in row]
         is_nested = next((one for one in table.iter(f"{_W}tbl") if one is not table), None) is not None
-        if max(map(len, cells), default=0) < 2 or is_nested or max(paragraphs, default=0) > _MOST_PARAGRAPHS:
+        if max(map(len, cells), default=0) < 2 or is_nested or max(paragraphs, default=0) > _MAX_PARAGRAPHS:
             for row in cells:
                 for cell in row:
                     yield from self.read(cell)
             return
-        header = 0
-        while header < len(rows) and is_on(child_value(rows[header], "trPr", "tblHeader")):
-            header += 1
-        header = header or int(len(rows) > 1 and self._has_header(table, cells))
+        header_rows = 0
+        while header_rows < len(rows) and is_on(child_value(rows[header_rows], "trPr", "tblHeader")):
+            header_rows += 1
+        header_rows = header_rows or int(len(rows) > 1 and self._has_header(table, cells))
         self._boxes = []
-        yield TableBlock(self._place_cells(rows, cells), header or None)
-        yield from (one for one in self._boxes if isinstance(one, PictureBlock))
+        yield TableBlock(self._place_cells(rows, cells), header_rows or None)
+        yield from (box for box in self._boxes if isinstance(box, PictureBlock))
         breaks = sum(1 for _ in table.iter(f"{_W}lastRenderedPageBreak"))
         self._page += max(breaks - 1, 0)
         if breaks:
             yield self._start_page()
 
     def _has_header(self, table: Any, cells: Sequence[Sequence[Any]]) -> bool:
-        """Return whether only the first row is bold, by its text or by the style of the table."""
+        """Return whether the first row is a header: the style of the table formats it, or only this row is bold."""
         look = table.find(f"{_W}tblPr/{_W}tblLook")
         style = child_value(table, "tblPr", "tblStyle") or ""
         conditions = {
@@ -253,22 +258,20 @@ class _Reader:
         return bold[0] and not all(bold)
 
     def _place_cells(self, rows: Sequence[Any], cells: Sequence[Sequence[Any]]) -> list[list[Cell]]:
+        """Return the cells of each row at their columns; a vertically merged cell is only in its first row."""
         placed: list[list[Cell]] = []
-        # The row and the place of the cell that goes on below, by column.
+        # The row, and the index in the row, of the merged cell that may continue in each column.
         open_cells: dict[int, tuple[int, int]] = {}
-        for number, (row, in_row) in enumerate(zip(rows, cells, strict=True)):
-            column = read_integer(child_value(row, "trPr", "gridBefore"), most=_MOST_COLUMNS)
+        for number, (row, elements) in enumerate(zip(rows, cells, strict=True)):
+            column = read_integer(child_value(row, "trPr", "gridBefore"), most=_MAX_COLUMNS)
             line: list[Cell] = []
-            for one in in_row:
-                across = read_integer(child_value(one, "tcPr", "gridSpan"), 1, 1, _MOST_COLUMNS)
-                merge = child_value(one, "tcPr", "vMerge")
-                text = self._read_all(one)
+            for element in elements:
+                across = read_integer(child_value(element, "tcPr", "gridSpan"), 1, 1, _MAX_COLUMNS)
+                merge = child_value(element, "tcPr", "vMerge")
+                text = self._read_as_line(element)
                 if merge is not None and merge != "restart" and column in open_cells:
                     first, place = open_cells[column]
-                    cell = placed[first][place]
-                    placed[first][place] = Cell(
-                        cell.text, cell.column, cell.column_span, number - first + 1, cell.is_figure
-                    )
+                    placed[first][place] = replace(placed[first][place], row_span=number - first + 1)
                 else:
                     open_cells.pop(column, None)
                     if text:

@@ -10,21 +10,26 @@ from typing import Any
 from rag_core.parsing.flow.archive import Archive, read_integer
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"))
-_ROMAN_ONES = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-_DEEPEST = 20
-# The letter of a greater number would be repeated more than 30 times.
-_MOST_LETTERED = 780
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+# Maximum number of styles that are based on each other.
+_MAX_DEPTH = 20
+# Larger numbers are not written as letters, because the letter would be repeated more than 30 times.
+_MAX_LETTERED = 780
 
 
 def child_value(element: Any, *path: str) -> str | None:
-    """Return the value of an element below another one; ``None`` if it is missing."""
+    """Return the value of an element at a path below another element; ``None`` if there is no such element."""
     found = element.find("/".join(f"{_W}{name}" for name in path)) if element is not None else None
     return None if found is None else found.get(f"{_W}val", "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
+    """A level of a list: number format, text such as "%1.%2", first number, and paragraph style."""
+
     kind: str
     text: str
     start: int
@@ -47,7 +52,7 @@ class Styles:
 
     def chain(self, style: str) -> Iterator[Any]:
         """Yield a style and the styles that it is based on."""
-        for _ in range(_DEEPEST):
+        for _ in range(_MAX_DEPTH):
             element = self.elements.get(style)
             if element is None:
                 return
@@ -55,6 +60,7 @@ class Styles:
             style = child_value(element, "basedOn") or ""
 
     def find_value(self, style: str, *path: str) -> str | None:
+        """Return the value of a property of a style, which may come from a style that it is based on."""
         values = (child_value(element, *path) for element in self.chain(style))
         return next((value for value in values if value is not None), None)
 
@@ -63,7 +69,7 @@ class Styles:
 
 
 def is_on(value: str | None) -> bool:
-    """Return whether a property is set; without a value, it is."""
+    """Return whether a property is on; an element without a value is on, but a missing element is not."""
     return value is not None and value not in ("0", "false", "off", "none")
 
 
@@ -84,14 +90,14 @@ class Numbering:
             self._abstract[number] = name
             if name in abstract:
                 self._lists.setdefault(
-                    name, {_read_place(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")}
+                    name, {_read_depth(level): _read_level(level) for level in abstract[name].iter(f"{_W}lvl")}
                 )
             for override in one.iter(f"{_W}lvlOverride"):
                 if start := child_value(override, "startOverride"):
-                    self._starts[number, _read_place(override)] = read_integer(start)
+                    self._starts[number, _read_depth(override)] = read_integer(start)
 
     def next_number(self, properties: Any, style: str) -> tuple[str, int] | None:
-        """Return the number or the bullet of the next paragraph and its level; ``None`` if it has none."""
+        """Return the number or the bullet of the next paragraph, and its level; ``None`` for a paragraph without."""
         number = child_value(properties, "numPr", "numId")
         place = child_value(properties, "numPr", "ilvl")
         if number is None:
@@ -101,7 +107,7 @@ class Numbering:
         levels = self._lists.get(name)
         if not levels or number is None:
             return None
-        depth = read_integer(place) if place else self._find_depth(levels, style)
+        depth = read_integer(place) if place else _find_depth(levels, style)
         level = levels.get(depth)
         if level is None or level.kind == "none":
             return None
@@ -114,23 +120,28 @@ class Numbering:
                 if owner == number:
                     counters[at] = start - 1
         counters[depth] = counters.get(depth, level.start - 1) + 1
-        for deeper in [one for one in counters if one > depth]:
+        for deeper in [other for other in counters if other > depth]:
             del counters[deeper]
-        return self._write(level, levels, counters), depth
-
-    def _find_depth(self, levels: dict[int, _Level], style: str) -> int:
-        return next((depth for depth, level in levels.items() if level.style == style), 0)
-
-    def _write(self, level: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
-        def write(match: re.Match[str]) -> str:
-            at = int(match[1]) - 1
-            other = levels.get(at, level)
-            return write_count(counters.get(at, other.start), other.kind)
-
-        return re.sub(r"%(\d)", write, level.text).strip()
+        return _write_number(level, levels, counters), depth
 
 
-def _read_place(element: Any) -> int:
+def _find_depth(levels: dict[int, _Level], style: str) -> int:
+    """Return the depth of the level of a paragraph style, by default 0."""
+    return next((depth for depth, level in levels.items() if level.style == style), 0)
+
+
+def _write_number(level: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
+    """Return the number of a paragraph; ``levels`` and ``counters`` are those of all levels of its list."""
+
+    def write(match: re.Match[str]) -> str:
+        depth = int(match[1]) - 1
+        other = levels.get(depth, level)
+        return write_count(counters.get(depth, other.start), other.kind)
+
+    return re.sub(r"%(\d)", write, level.text).strip()
+
+
+def _read_depth(element: Any) -> int:
     return read_integer(element.get(f"{_W}ilvl"))
 
 
@@ -144,13 +155,13 @@ def _read_level(element: Any) -> _Level:
 
 
 def write_count(count: int, kind: str) -> str:
-    """Return a number in a format that Word names."""
-    if kind in ("upperLetter", "lowerLetter") and 0 < count <= _MOST_LETTERED:
+    """Return a number in a format of Word."""
+    if kind in ("upperLetter", "lowerLetter") and 0 < count <= _MAX_LETTERED:
         letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
         return letters.upper() if kind == "upperLetter" else letters
     if kind in ("upperRoman", "lowerRoman") and 0 < count < 4000:
         roman = ""
-        for value, sign in (*_ROMAN, *_ROMAN_ONES):
+        for value, sign in _ROMAN:
             roman += sign * (count // value)
             count %= value
         return roman.upper() if kind == "upperRoman" else roman

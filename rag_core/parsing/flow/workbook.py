@@ -1,4 +1,4 @@
-"""Read the sheets of a workbook in XLSX with the texts that its cells show."""
+"""Read the sheets of a workbook in XLSX, with the texts that the cells show."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from rag_core.parsing.flow.office import open_package, read_points, read_relatio
 from rag_core.parsing.flow.pictures import Pictures
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import WRONG_CONTENT, UnreadableError
-from rag_core.types.cells import CellRange, read_column
+from rag_core.types.cells import CellRange, parse_column
 
 _MAIN, _STRINGS, _STYLES = "xl/workbook.xml", "xl/sharedStrings.xml", "xl/styles.xml"
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
-_LONGEST_FORMULA, _LONGEST_FORMAT = 200, 255
-_MOST_COLUMNS, _MOST_ROWS = 16_384, 1_048_576
-_MOST_CELLS = ("col", _MOST_COLUMNS), ("row", _MOST_ROWS)
+_MAX_FORMULA, _MAX_FORMAT = 200, 255
+_MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
+# The elements of a corner of a picture, and the limits of their numbers.
+_CORNER = ("col", _MAX_COLUMNS), ("row", _MAX_ROWS)
 
 
 class _Styles(NamedTuple):
-    """The code of the number format of each style, and whether days are counted from 1904."""
+    """The code of the number format of each style, and whether days are counted from the year 1904."""
 
     codes: list[str]
     is_1904: bool
 
     def write(self, value: str, style: int) -> str:
-        """Return a number as its cell shows it."""
+        """Return a number as a cell with a style shows it."""
+        code = self.codes[style] if style < len(self.codes) else "General"
         try:
-            return format_number(
-                float(value), self.codes[style] if style < len(self.codes) else "General", self.is_1904
-            )
+            return format_number(float(value), code, self.is_1904)
         except (ValueError, OverflowError):
             return value
 
@@ -76,13 +76,13 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
 
 
 def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -> Iterator[Block]:
-    """Yield the pictures of a sheet, each on a page that is called by the cells that it covers."""
+    """Yield the pictures of a sheet, each on a page with the covered cells as its label."""
     drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one]
     for drawing in (one for one in drawings if one.endswith(".xml")):
         relations = read_relations(archive, drawing)
         for anchor in archive.parse_optional(drawing, "wsDr"):
             corners = [
-                tuple(read_integer(corner.findtext(f"{{*}}{one}"), most=most - 1) for one, most in _MOST_CELLS)
+                tuple(read_integer(corner.findtext(f"{{*}}{name}"), most=most - 1) for name, most in _CORNER)
                 for corner in anchor.iter("{*}from", "{*}to")
             ]
             size = next((one for one in anchor.iter("{*}ext") if one.get("cx")), None)
@@ -103,7 +103,7 @@ def _read_strings(archive: Archive, part: str) -> list[str]:
 
 
 def _read_text(element: Any) -> str:
-    """Return the text of a string without the reading aids of Asian scripts."""
+    """Return the text of a string without its phonetic hints."""
     texts = []
     for one in element.iter("{*}t"):
         if local_name(one.getparent()) != "rPh":
@@ -112,9 +112,10 @@ def _read_text(element: Any) -> str:
 
 
 def _read_codes(archive: Archive, part: str) -> list[str]:
+    """Return the code of the number format of each style."""
     root = archive.parse_optional(part, "styleSheet")
     own = {
-        read_integer(one.get("numFmtId")): one.get("formatCode", "General")[:_LONGEST_FORMAT]
+        read_integer(one.get("numFmtId")): one.get("formatCode", "General")[:_MAX_FORMAT]
         for one in root.iter("{*}numFmt")
     }
     formats = root.find("{*}cellXfs")
@@ -139,10 +140,10 @@ def _iter_rows(
         for _, element in events:
             if local_name(element) == "col":
                 if element.get("hidden") in ("1", "true"):
-                    first, last = (read_integer(element.get(one), 1, 1, _MOST_COLUMNS) for one in ("min", "max"))
+                    first, last = (read_integer(element.get(one), 1, 1, _MAX_COLUMNS) for one in ("min", "max"))
                     hidden.update(range(first - 1, last))
                 continue
-            number = read_integer(element.get("r"), number + 1, 1, _MOST_ROWS)
+            number = read_integer(element.get("r"), number + 1, 1, _MAX_ROWS)
             if element.get("hidden") not in ("1", "true"):
                 cells = list(_iter_cells(archive, element, number, strings, styles, merged))
                 cells = [cell for cell in cells if cell.text and cell.column not in hidden]
@@ -163,13 +164,14 @@ def _iter_cells(
     styles: _Styles,
     merged: dict[tuple[int, int], tuple[int, int]],
 ) -> Iterator[SheetCell]:
+    """Yield the cells of a row; ``merged`` contains the spans of merged cells by row number and column."""
     column = -1
-    for one in row:
-        stated = read_column(one.get("r", ""))
-        column = stated if 0 <= stated < _MOST_COLUMNS else column + 1
-        kind = one.get("t", "n")
+    for cell in row:
+        stated = parse_column(cell.get("r", ""))
+        column = stated if 0 <= stated < _MAX_COLUMNS else column + 1
+        kind = cell.get("t", "n")
         value = formula = ""
-        for child in one:
+        for child in cell:
             name = local_name(child)
             if name == "v":
                 value = child.text or ""
@@ -186,21 +188,21 @@ def _iter_cells(
         elif kind == "b":
             value = _BOOLEANS.get(value, value)
         elif kind == "n" and value:
-            value, is_figure = styles.write(value, read_integer(one.get("s"))), True
+            value, is_figure = styles.write(value, read_integer(cell.get("s"))), True
         if not value and formula:
-            value = f"={formula[:_LONGEST_FORMULA]}"  # the program that wrote the file did not compute it
-        across, down = merged.get((number, column), (1, 1)) if merged else (1, 1)
+            value = f"={formula[:_MAX_FORMULA]}"  # the program that wrote the file did not compute the value
+        across, down = merged.get((number, column), (1, 1))
         if value:
             yield SheetCell(column, value, is_figure, across, down)
 
 
 def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return how many columns and rows cells cover, by row number and column."""
+    """Return the numbers of columns and rows of merged cells, by row number and column of the first cell."""
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     if b"mergeCell" not in data:
         return merged
     for match in re.finditer(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"', data):
         first, top, last, bottom = (one.decode() for one in match.groups())
-        across = read_column(last) - read_column(first) + 1
-        merged[int(top), read_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
+        across = parse_column(last) - parse_column(first) + 1
+        merged[int(top), parse_column(first)] = max(across, 1), max(int(bottom) - int(top) + 1, 1)
     return merged

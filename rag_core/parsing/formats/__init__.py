@@ -1,4 +1,4 @@
-"""The formats of the files that can be read; a further one is one module and one line here."""
+"""The formats of the files that can be read. A new format needs a module and a line here."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rag_core.parsing.formats.rtf import RtfFormat
 from rag_core.parsing.formats.text import TextFormat
 from rag_core.parsing.formats.word import WordFormat
 
-# The first format that recognizes the content wins. The file name extension decides only among formats that recognize
-# the same content. Formats with `needs_suffix` (CSV, Markdown, text) are tried last, and only for their own extension.
+# Of several formats that recognize the content, the one with the extension of the file name wins, or else the first.
+# Formats with `needs_suffix` (CSV, Markdown, text) are tried last, and only for their own extension.
 FORMATS: tuple[FileFormat, ...] = (
     PdfFormat(),
     WordFormat(),

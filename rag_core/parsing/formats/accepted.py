@@ -1,6 +1,6 @@
-"""The formats that are accepted, and the choice of the format of a file.
+"""Choose the format of a file among the accepted formats.
 
-The names and endings are in the `description` of each format, such as `formats/pdf.py`.
+The names and extensions are in the `description` of each format, as in `formats/pdf.py`.
 """
 
 from __future__ import annotations
@@ -52,5 +52,5 @@ def require_format(file: BinaryIO, name: str) -> FileFormat:
 
 
 def reads_attachments(parser_version: str) -> bool:
-    """Return whether the parser of that version reads the files that are attached to a document."""
+    """Return whether the parser of a version reads the files that are attached to a document."""
     return any(one.reads_attachments(parser_version) for one in FORMATS)

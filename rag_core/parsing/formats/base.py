@@ -1,4 +1,4 @@
-"""What a file format is: how its files are recognized, opened, read and drawn."""
+"""The base classes of file formats, which recognize, open, read and draw files."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class UnreadableError(Exception):
     """The file or one of its pages is damaged; the message says in a few words what is wrong."""
 
 
-# What a reader raises if a file has other values or parts than the format prescribes, which libraries do not check.
+# Errors in files whose values or parts are not as the format prescribes, which libraries do not check.
 WRONG_CONTENT = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 class UnpackedSizeError(Exception):
-    """The file or a part of it is larger than allowed after decompression.
+    """The file or a part is larger than allowed after decompression.
 
-    The message says so with the name of the file as its subject; it may be empty for a stream of a PDF.
+    The message continues a sentence that begins with the name of the file. It is empty for a stream of a PDF.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a file says about all of its pages.
+    """Data about a whole file.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Metadata:
 class OpenFile(ABC):
     """An open file in a worker process, which may be killed if a page takes too long or too much memory.
 
-    Any method may raise `UnreadableError`. If `read_page` does, the page is reported as damaged. Metadata and
+    Any method may raise `UnreadableError`. If `read_page` raises it, the page is reported as damaged. Metadata and
     attachments that cannot be read are left out.
     """
 
@@ -65,8 +65,9 @@ class OpenFile(ABC):
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
         """Return a page with its text and the position of each word on the picture of the page.
 
-        The label and the heading of the page are empty, and words that line ends divide are not joined, because both
-        need the other pages of the file. ``ocr`` says whether text in pictures is recognized: "auto", "on" or "off".
+        The label and the heading of the page are empty, and words that line ends divide are not joined, because these
+        steps need the other pages of the file. ``ocr`` says whether text in pictures is recognized: "auto", "on" or
+        "off".
         """
 
     @abstractmethod
@@ -78,7 +79,11 @@ class OpenFile(ABC):
         return Metadata()
 
     def read_attachment(self, number: int, page_index: int | None) -> bytes:
-        """Return an attached file; ``number`` is its place in `Metadata`, or is that in the page's ``paper_clips``."""
+        """Return an attached file.
+
+        ``number`` is the index in ``Metadata.attachments``, or for a file that is attached to a page, the number in
+        ``ParsedPage.paper_clips``.
+        """
         raise NotImplementedError
 
     def close(self) -> None:  # noqa: B027 - a file that is read as a whole needs no closing
@@ -88,17 +93,17 @@ class OpenFile(ABC):
 class FileFormat(ABC):
     """A file format.
 
-    The main process describes and recognizes files; only workers open them, because a hostile file may crash its
-    process. So the module of a format imports its libraries in `load` and `open`.
+    The main process describes and recognizes files. Only workers open them, because a hostile file may crash the
+    process that opens it. So the module of a format imports its libraries in `load` and `open`.
 
     Attributes
     ----------
     description : FormatDescription
     parser_version : str
-        Stored with each document. Change it with every change that alters the text or the tables of any page: citations
-        are offsets into the text. Users are then offered to read the documents of the format again.
+        Version that is stored with each document. Change it with every change that alters the text or the tables of any
+        page, because citations are offsets into the text. Users are then offered to read documents again.
     needs_suffix : bool
-        Whether the content alone does not show the format, so that the name must have one of its endings.
+        Whether files are recognized only if their name has an extension of the format, as for plain text.
     """
 
     description: FormatDescription
@@ -107,7 +112,7 @@ class FileFormat(ABC):
 
     @abstractmethod
     def recognizes(self, file: BinaryIO) -> bool:
-        """Return whether a file, which is open at its start, has this format; read only a little of it."""
+        """Return whether a file that is open at its start has this format; read only a small part."""
 
     @abstractmethod
     def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
@@ -118,7 +123,7 @@ class FileFormat(ABC):
         path : Path
         password : str, optional
         max_unpacked : int, optional
-            Maximum size in bytes after decompression: of a stream of a PDF, or of all parts of an archive together;
+            Maximum size in bytes, after decompression, of each stream of a PDF or of all parts of an archive together;
             ``None`` if the file was checked before.
 
         Raises
@@ -130,5 +135,5 @@ class FileFormat(ABC):
         """Import the libraries that opening a file needs, so that the first file does not wait for them."""
 
     def reads_attachments(self, parser_version: str) -> bool:
-        """Return whether the parser of that version is one of this format that reads attached files."""
+        """Return whether a parser version belongs to this format and reads attached files."""
         return False

@@ -13,7 +13,7 @@ from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _SEPARATORS = ",;\t|"
 _SAMPLE_ROWS = 50
-_LONGEST_FIELD = 1_000_000
+_MAX_FIELD = 1_000_000
 
 
 class CsvFormat(FlowFormat):
@@ -31,7 +31,7 @@ class CsvFormat(FlowFormat):
         from rag_core.parsing.flow.sheets import SheetCell, lay_out_sheet
 
         text = read_text(path)
-        csv.field_size_limit(_LONGEST_FIELD)
+        csv.field_size_limit(_MAX_FIELD)
         try:
             rows = list(csv.reader(text.splitlines(keepends=True), delimiter=_find_separator(text)))
         except csv.Error as error:
@@ -44,7 +44,7 @@ class CsvFormat(FlowFormat):
 
 
 def _find_separator(text: str) -> str:
-    """Return the separator that divides the first rows into the most columns, of which each row has the same number."""
+    """Return the separator with which most of the first rows have the same number of columns, and the most columns."""
     lines = text.splitlines(keepends=True)[:_SAMPLE_ROWS]
     best, most = ",", (0.0, 0)
     for separator in _SEPARATORS:

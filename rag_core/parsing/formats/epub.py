@@ -53,5 +53,5 @@ class EpubFormat(FlowFormat):
 
 
 def _load(read_part: Callable[[str], bytes], chapter: str, address: str) -> bytes:
-    """Return a picture of the book that a chapter shows; empty if it is outside the book."""
+    """Return a picture that a chapter shows; empty if it is outside the book."""
     return read_part(normpath(join(dirname(chapter), unquote(address))))

@@ -1,4 +1,4 @@
-"""Reflowable formats: read a file without fixed pages as blocks, and lay these out on pages."""
+"""Formats without pages, whose content is laid out on pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAYOUT_REVISION = 1
 
 
 class FlowFormat(FileFormat):
-    """A format whose files are read as headings, paragraphs and tables, which Footnote lays out on pages."""
+    """A format whose files consist of headings, paragraphs and tables without pages."""
 
     @abstractmethod
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:

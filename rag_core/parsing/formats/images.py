@@ -1,4 +1,4 @@
-"""Pictures, whose text is recognized as on scanned pages."""
+"""The formats of pictures, whose text is recognized as on scanned pages."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from rag_core.parsing.formats.flow import FlowFormat
 
 
 class OfficeFormat(FlowFormat):
-    """A format of Office; ``main_part`` is the part that only files of this format contain."""
+    """A format of Office; ``main_part`` is the name of a part that only files of this format contain."""
 
     main_part: ClassVar[str]
 

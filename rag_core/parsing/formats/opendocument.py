@@ -9,7 +9,7 @@ from rag_core.parsing.flow.content import Content
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
 _TYPE = "application/vnd.oasis.opendocument."
-# The archive begins with its type, which is not compressed.
+# Number of bytes at the start of the archive, which contain the uncompressed media type.
 _HEAD = 200
 
 

@@ -10,7 +10,7 @@ from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import UnreadableError
 from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
 
-# The stream that each mail in a container has.
+# Name of a stream that every mail contains.
 _PROPERTIES = "__properties_version1.0".encode("utf-16-le")
 
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from rag_core.parsing.formats.base import FileFormat, OpenFile
 from rag_core.types.formats import FormatDescription
 
-# Mail gateways and printers put lines before the header. PDF readers accept up to 1,024 bytes before it.
+# PDF readers accept up to 1,024 bytes before the header, because mail gateways and printers add lines there.
 _HEADER, _HEADER_WITHIN = b"%PDF-", 1024
 # Increase this number with every change that alters the text or the tables of any page.
 LAYOUT_REVISION = 16

@@ -18,23 +18,33 @@ from rag_core.parsing.layout.headings import Sections, find_foot_headings
 from rag_core.parsing.layout.hyphenation import Vocabulary, join_hyphenated
 from rag_core.parsing.tables.continuation import continue_tables
 from rag_core.text.mails import find_mails
+from rag_core.text.sections import remove_spans
 from rag_core.text.struck import remove_struck
 from rag_core.types.documents import WATERMARK, Heading, Page, PageState, ParsedPage, insert_text
 
-_AHEAD, _BEHIND = 4, 8
+# Numbers of pages after and before a page whose lines are compared with the headers and footers of the page.
+_AHEAD = 4
+_BEHIND = 8
 
 
 class PageAssembler:
-    """Find headers, footers and the section of each page, and join the words and tables that line and page ends divide.
+    """Find headers, footers and the section of each page, and join words and tables that line or page ends divide.
 
-    Headings at the foot of a page are left out of its chunks, and repeated in the text of the next page, because they
-    are the heading of its text. Repeated headers, footers and watermarks are left out of chunks as well. The first
+    Headings at the foot of a page belong to the text of the next page, so they are repeated there and left out of the
+    chunks of their own page. Repeated headers, footers and watermarks are left out of chunks as well. The first
     occurrence of a header, footer or watermark is kept, unless the document's ``name`` contains it.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
     read only by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
 
-    Without ``has_running_lines``, pages have no headers and footers, and are complete.
+    Parameters
+    ----------
+    outline : sequence of (page_index, path)
+        Outline of the file.
+    name : str
+        Name of the document.
+    has_running_lines : bool
+        Whether pages may have headers, footers and headings at their foot.
     """
 
     def __init__(self, outline: Sequence[tuple[int, str]] = (), name: str = "", has_running_lines: bool = True) -> None:
@@ -67,22 +77,23 @@ class PageAssembler:
         # Join the words late, because the next pages may contain them inside a line.
         parsed = join_hyphenated(self._pending.popleft()[0], self._vocabulary)
         if not self._has_running_lines:
-            return self._find_section(parsed)
+            return self._add_headings(parsed)
         page = parsed.page
         edges = find_edges(page.page_index, page.text)
         running = find_headers_footers(edges, [*self._previous_edges, *(following for _, following in self._pending)])
         watermark = [(len(page.text.partition(WATERMARK)[0]), len(page.text))] if WATERMARK in page.text else []
-        if not _has_other_text(page.text, (*running.spans, *watermark)):
+        others = remove_spans((0, len(page.text)), (*running.spans, *watermark))
+        if not any(page.text[slice(*span)].strip() for span in others):
             running = HeadersFooters()  # keep the repeated lines of slides and forms that contain nothing else
         self._previous_edges.append(edges)
-        # A table goes on across all headers and footers, including those that are kept in the text.
+        # A table continues across all headers and footers, including those that are kept in the text.
         bare = replace(page, skip=(*running.spans, *watermark))
         text = remove_struck(page.text)
-        looks = tuple((one.start, one.end) for one in parsed.headings)
-        foot = self._find_foot(bare, looks)
-        heading = self._sections.heading(page.page_index, text, looks, running.spans, foot)
-        heading = self._add_mail(heading, text)
-        skip = [*self._history.lines_to_skip(page.page_index, running).spans]
+        heading_spans = tuple((line.start, line.end) for line in parsed.headings)
+        foot = self._find_foot(bare, heading_spans)
+        heading = self._sections.find_heading(page.page_index, text, heading_spans, running.spans, foot)
+        heading = self._replace_by_mail(heading, text)
+        skip = [*self._history.find_lines_to_skip(page.page_index, running).spans]
         skip += [span for span in watermark if page.text[slice(*span)] in self._watermarks]
         self._watermarks.update(page.text[slice(*span)] for span in watermark)
         tables = continue_tables(self._previous, bare) if self._previous else page.tables
@@ -92,43 +103,47 @@ class PageAssembler:
         titled = {
             (line.start, line.end) for line in running.top if line.is_numbered_title and line.literal not in above
         }
-        outside = replace(page, text=text, skip=tuple(one for one in skip if one not in titled), tables=tables)
-        headings = self._paths.find(outside, parsed.headings)
-        at_foot = [one for one in headings if foot and foot[0] <= one.start < one.end]
-        done = replace(
+        searched = replace(page, text=text, skip=tuple(span for span in skip if span not in titled), tables=tables)
+        headings = self._paths.find(searched, parsed.headings)
+        at_foot = [heading for heading in headings if foot and foot[0] <= heading.start < heading.end]
+        complete = replace(
             page,
             skip=tuple(sorted([*skip, *([foot] if foot else [])])),
             heading=heading,
             tables=tables,
-            headings=tuple(one for one in headings if one not in at_foot),
+            headings=tuple(heading for heading in headings if heading not in at_foot),
         )
         repeated, moved = self._foot, self._at_foot
         self._foot = page.text[slice(*foot)] if foot else ""
-        self._at_foot = [one.move(-foot[0]) for one in at_foot] if foot else []
+        self._at_foot = [heading.move(-foot[0]) for heading in at_foot] if foot else []
         if not repeated:
-            return done
+            return complete
         top = max((line.end for line in running.top), default=0)
-        at = len(page.text) - len(page.text[top:].lstrip())
-        done = insert_text(done, at, f"{repeated}\n\n")
-        return replace(done, headings=tuple(sorted([*(one.move(at) for one in moved), *(done.headings or ())])))
+        place = len(page.text) - len(page.text[top:].lstrip())
+        complete = insert_text(complete, place, f"{repeated}\n\n")
+        all_headings = [*(heading.move(place) for heading in moved), *(complete.headings or ())]
+        return replace(complete, headings=tuple(sorted(all_headings)))
 
-    def _find_section(self, parsed: ParsedPage) -> Page:
-        """Return a page that is complete but for its section and headings."""
+    def _add_headings(self, parsed: ParsedPage) -> Page:
+        """Return a page without headers and footers, completed by its section and its headings."""
         page, text = parsed.page, remove_struck(parsed.page.text)
-        looks = tuple((one.start, one.end) for one in parsed.headings)
-        heading = self._add_mail(self._sections.heading(page.page_index, text, looks, (), None), text)
+        heading_spans = tuple((line.start, line.end) for line in parsed.headings)
+        section = self._sections.find_heading(page.page_index, text, heading_spans, (), None)
         headings = self._paths.find(replace(page, text=text), parsed.headings)
-        return replace(page, heading=heading, headings=headings)
+        return replace(page, heading=self._replace_by_mail(section, text), headings=headings)
 
-    def _add_mail(self, heading: str, text: str) -> str:
-        """Return the heading of a page, which is that of the mail of the page before unless a section begins."""
+    def _replace_by_mail(self, heading: str, text: str) -> str:
+        """Return the heading of the mail that continues from the page before, or ``heading`` if there is no such mail.
+
+        A mail ends where a new section begins.
+        """
         mail = self._mail if heading in ("", self._section) else ""
         mails = find_mails(text)
         self._section, self._mail = heading, mails[-1].heading if mails else mail
         return mail or heading
 
     def _find_foot(self, page: Page, headings: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-        """Return the span of the headings at the foot of a page to which the text of the next page may belong."""
+        """Return the span of the headings at the foot of a page that belong to the text of the next page."""
         if page.width > page.height or not self._pending:  # each slide is complete
             return None
         following = self._pending[0][0]
@@ -137,17 +152,7 @@ class PageAssembler:
             return None
         foot = find_foot_headings(page, headings)
         begin = len(following.page.text) - len(text)
-        if foot and any(one.start <= begin < one.end for one in following.headings):
+        if foot and any(line.start <= begin < line.end for line in following.headings):
             # Above another heading, a bold line without a number is more often a signature.
             return foot if any(map(str.isdigit, page.text[slice(*foot)])) else None
         return foot
-
-
-def _has_other_text(text: str, skip: tuple[tuple[int, int], ...]) -> bool:
-    """Return whether a page has text besides its headers and footers."""
-    cursor = 0
-    for start, end in (*skip, (len(text), len(text))):
-        if text[cursor:start].strip():
-            return True
-        cursor = end
-    return False

@@ -6,32 +6,41 @@ PDF producers write such a row of figures as one line, but each figure is read t
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from statistics import median
 
 from rag_core.parsing.layout.columns import split_run
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.runs import Run
+from rag_core.parsing.layout.runs import CELL_GAP, Run
 from rag_core.text.dates import YEAR
 
-# Figures are at least this many times as high as the usual text and as their labels.
-_LARGE, _LARGER = 1.5, 1.35
-# Least gap between figures, largest distance of a label from its figure, and of a line of a label from the one above,
-# as multiples of the height of the upper one.
-_GAP, _BELOW, _NEXT = 1.3, 1.5, 1.0
-# A head of columns consists of years, as in "2024 2023" or "FY24 FY23".
-_HEAD_YEAR = re.compile(rf"(?:{YEAR}(?:[-/\u2013]\d\d)?|[FC]Y ?(?:20)?\d\d)[AE]?")
+# Minimum height of figures, as multiples of the usual height of text and of the height of their labels.
+_LARGER_THAN_TEXT = 1.5
+_LARGER_THAN_LABEL = 1.35
+# Maximum distances from a figure to its label and between lines of a label, as multiples of the height above.
+_MAX_LABEL_DISTANCE = 1.5
+_MAX_LINE_DISTANCE = 1.0
+# Headers of columns are years, as in "2024 2023" or "FY24 FY23".
+_HEADER_YEAR = re.compile(rf"(?:{YEAR}(?:[-/\u2013]\d\d)?|[FC]Y ?(?:20)?\d\d)[AE]?")
 
 
-def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
-    """Return the other runs, and for each row of figures the lines of its figures and labels, figure by figure."""
+def separate_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
+    """Separate rows of large figures with their labels from the other runs.
+
+    Returns
+    -------
+    others : list of Run
+    cards : list of list of Line
+        For each row of figures, the line of each figure followed by the lines of its label.
+    """
     usual = median(run.size for run in runs)
     cards: list[list[Line]] = []
-    for row in [run for run in runs if run.cells > 1 and run.size >= _LARGE * usual]:
+    for row in [run for run in runs if run.cells > 1 and run.size >= _LARGER_THAN_TEXT * usual]:
         figures = _split_cells(row)
         others = [run for run in runs if run is not row]
         labels = [_find_label(figure, figures, others) for figure in figures]
-        is_head = all(_HEAD_YEAR.fullmatch(figure.text) for figure in figures)
-        if any(char.isdigit() for char in row.text) and all(labels) and not is_head:
+        is_header = all(_HEADER_YEAR.fullmatch(figure.text) for figure in figures)
+        if any(char.isdigit() for char in row.text) and all(labels) and not is_header:
             cards.append(
                 [Line([run]) for figure, label in zip(figures, labels, strict=True) for run in (figure, *label)]
             )
@@ -41,7 +50,7 @@ def take_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
 
 
 def insert_cards(lines: list[Line], cards: list[list[Line]]) -> list[Line]:
-    """Insert each row of figures beside the nearest line above or below it in its column."""
+    """Return the lines with each row of figures beside the nearest line above or below in the same column."""
     for card in cards:
         place = _find_place(lines, card)
         lines = [*lines[:place], *card, *lines[place:]]
@@ -49,6 +58,7 @@ def insert_cards(lines: list[Line], cards: list[list[Line]]) -> list[Line]:
 
 
 def _find_place(lines: list[Line], card: list[Line]) -> int:
+    """Return the index of the line before which a row of figures is inserted."""
     left, right = min(line.box[0] for line in card), max(line.box[2] for line in card)
     top, bottom = min(line.box[1] for line in card), max(line.box[3] for line in card)
     within = [number for number, line in enumerate(lines) if line.box[0] < right and line.box[2] > left]
@@ -65,8 +75,8 @@ def _find_place(lines: list[Line], card: list[Line]) -> int:
 def _split_cells(row: Run) -> list[Run]:
     cells: list[Run] = []
     rest: Run | None = row
-    for before, after in zip(row.line_boxes.tolist(), row.line_boxes.tolist()[1:], strict=False):
-        if rest and after[0] - before[2] > _GAP * row.size:
+    for before, after in pairwise(row.line_boxes.tolist()):
+        if rest and after[0] - before[2] > CELL_GAP * row.size:
             cell, rest = split_run(rest, (before[2] + after[0]) / 2)
             cells += [cell] if cell else []
     return [*cells, rest] if rest else cells
@@ -78,15 +88,12 @@ def _find_label(figure: Run, figures: list[Run], runs: list[Run]) -> list[Run]:
     above = figure
     for run in sorted(runs, key=lambda run: run.box[1]):
         distance = run.box[1] - above.box[3]
-        if not -0.3 * above.size < distance < (_NEXT if label else _BELOW) * above.size:
+        if not -0.3 * above.size < distance < (_MAX_LINE_DISTANCE if label else _MAX_LABEL_DISTANCE) * above.size:
             continue
-        over = [one for one in figures if run.box[0] < one.box[2] and one.box[0] < run.box[2]]
-        if (
-            len(over) == 1
-            and over[0] is figure
-            and run.size * _LARGER < figure.size
-            and (not label or run.box[1] > above.box[1])
-        ):
+        figures_above = [other for other in figures if run.box[0] < other.box[2] and other.box[0] < run.box[2]]
+        is_smaller = run.size * _LARGER_THAN_LABEL < figure.size
+        is_below_figure = len(figures_above) == 1 and figures_above[0] is figure
+        if is_below_figure and is_smaller and (not label or run.box[1] > above.box[1]):
             label.append(run)
             above = run
     return label

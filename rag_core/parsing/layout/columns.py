@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -11,16 +10,19 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.parsing.characters import UNSPACED_SCRIPTS
+from rag_core.parsing.characters import UNSPACED
 from rag_core.parsing.layout.runs import Run
 
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+# Horizontal positions are rounded to bins of this width in points.
 _BIN = 3.0
-_NARROWEST = 60.0
+# Minimum width of a text that may have two columns, in points.
+_MIN_WIDTH = 60.0
 _MIN_ROWS = 6
-_FILL = 0.7
-_CONTINUED = 0.2
-# Least number of lines of a block before and after which the content stream returns to the left column.
+# Lines of prose fill at least this median share of their column, and at least this share of them begin in lower case.
+_MIN_FILL = 0.7
+_MIN_CONTINUED = 0.2
+# The content stream returns to the left column if at least this many lines before are in the right column, and as many
+# after in the left column.
 _RETURN_LINES = 3
 # Left end, right end and text of a word.
 _Word: TypeAlias = tuple[float, float, str]
@@ -28,11 +30,16 @@ _Word: TypeAlias = tuple[float, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Two columns of a page, with the empty gutter between them; coordinates are in points.
+    """Two columns of a page, with an empty gutter between them; coordinates are in points.
 
-    ``gutter`` is the x of the gutter; ``top`` and ``bottom`` are the ends of the part of the page that has two columns.
-    ``interleaved`` says that the content stream crosses the gutter line by line, or returns to the left column above
-    what it wrote last of the right column, instead of writing one column after the other.
+    Attributes
+    ----------
+    gutter : float
+        Horizontal position of the gutter.
+    top, bottom : float
+        Ends of the part of the page that has two columns.
+    interleaved : bool
+        Whether the content stream changes between the columns, instead of writing one column after the other.
     """
 
     gutter: float
@@ -62,19 +69,19 @@ class _Row:
 def find_columns(runs: list[Run]) -> Columns | None:
     """Return the largest part of the page with two columns, or `None`.
 
-    To find more than two columns, call this function with the runs of each column.
+    To find more than two columns, call this function again with the runs of each column.
     """
     rows = _group_rows(runs)
     if len(rows) < _MIN_ROWS:
         return None
-    strip = _widest_strip(rows)
+    strip = _find_longest_strip(rows)
     if strip is None:
         return None
     gutter, first, last = strip
     band = rows[first : last + 1]
     words = [row.words() for row in band]
-    both = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
-    band, words = band[both[0] : both[-1] + 1], words[both[0] : both[-1] + 1]
+    divided = [number for number, row in enumerate(words) if row[0][0] < gutter < row[-1][1]]
+    band, words = band[divided[0] : divided[-1] + 1], words[divided[0] : divided[-1] + 1]
     if not _has_prose_on_both_sides(words, gutter):
         return None
     top, bottom = band[0].top - 0.1, band[-1].bottom + 0.1
@@ -94,18 +101,18 @@ def _group_rows(runs: list[Run]) -> list[_Row]:
     return rows
 
 
-def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
-    """Return x, first row and last row of the empty vertical strip that has the most rows with words on both sides."""
+def _find_longest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
+    """Return x, first row and last row of the empty vertical strip with the most rows that have words on both sides."""
     boxes = np.concatenate([run.line_boxes for row in rows for run in row.runs]).astype(np.float64)
     numbers = np.repeat(np.arange(len(rows)), [sum(len(run.words) for run in row.runs) for row in rows])
     has_position = ~np.isnan(boxes[:, 0])
     boxes, numbers = boxes[has_position], numbers[has_position]
     low, high = float(boxes[:, 0].min()), float(boxes[:, 2].max())
-    if high - low < _NARROWEST:
+    if high - low < _MIN_WIDTH:
         return None
-    # Process all words and positions at once: this test must be cheap, because nearly every page has no columns. Each
-    # word adds 1 to the bin of its start and -1 to the bin after its end. Words cover the bins in which the cumulative
-    # sum is positive.
+    # Process all words and positions at once, because nearly every page has no columns and this test must be cheap.
+    # Each word adds 1 to the bin of its start and -1 to the bin after its end. Words cover the bins in which the
+    # cumulative sum is positive.
     bins = int((high - low) / _BIN) + 1
     begins, ends = (((boxes[:, side] - low) / _BIN).astype(np.int64) for side in (0, 2))
     steps = np.zeros((len(rows), bins + 1), np.int64)
@@ -116,8 +123,8 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
     free = ~covered[:, :-1] & ~covered[:, 1:]
     places = np.arange(bins - 1)
     sides = (starts[:, None] < places) & (stops[:, None] > places)
-    # For each position, count the rows with words on both sides within each run of rows that are empty there: the
-    # running total, minus the total before the run.
+    # For each position, count the rows with words on both sides within each stretch of rows that are empty there: the
+    # running total, minus the total before the stretch.
     reached = sides.cumsum(axis=0)
     counts = reached - np.maximum.accumulate(np.where(free, 0, reached), axis=0)
     most = counts[:, int(0.2 * bins) : int(0.8 * bins)].max(axis=0)
@@ -129,6 +136,7 @@ def _widest_strip(rows: list[_Row]) -> tuple[float, int, int] | None:
 
 
 def _find_stretches(free: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and the last index of each stretch of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], free, [False]]).astype(np.int8)))
     return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -146,17 +154,18 @@ def is_prose(side: list[list[_Word]]) -> bool:
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
     text = "".join(word for words in side for _, _, word in words)
     letters = sum(char.isalpha() for char in text)
-    if letters < 0.8 * len(text) or median(fills) < _FILL:
+    if letters < 0.8 * len(text) or median(fills) < _MIN_FILL:
         return False
-    if _UNSPACED.search(text):
+    if UNSPACED.search(text):
         return median(map(len, side)) >= 8
     # Many lines of prose begin in lower case, because a sentence continues there; table cells begin with capitals.
     continued = sum(words[0][2][0].islower() for words in side)
     caseless = text.upper() == text.lower()
-    return median(map(len, side)) >= 3 and (caseless or continued >= _CONTINUED * len(side))
+    return median(map(len, side)) >= 3 and (caseless or continued >= _MIN_CONTINUED * len(side))
 
 
 def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -> bool:
+    """Return whether the content stream crosses the gutter, changes sides often, or returns to the left column."""
     inside = [run for run in runs if run.box[3] > top and run.box[1] < bottom]
     crossing = sum(run.box[0] < gutter < run.box[2] for run in inside)
     sides = [run.box[0] >= gutter for run in inside]

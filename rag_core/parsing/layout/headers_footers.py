@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from rag_core.text.words import ALPHANUMERIC
 from rag_core.types.documents import WATERMARK
 
+# Number of lines at the top and at the bottom of a page that may be headers or footers, and their maximum length.
 _EDGE_LINES = 4
-_MAX_CHARS = 120
+_MAX_CHARACTERS = 120
 _MAX_WORDS = 16
-# A line that ends in one of these characters, or is followed by a blank line, ends a sentence; so does the page edge.
-_ENDS = frozenset(["", "\n", *".!?:;"])
+# Characters before a line end after which a sentence is complete; empty at the page edge.
+_SENTENCE_ENDS = frozenset(["", "\n", *".!?:;"])
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxl]{1,7}")
 _PAGE_NUMBER = re.compile(
@@ -20,8 +21,8 @@ _PAGE_NUMBER = re.compile(
     r"(?:\s*(?:of|/|von|sur|de)\s*\d{1,4})?$"
 )
 _NUMBERED_PAGE = re.compile(r"(?:\b(?:page|seite|p[áa]gina)|[|/–—-])\s*\d+\W*$")
-# Text that browsers add to printed pages (address and time), page counts, and links to the table of contents.
-_PRINTED = re.compile(
+# Addresses and times that browsers add to printed pages, page counts, and links to the table of contents.
+_ADDED = re.compile(
     r"(?:https?|file)://\S+|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},?\s+\d{1,2}:\d{2}(?:\s*[ap]m)?"
     r"|\d+\s*(?:/|of)\s*\d+|^(?:table of )?contents$"
 )
@@ -31,10 +32,24 @@ _PRINTED = re.compile(
 class EdgeLine:
     """A line near the top or bottom of a page.
 
-    ``literal`` is the text of the line in lower case. ``shape`` is ``literal`` with "#" in place of every number, and
-    ``numbers`` contains these numbers. ``counts`` says that the line is only a page number, and ``roman`` that this
-    page number is Roman. Only a line with ``is_candidate`` can be a header or footer. ``goes_on`` says that the line
-    continues the sentence of the line above.
+    Attributes
+    ----------
+    start, end : int
+        Span in the text of the page.
+    literal : str
+        The line in lower case.
+    shape : str
+        ``literal`` with "#" in place of each number.
+    numbers : tuple of int
+        The numbers in the line.
+    is_page_number : bool
+        Whether the line is only a page number.
+    is_roman : bool
+        Whether the line is a Roman page number.
+    is_candidate : bool
+        Whether the line may be a header or footer.
+    continues_sentence : bool
+        Whether the line continues the sentence of the line above.
     """
 
     start: int
@@ -42,15 +57,15 @@ class EdgeLine:
     literal: str
     shape: str
     numbers: tuple[int, ...]
-    counts: bool
-    roman: bool
+    is_page_number: bool
+    is_roman: bool
     is_candidate: bool
-    goes_on: bool
+    continues_sentence: bool
 
     @property
     def is_numbered_title(self) -> bool:
-        """Whether the line has a number that is not marked as that of a page."""
-        return bool(self.numbers) and not self.counts and not _NUMBERED_PAGE.search(self.literal)
+        """Whether the line has a number that is not a page number, as in "Chapter 3"."""
+        return bool(self.numbers) and not self.is_page_number and not _NUMBERED_PAGE.search(self.literal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +94,21 @@ def _parse_edge_line(match: re.Match[str]) -> EdgeLine:
     literal = " ".join(match[0].casefold().split())
     shape = _DIGITS.sub("#", literal)
     numbers = tuple(int(number) for number in _DIGITS.findall(literal)[:6] if len(number) < 10)
-    counts = _PAGE_NUMBER.match(literal) is not None
-    roman = counts and _ROMAN.search(literal) is not None
-    short = len(literal) <= _MAX_CHARS and len(literal.split()) <= _MAX_WORDS
+    is_page_number = _PAGE_NUMBER.match(literal) is not None
+    is_short = len(literal) <= _MAX_CHARACTERS and len(literal.split()) <= _MAX_WORDS
     above = match.string[: match.start()]
-    goes_on = match[0][:1].islower() and above[-2:-1] not in _ENDS
-    # Exclude lines with few letters, except page numbers, because the head of many tables is a row of years or figures.
-    is_candidate = short and (counts or sum(char.isalpha() for char in shape) >= 3)
-    return EdgeLine(match.start(), match.end(), literal, shape, numbers, counts, roman, is_candidate, goes_on)
+    return EdgeLine(
+        match.start(),
+        match.end(),
+        literal,
+        shape,
+        numbers,
+        is_page_number,
+        is_roman=is_page_number and _ROMAN.search(literal) is not None,
+        # Exclude other lines with few letters, because the headers of many tables are years or figures.
+        is_candidate=is_short and (is_page_number or sum(char.isalpha() for char in shape) >= 3),
+        continues_sentence=match[0][:1].islower() and above[-2:-1] not in _SENTENCE_ENDS,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +125,7 @@ class HeadersFooters:
 
 
 def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters:
-    """Return the headers and footers of a page: repeated lines without any other line between them and the page edge.
+    """Return the headers and footers of a page: the repeated lines from the page edge to the first other line.
 
     Parameters
     ----------
@@ -113,35 +135,36 @@ def find_headers_footers(page: Edges, neighbours: list[Edges]) -> HeadersFooters
     """
     top = [(edges.page_index - page.page_index, edges.top) for edges in neighbours]
     bottom = [(edges.page_index - page.page_index, edges.bottom) for edges in neighbours]
-    footer = _repeated_lines(page.bottom, bottom)
-    while footer and footer[-1].goes_on:
+    footer = _find_repeated_lines(page.bottom, bottom)
+    while footer and footer[-1].continues_sentence:
         footer = footer[:-1]
-    return HeadersFooters(_repeated_lines(page.top, top), footer)
+    return HeadersFooters(_find_repeated_lines(page.top, top), footer)
 
 
 class HeaderHistory:
-    """Track the headers and footers of a document, to leave out those that an earlier page contains.
+    """Track the headers and footers of a document, to find those that an earlier page contains.
 
     Parameters
     ----------
     known : str
-        Text, such as the document's name. Lines that contain only words of this text are left out on every page.
+        A text, such as the document's name. Lines that contain only words of this text are left out on every page.
     """
 
     def __init__(self, known: str) -> None:
         self._known = known.casefold()
         self._lines: dict[str, list[tuple[int, EdgeLine]]] = {}
 
-    def lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
+    def find_lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
         """Return the headers and footers to leave out: the lines between the page edge and the first new line.
 
-        A line is new if no earlier page contains it, unless it is a page number or has only words of ``known``.
+        A line is new if no earlier page contains it, except page numbers and lines that have only words of ``known``.
         """
         return HeadersFooters(
-            self._lines_before_new(page_index, running.top), self._lines_before_new(page_index, running.bottom)
+            self._take_until_new(page_index, running.top), self._take_until_new(page_index, running.bottom)
         )
 
-    def _lines_before_new(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
+    def _take_until_new(self, page_index: int, lines: tuple[EdgeLine, ...]) -> tuple[EdgeLine, ...]:
+        """Return the lines before the first new line, and remember the others."""
         new = (number for number, line in enumerate(lines) if self._is_new(page_index, line))
         first = next(new, len(lines))
         for line in lines[first:]:
@@ -149,41 +172,48 @@ class HeaderHistory:
         return lines[:first]
 
     def _is_new(self, page_index: int, line: EdgeLine) -> bool:
-        words = ALPHANUMERIC.findall(_PRINTED.sub("", line.literal))
-        if line.counts or all(word in self._known for word in words if word != str(page_index + 1)):
+        words = ALPHANUMERIC.findall(_ADDED.sub("", line.literal))
+        if line.is_page_number or all(word in self._known for word in words if word != str(page_index + 1)):
             return False
         earlier = self._lines.get(line.shape, ())
         return not any(_is_repeated(line, (other,), index - page_index) for index, other in earlier)
 
 
-def _repeated_lines(
-    lines: tuple[EdgeLine, ...], others: list[tuple[int, tuple[EdgeLine, ...]]]
+def _find_repeated_lines(
+    lines: tuple[EdgeLine, ...], neighbours: list[tuple[int, tuple[EdgeLine, ...]]]
 ) -> tuple[EdgeLine, ...]:
+    """Return the lines before the first line that is not repeated on enough neighbouring pages.
+
+    ``neighbours`` contains the distance and the lines of each of these pages.
+    """
     for number, line in enumerate(lines):
-        repeats = sum(_is_repeated(line, other, distance) for distance, other in others)
-        if repeats < _repeats_needed(line, len(others)):
+        repeats = sum(_is_repeated(line, others, distance) for distance, others in neighbours)
+        if repeats < _choose_least_repeats(line, len(neighbours)):
             return lines[:number]
     return lines
 
 
-def _repeats_needed(line: EdgeLine, others: int) -> int:
-    # Require several repeats, because the title of a table that continues for three pages is not a header. Fewer
-    # repeats are enough for a number that increases by one on each page, because it is almost always a page number.
-    if others <= 2:
-        # The only page has the number 1.
-        return others or int(not line.counts or line.numbers != (1,))
-    return 2 if line.counts else min(4, others - 1)
+def _choose_least_repeats(line: EdgeLine, page_count: int) -> int:
+    """Return on how many of the neighbouring pages a header or footer must be repeated."""
+    if page_count == 0:
+        # On the only page of a document, the page number 1 needs no repetition.
+        return int(not line.is_page_number or line.numbers != (1,))
+    if page_count <= 2:
+        return page_count
+    # The title of a table that continues for three pages is not a header. A number that increases by one on each page
+    # is almost always a page number.
+    return 2 if line.is_page_number else min(4, page_count - 1)
 
 
 def _is_repeated(line: EdgeLine, others: tuple[EdgeLine, ...], distance: int) -> bool:
-    """Return whether a page ``distance`` pages away has the same line, except for the page number.
+    """Return whether the lines ``others`` of a page contain the same line, except for the page number.
 
-    ``others`` contains the lines of that page.
+    The page is ``distance`` pages after the page of the line.
     """
     if not line.is_candidate:
         return False
-    if line.roman and not line.numbers:
-        return any(other.roman for other in others)
+    if line.is_roman and not line.numbers:
+        return any(other.is_roman for other in others)
     return any(
         other.shape == line.shape
         and len(other.numbers) == len(line.numbers)

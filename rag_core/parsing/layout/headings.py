@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
@@ -13,8 +13,10 @@ from rag_core.text.outline import MAX_HEADING, shorten_heading
 from rag_core.text.sentences import SECTION_LABEL
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import HeadingLine, Page, blank_spans
+from rag_core.types.tables import Span
 
-_LONGEST_LINE = 110
+_MAX_CHARACTERS = 110
+# A heading is larger than the usual text by at least this factor, unless it is bold, numbered or in capitals.
 _LARGER = 1.12
 _NUMBERED = re.compile(
     r"^(?:(?:item|part|chapter|section|note|article|exhibit|appendix|schedule|annex|kapitel|chapitre)\s+"
@@ -22,26 +24,29 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_BELOW_LABEL = 80
+# Maximum number of characters between a label, such as "Note 12", and the rest of the heading below.
+_MAX_BELOW_LABEL = 80
+# A heading in one of the first lines is the heading of the whole page.
 _TOP_LINES = 6
+# On a page with at most this many lines, a heading may be most of the text.
 _FEW_LINES = 12
-_ROW_CELLS = 3
-# More headings below one another are a list or an address.
-_MAX_TRAILING_HEADINGS = 2
+_MIN_ROW_CELLS = 3
+# More headings at the foot of a page are a list or an address.
+_MAX_FOOT_HEADINGS = 2
 
 
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[HeadingLine, ...]:
-    """Return the headings of a page in ascending order; a heading of several lines has one span.
+    """Return the headings of a page in order; a heading of several lines has one span.
 
-    ``spans`` contains start and end of each line in the text of the page.
+    ``spans`` contains the start and the end of each line in the text of the page.
     """
     if not lines:
         return ()
     body, bold = _measure_style(lines)
-    # Numbers of the first and the last line of each heading.
+    # The numbers of the first and the last line of each heading.
     headings: list[tuple[int, int]] = []
     for number, line in enumerate(lines):
-        if 1 < len(lines) <= _FEW_LINES:  # a heading may be most of the text of a short page
+        if 1 < len(lines) <= _FEW_LINES:
             body, bold = _measure_style(lines[:number] + lines[number + 1 :])
         if not _is_heading(line, body, bold):
             continue
@@ -54,26 +59,29 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[Head
         HeadingLine(spans[first][0], spans[last][1], round(lines[first].size, 1), lines[first].bold)
         for first, last in headings
     )
-    return tuple(one for one in found if one.end - one.start <= _LONGEST_LINE)
+    return tuple(heading for heading in found if heading.end - heading.start <= _MAX_CHARACTERS)
 
 
 def _measure_style(lines: list[Line]) -> tuple[float, bool]:
     """Return the usual size of the text of lines, and whether most of it is bold."""
     sizes = [size for line in lines for size in [line.size] * max(len(line.text) // 8, 1)]
-    return median(sizes), sum(len(line.text) for line in lines if line.bold) > 0.5 * sum(
-        len(line.text) for line in lines
-    )
+    bold_length = sum(len(line.text) for line in lines if line.bold)
+    return median(sizes), bold_length > 0.5 * sum(len(line.text) for line in lines)
 
 
 def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
+    """Return whether a line is a heading.
+
+    ``body`` is the usual size of the text of the page, and ``all_bold`` says whether most of the text is bold.
+    """
     text = line.text
     # Do the cheap tests first, because they rule out most lines.
     if not 3 <= len(text) <= 120 or text[0].islower() or text.endswith((",", ";")):
         return False
     letters = len(_NO_LETTERS.sub("", text))
     is_numbered = _NUMBERED.match(text) is not None
-    # The dash of "Note 2 — Inventories" is no figure of a row.
-    is_row = line.tabular and not (is_numbered and sum(run.cells for run in line.runs) < _ROW_CELLS)
+    # "Note 2 — Inventories" is not a table row, although its dash looks like a figure.
+    is_row = line.tabular and not (is_numbered and sum(run.cells for run in line.runs) < _MIN_ROW_CELLS)
     if letters < 3 or letters < 0.5 * len(text.replace(" ", "")) or is_row:
         return False
     words = text.split()
@@ -95,95 +103,94 @@ def _is_title_case(words: list[str]) -> bool:
     A line of a sentence that begins with "Section 5 of the plan" is not a heading.
     """
     longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
-    return sum(word[0].isupper() for word in longer) >= 0.6 * len(longer) and words[-1] not in (
-        "or",
-        "and",
-        "of",
-    )
+    is_complete = words[-1] not in ("or", "and", "of")
+    return is_complete and sum(word[0].isupper() for word in longer) >= 0.6 * len(longer)
 
 
 def _has_same_style(first: Line, second: Line) -> bool:
-    near = second.box[3] - first.box[3] < 1.8 * max(second.size, 1.0)
-    return near and abs(first.size - second.size) < 0.5 and first.bold == second.bold
+    is_near = second.box[3] - first.box[3] < 1.8 * max(second.size, 1.0)
+    return is_near and abs(first.size - second.size) < 0.5 and first.bold == second.bold
 
 
 class Sections:
-    """Find the section in which each page begins; call `heading` for every page in order.
+    """Find the section in which each page begins; call `find_heading` for every page in order.
 
     Parameters
     ----------
-    outline : tuple of (page_index, path)
+    outline : sequence of (page_index, path)
         Outline of the file. An outline with fewer than two different titles is ignored, because it only names the
         document.
     """
 
     def __init__(self, outline: Sequence[tuple[int, str]] = ()) -> None:
-        useful = len({title for _, title in outline}) > 1
-        entries = sorted(outline, key=lambda entry: entry[0]) if useful else []
+        is_useful = len({title for _, title in outline}) > 1
+        entries = sorted(outline, key=lambda entry: entry[0]) if is_useful else []
         self._pages = [index for index, _ in entries]
         self._titles = [title for _, title in entries]
         self._current = self._foot = ""
         self._running: Counter[str] = Counter()
 
-    def heading(
-        self,
-        page_index: int,
-        text: str,
-        headings: tuple[tuple[int, int], ...],
-        skip: tuple[tuple[int, int], ...],
-        foot: tuple[int, int] | None = None,
+    def find_heading(
+        self, page_index: int, text: str, headings: Sequence[Span], skip: Sequence[Span], foot: Span | None = None
     ) -> str:
-        """Return the heading of a page, from the outline, its page header, its first lines, or the page before it.
+        """Return the heading of a page, from the outline, its page header, its first lines, or the page before.
 
-        ``foot`` is the span of the headings at the foot of the page, whose text is on the next page.
+        Parameters
+        ----------
+        page_index : int
+        text : str
+            Text of the page.
+        headings : sequence of Span
+            The headings in the text.
+        skip : sequence of Span
+            The headers and footers in the text.
+        foot : Span, optional
+            The headings at the foot of the page, which belong to the text of the next page.
         """
-        all_titles = _heading_texts(text, _headings_outside(headings, skip))
+        all_titles = _read_titles(text, headings, skip)
         titles = [title for title in all_titles if not foot or title[0] < foot[0]]
         above, self._foot = self._foot, HEADING_SEPARATOR.join(title for _, title in all_titles[len(titles) :])
         before, self._current = self._current, (all_titles[-1][1] if all_titles else self._current)
-        section = self._running_section(text, headings, skip, page_index)
+        section = self._find_section_header(text, headings, skip, page_index)
         is_top = bool(titles) and titles[0][0] <= _find_top_end(text, skip)
         found = section or before
         if self._pages:
-            found = self._from_outline(page_index, self._foot)
+            found = self._find_entry(page_index, self._foot)
         elif titles and (section or not before or is_top):
             found = HEADING_SEPARATOR.join(filter(None, (section, titles[0][1])))
         if above and above.casefold() not in found.casefold():
             found = HEADING_SEPARATOR.join((above, found)) if is_top else above
         return shorten_heading(found)
 
-    def _running_section(
-        self,
-        text: str,
-        headings: tuple[tuple[int, int], ...],
-        skip: tuple[tuple[int, int], ...],
-        page_index: int,
-    ) -> str:
+    def _find_section_header(self, text: str, headings: Sequence[Span], skip: Sequence[Span], page_index: int) -> str:
         """Return the page header that names a section; empty if there is none.
 
         Such a page header looks like a heading, and most pages up to this page do not have it.
         """
         section = ""
         for start, end in skip:
-            line = _single_line(text, (start, end))
+            line = _read_line(text, (start, end))
             self._running[line] += 1
-            looks = any(first < end and start < last for first, last in headings)
-            if looks and self._running[line] < 0.4 * (page_index + 1) and line.casefold() != "table of contents":
+            is_heading = any(first < end and start < last for first, last in headings)
+            if is_heading and self._running[line] < 0.4 * (page_index + 1) and line.casefold() != "table of contents":
                 section = line
         return section
 
-    def _from_outline(self, page_index: int, foot: str) -> str:
-        """Return the first entry on a page, except that of the heading ``foot`` at its foot, or the entry before it."""
+    def _find_entry(self, page_index: int, foot: str) -> str:
+        """Return the first outline entry of a page, or else the entry before; empty if there is none.
+
+        The entry of the heading ``foot`` at the foot of the page does not count.
+        """
         first = bisect_left(self._pages, page_index)
         if first < len(self._pages) and self._pages[first] == page_index:
             is_foot = foot and self._titles[first].rpartition(HEADING_SEPARATOR)[2].casefold() in foot.casefold()
-            return self._titles[first] if not is_foot else self._titles[first - 1] if first else ""
-        last = bisect_right(self._pages, page_index) - 1
-        return self._titles[last] if last >= 0 else ""
+            if not is_foot:
+                return self._titles[first]
+        return self._titles[first - 1] if first else ""
 
 
-def find_foot_headings(page: Page, headings: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-    """Return the span of the headings, two at most, below the other text of a page; `None` if it has no such headings.
+def find_foot_headings(page: Page, headings: Sequence[Span]) -> Span | None:
+    """Return the span of one or two headings below the other text of a page; `None` if there are no such headings.
 
     ``page.skip`` contains the headers and footers. Except on the first page, a heading may be the whole text.
     """
@@ -193,39 +200,37 @@ def find_foot_headings(page: Page, headings: tuple[tuple[int, int], ...]) -> tup
     while first and headings[first - 1][1] == foot and _names_section(page, headings[first - 1]):
         first -= 1
         foot = len(body[: headings[first][0]].rstrip())
-    titles = sum(end - start for start, end in headings)
-    # A cover consists of headings.
-    is_heading = 2 * titles < len(body.strip()) if foot else page.page_index > 0
-    return (headings[first][0], last) if 0 < len(headings) - first <= _MAX_TRAILING_HEADINGS and is_heading else None
+    title_length = sum(end - start for start, end in headings)
+    # The headings of a cover are most of its text.
+    is_heading = 2 * title_length < len(body.strip()) if foot else page.page_index > 0
+    return (headings[first][0], last) if 0 < len(headings) - first <= _MAX_FOOT_HEADINGS and is_heading else None
 
 
-def _names_section(page: Page, heading: tuple[int, int]) -> bool:
+def _names_section(page: Page, heading: Span) -> bool:
     """Return whether a heading is not a row of a table, a list or a table of contents, which ends in a number."""
-    title = _single_line(page.text, heading)
+    title = _read_line(page.text, heading)
     in_table = any(table.start < heading[1] and heading[0] < table.end for table in page.tables)
     return not in_table and (not title[-1].isdigit() or SECTION_LABEL.fullmatch(title) is not None)
 
 
-def _headings_outside(
-    headings: tuple[tuple[int, int], ...], skip: tuple[tuple[int, int], ...]
-) -> list[tuple[int, int]]:
-    """Return the headings outside headers and footers; a header or footer at the start of a heading is cut off."""
-    trimmed = ((skip_margins(first, skip), last) for first, last in headings)
-    return [(start, end) for start, end in trimmed if start < end]
-
-
-def skip_margins(start: int, skip: tuple[tuple[int, int], ...]) -> int:
-    """Return a place, or the end of the header or footer that contains it."""
+def skip_margins(start: int, skip: Sequence[Span]) -> int:
+    """Return an offset, or the end of the header or footer that contains the offset."""
     return max((end for begin, end in skip if begin <= start < end), default=start)
 
 
-def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """Return offset and text of each heading; a label such as "Note 12" and the heading below it are joined."""
+def _read_titles(text: str, headings: Sequence[Span], skip: Sequence[Span]) -> list[tuple[int, str]]:
+    """Return the offset and the text of each heading without headers and footers.
+
+    A label, such as "Note 12", and the heading below are joined.
+    """
     titles: list[tuple[int, str]] = []
     last = 0
-    for start, end in headings:
-        title = _single_line(text, (start, end))
-        if titles and start - last <= _BELOW_LABEL and SECTION_LABEL.fullmatch(titles[-1][1]):
+    for first, end in headings:
+        start = skip_margins(first, skip)
+        if start >= end:
+            continue
+        title = _read_line(text, (start, end))
+        if titles and start - last <= _MAX_BELOW_LABEL and SECTION_LABEL.fullmatch(titles[-1][1]):
             titles[-1] = (titles[-1][0], f"{titles[-1][1]}{HEADING_SEPARATOR}{title}")
         else:
             titles.append((start, title))
@@ -233,18 +238,15 @@ def _heading_texts(text: str, headings: list[tuple[int, int]]) -> list[tuple[int
     return titles
 
 
-def _single_line(text: str, span: tuple[int, int]) -> str:
-    return " ".join(text[span[0] : span[1]].split())
+def _read_line(text: str, span: Span) -> str:
+    return " ".join(text[slice(*span)].split())
 
 
-def _find_top_end(text: str, skip: tuple[tuple[int, int], ...]) -> int:
-    """Return the offset at which the top of a page ends: the start of line number `_TOP_LINES` or of the last line.
-
-    Headers and footers are not counted.
-    """
-    kept = [
+def _find_top_end(text: str, skip: Sequence[Span]) -> int:
+    """Return the start of line number `_TOP_LINES`, or of the last line of a shorter page, without headers."""
+    starts = [
         match.start()
         for match in re.finditer(r"[^\n]+", text)
         if not any(start <= match.start() < end for start, end in skip)
     ]
-    return kept[min(_TOP_LINES, len(kept)) - 1] if kept else 0
+    return starts[min(_TOP_LINES, len(starts)) - 1] if starts else 0

@@ -33,11 +33,11 @@ def split_words(text: str) -> set[str]:
 
 
 class Vocabulary:
-    """The words of a document, from the pages that are read so far, and counts of its hyphens at line ends."""
+    """The words of a document on the pages read so far, and counts of the hyphens at line ends."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._words = set(words)
-        self._kept = self._closed = 0
+        self._kept = self._dropped = 0
 
     def add(self, words: Iterable[str]) -> None:
         """Add the words of a page, as `split_words` returns them."""
@@ -47,47 +47,44 @@ class Vocabulary:
     def keeps_hyphen(self, first: str, second: str, language: str = "") -> bool:
         """Return whether the hyphen at a line end stays, because the two halves of the word are a compound.
 
-        ``language`` is that of the text, as `detect_language` returns it. The first of these tests that gives an answer
-        decides:
+        ``language`` is the language of the text, as `detect_language` returns it. The first rule that applies decides:
 
-        1. The document contains the word inside a line, with or without the hyphen, or a half contains another hyphen.
-        2. A half is a single letter, as in "e-mail".
-        3. Either the dictionary contains the word without the hyphen, or both halves are words. German and Dutch write
-           compounds without hyphens, so only the dictionary counts, except after "ex" and, in Dutch, between vowels
-           that would be read as one sound.
-        4. The word is unknown, and it is in capitals or its first half is in ``_LOCANTS``.
-        5. Most earlier hyphens of the document stayed. Text that is typeset from HTML never divides words, but books
-           often do.
+        1. The hyphen is dropped if the document contains the word without a hyphen inside a line.
+        2. The hyphen stays if the document contains the word with the hyphen, if a half contains another hyphen, or if
+           a half is a single letter, as in "e-mail".
+        3. The hyphen is dropped if the dictionary contains the whole word, and stays if both halves are words, unless
+           both are true. German and Dutch write compounds without hyphens, so the halves count only after "ex" and, in
+           Dutch, between vowels that would be read as one sound.
+        4. The hyphen stays if the word is unknown, and it is in capitals or its first half is in ``_LOCANTS``.
+        5. The hyphen stays if most earlier hyphens of the document stayed. Text that is typeset from HTML never divides
+           words, but books often do.
         """
         is_capital = first.isupper()
         first, second = first.casefold(), second.casefold()
-        closed = f"{first}{second}" in self._words
-        kept = "-" in first + second or f"{first}-{second}" in self._words or min(len(first), len(second)) == 1
+        is_dropped = f"{first}{second}" in self._words
+        is_kept = "-" in first + second or f"{first}-{second}" in self._words or min(len(first), len(second)) == 1
         is_word = False
-        if not closed and not kept:
+        if not is_dropped and not is_kept:
             known = load_words(language)
             is_word = f"{first}{second}" in known
-            is_compound = (
+            has_hyphens = (
                 language not in ("de", "nl")
                 or first == "ex"
                 or (language == "nl" and first[-1] + second[0] in _DUTCH_SOUNDS)
-            ) and all(half in known or half in self._words for half in (first, second))
-            closed, kept = is_word and not is_compound, is_compound and not is_word
-        self._closed += closed
-        self._kept += kept and not closed
-        if closed or kept:
-            return not closed
+            )
+            is_compound = has_hyphens and all(half in known or half in self._words for half in (first, second))
+            is_dropped, is_kept = is_word and not is_compound, is_compound and not is_word
+        self._dropped += is_dropped
+        self._kept += is_kept and not is_dropped
+        if is_dropped or is_kept:
+            return not is_dropped
         if not is_word and (is_capital or first in _LOCANTS):
             return True
-        return self._kept > 2 + 2 * self._closed
+        return self._kept > 2 + 2 * self._dropped
 
 
 def join_hyphenated(parsed: ParsedPage, vocabulary: Vocabulary) -> ParsedPage:
-    """Return a page without the hyphens that only divide words at line ends.
-
-    ``vocabulary`` contains the words of the document. The offsets of words, headings and table cells are adjusted to
-    the new text.
-    """
+    """Return a page without the hyphens that only divide words at line ends, with adjusted offsets."""
     if not parsed.divided:
         return parsed
     page, language = parsed.page, detect_language(parsed.page.text)

@@ -1,20 +1,18 @@
-"""A line of the page: runs side by side, with the properties that paragraph and heading detection use."""
+"""Lines of a page: runs side by side, with the properties by which paragraphs and headings are detected."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
-from rag_core.parsing.characters import UNSPACED_SCRIPTS
+from rag_core.parsing.characters import UNSPACED
 from rag_core.parsing.layout.runs import Run
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS
 
 _NUMBER = re.compile(rf"^[($€£¥+\-–—]*\d[\d,.]*[%){SUPERSCRIPT_DIGITS}]*$|^[—–\-$€£%()]+$|^n/?[am]$", re.IGNORECASE)
 
-# Text before which there is no space if it touches the run before it: raised endings and signs, and punctuation.
+# Raised endings and signs, and punctuation, which follow the text before them without a space.
 _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.,;:!?)](?!\w)")
-
-UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 @dataclass(slots=True)
@@ -35,7 +33,7 @@ class Line:
             max(box[2] for box in boxes),
             max(box[3] for box in boxes),
         )
-        # Take the size from the run with most words, because a superscript or a bullet has a different size.
+        # The run with most words has the usual size, unlike a superscript or a bullet.
         self.size = max(self.runs, key=lambda run: len(run.words)).size
         self.text = "".join(
             (" " if number and self.has_space_before(number) else "") + run.text for number, run in enumerate(self.runs)
@@ -59,7 +57,7 @@ class Line:
 
     @property
     def tabular(self) -> bool:
-        """Whether the line looks like a table row: it has several cells, or mostly figures from its first figure on."""
+        """Whether the line looks like a table row: it has several cells, or mostly figures after the first figure."""
         if self._tabular is None:
             self._tabular = self._is_tabular()
         return self._tabular

@@ -1,4 +1,4 @@
-"""Join lines in reading order into the text of a page, with the box of each word."""
+"""Join lines in reading order to the text of a page, with the box of each word."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ from statistics import median
 
 import numpy as np
 
-from rag_core.parsing.characters import UNSPACED_SCRIPTS
+from rag_core.parsing.characters import UNSPACED
 from rag_core.parsing.layout.lines import Line
 from rag_core.text.words import HYPHENATED_WORD
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
 
 LINE, PARAGRAPH = "\n", "\n\n"
-# Separator inside a word that a line end divides; the words of the document later decide whether this hyphen stays.
+# Separator inside a word that a line end divides. Whether this hyphen stays is decided when the words of the document
+# are known.
 DIVIDED = "-"
-_LOOSE = 1.3
+# Lines with a larger distance are different paragraphs, as a multiple of the usual distance.
+_PARAGRAPH_DISTANCE = 1.3
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
-# Halves of words; one or two letters beside a digit are part of a code.
+# The halves of a divided word. One or two letters beside a digit are part of a code.
 _LAST_PART = re.compile(rf"(?<![^\W_])({HYPHENATED_WORD})$")
 _FIRST_PART = re.compile(rf"((?>{HYPHENATED_WORD}))(?!(?<!\w\w\w)\d)")
 _LIST_NUMBER = re.compile(r"\d{1,2}[.:)]\s")
-# Words after a hyphen that stands for the rest of a word, as in "pre- and post-war".
+# Conjunctions after a hyphen that stands for a part of a word, as in "pre- and post-war".
 _AND_OR = re.compile(r"(?:and|bis|bzw|oder|or|und)\b")
-# A line end after a dash of a range in a sentence, or after a slash of an address whose next part is no plain word,
-# number or date, and neither begins another address nor is one of a mailbox.
-_RANGE_END, _RANGE_START = re.compile(r"\s\S*\d[\u2013\u2014]$"), re.compile(r"\d+(?![\d\u2013\u2014])")
+# The two halves of a range that a line end divides after its dash.
+_RANGE_END = re.compile(r"\s\S*\d[\u2013\u2014]$")
+_RANGE_START = re.compile(r"\d+(?![\d\u2013\u2014])")
+# The two halves of a web address that a line end divides after a slash. The second half is not a plain word, number or
+# date, nor another web or mail address.
 _ADDRESS_END = re.compile(r"(?:https?://|www\.)\S*/$")
 _ADDRESS_START = re.compile(r"(?!https?:|www\.|[\d.,:/-]+(?:\s|$)|\S*@)\w+[-./_=?&\d]\w")
-_UNSPACED_END = re.compile(f"[{UNSPACED_SCRIPTS}]$")
-_UNSPACED_START = re.compile(f"[{UNSPACED_SCRIPTS}]")
 
 
 def join_lines(lines: list[Line], separators: list[str]) -> tuple[str, WordBoxes, list[tuple[int, int]]]:
-    """Join lines into one text.
+    """Join lines to one text.
 
     Parameters
     ----------
@@ -91,12 +93,13 @@ def _build_word_boxes(starts: list[int], ends: list[int], rects: list[FloatArray
 def choose_separators(lines: list[Line]) -> list[str]:
     """Return the text before each line except the first, ``len(lines) - 1`` strings.
 
-    The text is a blank line before a new paragraph, and `DIVIDED` inside a word that the line end divides. It is empty
-    after a hyphen that belongs to the word, and inside a paragraph of a script without spaces. Otherwise it is a line
-    end, after a hyphen if the rest of a divided word is not in the next line.
+    - A blank line begins a new paragraph.
+    - `DIVIDED` is inside a word that the line end divides.
+    - An empty text is after a hyphen that belongs to the word, and inside a paragraph of a script without spaces.
+    - A line end is everywhere else, after a hyphen if the next line does not contain the rest of a divided word.
     """
-    body = _body_pitch(lines)
-    return [_choose_separator(lines, number, body) for number in range(1, len(lines))]
+    pitches = _measure_usual_pitches(lines)
+    return [_choose_separator(lines, number, pitches) for number in range(1, len(lines))]
 
 
 def find_hyphenated_words(
@@ -109,29 +112,31 @@ def find_hyphenated_words(
     return tuple(
         (spans[number][0] - len(DIVIDED), *halves)
         for number, separator in enumerate(separators, 1)
-        if separator == DIVIDED and (halves := _word_halves(lines[number - 1], lines[number]))
+        if separator == DIVIDED and (halves := _find_halves(lines[number - 1], lines[number]))
     )
 
 
-def _pitch(upper: Line, lower: Line) -> float:
+def _measure_pitch(upper: Line, lower: Line) -> float:
+    """Return the distance between the lower ends of two lines."""
     return lower.box[3] - upper.box[3]
 
 
-def _body_pitch(lines: list[Line]) -> dict[int, float]:
+def _measure_usual_pitches(lines: list[Line]) -> dict[int, float]:
     """Return the usual distance between lines for each character size, which is rounded to points."""
-    distances: dict[int, list[float]] = {}
+    pitches: dict[int, list[float]] = {}
     for upper, lower in pairwise(lines):
-        pitch = _pitch(upper, lower)
+        pitch = _measure_pitch(upper, lower)
         if 0 < pitch < 3 * max(lower.size, 1.0) and abs(upper.size - lower.size) < 1.0:
-            distances.setdefault(round(lower.size), []).append(pitch)
-    return {size: median(values) for size, values in distances.items()}
+            pitches.setdefault(round(lower.size), []).append(pitch)
+    return {size: median(values) for size, values in pitches.items()}
 
 
-def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) -> str:
+def _choose_separator(lines: list[Line], number: int, pitches: dict[int, float]) -> str:
+    """Return the text before a line; ``pitches`` contains the usual distances between lines by character size."""
     upper, lower = lines[number - 1], lines[number]
     right = max(line.box[2] for line in lines[max(number - 3, 0) : number + 3])
-    is_paragraph = _starts_paragraph(upper, lower, body)
-    separator = _word_separator(upper, lower, right, is_paragraph=is_paragraph)
+    is_paragraph = _starts_paragraph(upper, lower, pitches)
+    separator = _choose_word_separator(upper, lower, right, is_paragraph=is_paragraph)
     if separator is not None:
         return separator
     if is_paragraph:
@@ -141,43 +146,44 @@ def _choose_separator(lines: list[Line], number: int, body: dict[int, float]) ->
 
 
 def _continues_without_blank(upper: Line, lower: Line) -> bool:
-    """Return whether a full line ends in a script without spaces, or inside a range or an address."""
-    if _UNSPACED_END.search(upper.text) and _UNSPACED_START.match(lower.text):
+    """Return whether a line end is inside a text in a script without spaces, a range or an address."""
+    if UNSPACED.match(upper.text[-1]) and UNSPACED.match(lower.text):
         return True
-    if _is_row(upper, lower):
+    if _has_cells(upper, lower):
         return False
     ends = ((_RANGE_END, _RANGE_START), (_ADDRESS_END, _ADDRESS_START))
     return any(end.search(upper.text) and start.match(lower.text) for end, start in ends)
 
 
-def _is_row(*lines: Line) -> bool:
+def _has_cells(*lines: Line) -> bool:
     """Return whether one of the lines has several cells."""
     return any(sum(run.cells for run in line.runs) > 1 for line in lines)
 
 
-def _word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:
-    """Return the text between two lines if the line end is inside a word, otherwise `None`.
+def _choose_word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:
+    """Return the text between two lines if the upper line ends in a hyphen, otherwise `None`.
 
-    ``right`` is the right end of the lines around them.
+    ``right`` is the right end of the neighbouring lines.
     """
-    literal = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
-    if not (upper.hyphen or literal) or abs(upper.size - lower.size) > 2.0:
+    # A hyphen that divides a word is not part of the text of a line, but other hyphens are.
+    is_in_text = upper.text.endswith(("-", "\u2010")) and len(upper.text) > 1 and upper.text[-2].isalnum()
+    if not (upper.hyphen or is_in_text) or abs(upper.size - lower.size) > 2.0:
         return None
-    # The text does not contain hyphens that divide words.
-    hyphen, goes_on = "" if literal else "-", lower.text[:1].isalnum() and not _AND_OR.match(lower.text)
-    if goes_on and not literal and _word_halves(upper, lower):
+    continues = lower.text[:1].isalnum() and not _AND_OR.match(lower.text)
+    if continues and not is_in_text and _find_halves(upper, lower):
         return DIVIDED
     # Otherwise, the hyphen is part of a code, a number or a name, or it is a dash at the end of a short line.
+    hyphen = "" if is_in_text else "-"
     first = lower.runs[0].line_boxes[0]
     fits = lower.text[:1].isupper() and upper.box[2] + float(first[2] - first[0]) < right
-    is_row = not literal and _is_row(upper, lower)
-    if goes_on and not (upper.tabular or is_row or is_paragraph or fits or _LIST_NUMBER.match(lower.text)):
+    has_cells = not is_in_text and _has_cells(upper, lower)
+    if continues and not (upper.tabular or has_cells or is_paragraph or fits or _LIST_NUMBER.match(lower.text)):
         return hyphen
-    return None if literal else hyphen + LINE
+    return None if is_in_text else hyphen + LINE
 
 
-def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
-    """Return the halves of the word that the line end divides; `None` if the second line does not continue the word."""
+def _find_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
+    """Return the halves of the word that a line end divides; `None` if the lower line does not continue the word."""
     first = _LAST_PART.search(upper.text.rstrip("-\u2010"))
     second = _FIRST_PART.match(lower.text)
     if not first or not second:
@@ -186,15 +192,15 @@ def _word_halves(upper: Line, lower: Line) -> tuple[str, str] | None:
     return (first[1], second[1]) if is_continued else None
 
 
-def _starts_paragraph(upper: Line, lower: Line, body: dict[int, float]) -> bool:
-    pitch = _pitch(upper, lower)
+def _starts_paragraph(upper: Line, lower: Line, pitches: dict[int, float]) -> bool:
+    pitch = _measure_pitch(upper, lower)
     size = max(lower.size, upper.size, 1.0)
     if pitch < -0.5 * size:  # the second line is in the next column: a sentence may continue there
         return bool(_SENTENCE_END.search(upper.text)) or not lower.text[:1].islower()
     if upper.size and lower.size and max(upper.size, lower.size) / min(upper.size, lower.size) > 1.12:
         return len(upper.text) > 3 and len(lower.text) > 3
-    usual = body.get(round(lower.size), 1.2 * size)
-    if pitch > _LOOSE * usual:
+    usual = pitches.get(round(lower.size), 1.2 * size)
+    if pitch > _PARAGRAPH_DISTANCE * usual:
         return True
     if upper.bold == lower.bold or upper.tabular or lower.tabular:
         return False
@@ -202,5 +208,5 @@ def _starts_paragraph(upper: Line, lower: Line, body: dict[int, float]) -> bool:
 
 
 def _is_short_bold(bold: Line, other: Line) -> bool:
-    """Return whether a bold line is short enough for a heading: it ends before its neighbour or has few characters."""
+    """Return whether a bold line is short enough for a heading: it is shorter than its neighbour or a usual line."""
     return bold.box[2] < other.box[2] - 2 * bold.size or len(bold.text) < 60

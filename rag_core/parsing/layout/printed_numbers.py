@@ -1,4 +1,4 @@
-"""Find the page numbers that are printed in headers or footers, for files without page labels."""
+"""Find the page numbers that are printed in headers or footers of files without page labels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from rag_core.parsing.layout.headers_footers import EdgeLine, find_edges
 from rag_core.text.words import LETTERS
 
-# Lines from the page edge that may contain the number.
+# Number of lines at each page edge that may contain the page number.
 _LINES = 2
-# Fewer numbered pages could be a coincidence, and numbers on fewer than this share of the pages are something else.
+# At least this many pages, and this share of all pages, have printed page numbers.
 _MIN_PAGES = 3
-_LEAST_SHARE = 0.5
-# A longer line, or one that ends like a sentence, is text and not a header.
-_MAX_WORDS, _SENTENCE_ENDS = 10, (".", "!", "?", ":", ";", ",")
+_MIN_SHARE = 0.5
+# A line with more words, or with such an end, is text and not a header.
+_MAX_WORDS = 10
+_SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
 # A line that is only a page number, possibly with the number of pages or in ornaments: "Page 12 of 40", "p. 7/19",
 # "~ 203 ~", "A-4".
 _ORNAMENTS = r"[\s\-–—|\[\]()~*•·.:]*"
@@ -30,7 +31,7 @@ _COUNTED_THINGS = frozenset(
     "accounts appendix article case chapter exhibit figure file form invoice issue item kapitel lot no note number nr "
     "nummer of order part paragraph rechnung section step table teil version vol volume year".split()
 )
-# Numbers of this size are more often years, which may rise from page to page.
+# Numbers that are more often years, which may rise from page to page.
 _YEARS = range(1900, 2100)
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 
@@ -39,8 +40,15 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 class _PrintedNumber:
     """A number at a page edge.
 
-    ``label`` is the number as printed. ``kind`` is empty for a plain number, "roman", or the prefix, such as "a-".
-    ``is_alone`` says whether its line contains nothing else.
+    Attributes
+    ----------
+    value : int
+    label : str
+        The number as printed.
+    kind : str
+        "roman", or the prefix, such as "a-"; empty for a plain number.
+    is_alone : bool
+        Whether the line contains nothing else.
     """
 
     value: int
@@ -48,19 +56,16 @@ class _PrintedNumber:
     kind: str = ""
     is_alone: bool = False
 
-    @property
-    def is_plain(self) -> bool:
-        return not self.kind
-
 
 def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
     """Return the label of each page if the pages have consecutive printed numbers, else ``None``.
 
-    A number counts if at least three pages have numbers of the same sequence. If most pages have a number that stands
-    alone, numbers beside words are no page numbers, because headings count too, as in "Unit 200", "Unit 201". If two
-    sequences beside words fit equally many pages, neither counts. A page without a number, such as the first page of a
-    chapter, gets the one that its neighbours imply. Any other page gets its position in the file, as ``PDF 3``, because
-    another page may have that number.
+    A number counts if at least three pages have numbers of the same sequence. If most pages have a number alone in a
+    line, numbers beside words do not count, because headings may be numbered, as in "Unit 200", "Unit 201". If two
+    sequences beside words fit equally many pages, neither counts.
+
+    A page without a number, such as the first page of a chapter, gets the number that its neighbours imply. Any other
+    page gets its position in the file, as in ``PDF 3``, because another page may have the plain number.
 
     Parameters
     ----------
@@ -68,16 +73,16 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
         Text of each page, in order.
     """
     candidates = [list(_find_candidates(index, text)) for index, text in enumerate(texts)]
-    enough = max(_MIN_PAGES, _LEAST_SHARE * len(texts))
-    numbers = _select_all([[one for one in page if one.is_alone] for page in candidates])
+    enough = max(_MIN_PAGES, _MIN_SHARE * len(texts))
+    numbers = _select_numbers([[number for number in page if number.is_alone] for page in candidates])
     if sum(number is not None for number in numbers) < enough:
-        numbers = _select_all(candidates)
+        numbers = _select_numbers(candidates)
     found = [number for number in numbers if number is not None]
     if len(found) < enough:
         return None
-    offsets = [one.value - index if one and one.is_plain else None for index, one in enumerate(numbers)]
-    labels = [one.label if one else _imply_label(offsets, index) for index, one in enumerate(numbers)]
-    printed = {one.label for one in found}
+    offsets = [number.value - index if number and not number.kind else None for index, number in enumerate(numbers)]
+    labels = [number.label if number else _imply_label(offsets, index) for index, number in enumerate(numbers)]
+    printed = {number.label for number in found}
     return [
         label if label and (numbers[index] or label not in printed) else f"PDF {index + 1}"
         for index, label in enumerate(labels)
@@ -85,6 +90,7 @@ def find_printed_numbers(texts: Sequence[str]) -> list[str] | None:
 
 
 def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
+    """Yield the numbers in the first and last lines of a page that may be its page number."""
     edges = find_edges(page_index, text)
     for line in (*edges.top[:_LINES], *edges.bottom[:_LINES]):
         written = text[line.start : line.end].strip()
@@ -96,37 +102,44 @@ def _find_candidates(page_index: int, text: str) -> Iterator[_PrintedNumber]:
 
 
 def _read_numbers(line: EdgeLine) -> Iterator[_PrintedNumber]:
-    """Yield the Roman number of a line, or a number at the start or end of a header line."""
+    """Yield the Roman number of a line, or the numbers at its start and end."""
     words = line.literal.strip(" -–—|[]()").split()
-    letters = LETTERS.findall(line.literal) if line.roman else []
+    letters = LETTERS.findall(line.literal) if line.is_roman else []
     roman = next((word for word in letters if set(word) <= _ROMAN_VALUES.keys()), "")
     if roman:
         yield _PrintedNumber(_parse_roman(roman), roman, "roman", is_alone=len(letters) == 1)
     elif words and len(words) <= _MAX_WORDS and not line.literal.endswith(_SENTENCE_ENDS):
-        is_of_a_thing = words[-2].strip(".#:") in _COUNTED_THINGS if len(words) > 1 else False
-        ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if is_of_a_thing else [words[-1]])))
+        counts_thing = len(words) > 1 and words[-2].strip(".#:") in _COUNTED_THINGS
+        ends = dict.fromkeys(word.strip("-–—|[]().") for word in (words[0], *([] if counts_thing else [words[-1]])))
         yield from (_PrintedNumber(int(word), word) for word in ends if word.isdecimal() and len(word) < 5)
 
 
-def _select_all(candidates: Sequence[Sequence[_PrintedNumber]]) -> list[_PrintedNumber | None]:
-    """Return the number of each page, given its candidates: the one whose sequence has the most pages."""
-    pages = Counter(pair for index, page in enumerate(candidates) for pair in {_sequence(one, index) for one in page})
-    return [_select(page, index, pages) for index, page in enumerate(candidates)]
+def _select_numbers(candidates: Sequence[Sequence[_PrintedNumber]]) -> list[_PrintedNumber | None]:
+    """Return for each page the candidate whose sequence has the most pages; see `_select_number`."""
+    pages = Counter(
+        sequence
+        for index, page in enumerate(candidates)
+        for sequence in {_identify_sequence(number, index) for number in page}
+    )
+    return [_select_number(page, index, pages) for index, page in enumerate(candidates)]
 
 
-def _select(
+def _select_number(
     candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[str, int], int]
 ) -> _PrintedNumber | None:
-    """Return the candidate whose sequence has the most pages, or ``None`` if none has enough, or if several do."""
-    most = max((pages[_sequence(one, page_index)] for one in candidates), default=0)
-    best = [one for one in candidates if pages[_sequence(one, page_index)] == most]
-    best = [one for one in best if one.is_alone] or best
-    is_clear = len({_sequence(one, page_index) for one in best}) == 1 and best[0].value not in _YEARS
+    """Return the candidate whose sequence has the most pages.
+
+    Return ``None`` if no sequence has enough pages, or if two sequences have the most pages.
+    """
+    most = max((pages[_identify_sequence(number, page_index)] for number in candidates), default=0)
+    best = [number for number in candidates if pages[_identify_sequence(number, page_index)] == most]
+    best = [number for number in best if number.is_alone] or best
+    is_clear = len({_identify_sequence(number, page_index) for number in best}) == 1 and best[0].value not in _YEARS
     return best[0] if most >= _MIN_PAGES and is_clear else None
 
 
-def _sequence(number: _PrintedNumber, page_index: int) -> tuple[str, int]:
-    """Return a key that the numbers of consecutive pages share."""
+def _identify_sequence(number: _PrintedNumber, page_index: int) -> tuple[str, int]:
+    """Return a key that is the same for the numbers of consecutive pages."""
     return number.kind, number.value - page_index
 
 

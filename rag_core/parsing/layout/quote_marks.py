@@ -1,6 +1,6 @@
-"""Remove the marks ">" at the beginning of the lines of a quoted mail, which would interrupt its sentences.
+"""Remove the marks ">" at the start of the lines of a quoted mail, which would interrupt its sentences.
 
-The first line of each quoted paragraph keeps its mark, so that a reader knows where the quotation ends.
+The first line of each quoted paragraph keeps its mark, so that a reader sees where the quotation ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def remove_quote_marks(lines: list[Line]) -> tuple[list[Line], frozenset[int]]:
     firsts: set[int] = set()
     for is_quoted, group in groupby(lines, key=lambda line: line.text.startswith(">")):
         block = list(group)
-        # Lines of a list with ">" do not continue in the next line, and limits such as "> 50 mg" have no words.
+        # No line of a list with ">" continues another, and limits such as "> 50 mg" do not begin in lower case.
         continues = any(_MARKS.sub("", line.text)[:1].islower() for line in block[1:])
         if not is_quoted or not continues:
             kept += block
@@ -31,12 +31,16 @@ def remove_quote_marks(lines: list[Line]) -> tuple[list[Line], frozenset[int]]:
         depth = 0
         for line in block:
             marks = _MARKS.match(line.text)
-            here = marks[0].count(">") if marks else 0
+            line_depth = marks[0].count(">") if marks else 0
             rest = _remove_marks(line)
-            if here != depth and rest is not None:
+            if rest is None:
+                depth = 0
+            elif line_depth != depth:
                 firsts.add(len(kept))
-            kept += [line] if here != depth and rest is not None else [rest] if rest is not None else []
-            depth = here if rest is not None else 0
+                kept.append(line)
+                depth = line_depth
+            else:
+                kept.append(rest)
         firsts.add(len(kept))
     return kept, frozenset(firsts)
 
@@ -47,6 +51,7 @@ def begin_paragraphs(separators: Sequence[str], firsts: frozenset[int]) -> list[
 
 
 def _remove_marks(line: Line) -> Line | None:
+    """Return a line without the marks at its start; `None` if the line has nothing else."""
     runs: list[Run] = []
     for run in line.runs:
         first = 0

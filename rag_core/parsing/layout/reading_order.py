@@ -1,9 +1,12 @@
 """Turn runs in the order of the content stream into lines in reading order.
 
 PDF producers nearly always write text in reading order, even on pages with columns. So the order of the content stream
-is kept, except in three cases: lines cross the gap between two columns; columns are written row by row; or the text
-jumps back up a page without columns. Such jumps occur at footnote marks, at headers that are written after the text,
-and in tables that are written column by column.
+is kept, except in three cases:
+
+- Lines cross the gap between two columns.
+- Columns are written row by row.
+- The text jumps back up a page without columns, as at footnote marks, at headers that are written after the text, and
+  in tables that are written column by column.
 """
 
 from __future__ import annotations
@@ -11,15 +14,19 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from rag_core.parsing.layout.cards import insert_cards, take_cards
+from rag_core.parsing.characters import RIGHT_TO_LEFT
+from rag_core.parsing.layout.cards import insert_cards, separate_cards
 from rag_core.parsing.layout.columns import Columns, find_columns, split_run
 from rag_core.parsing.layout.lines import Line
-from rag_core.parsing.layout.rows import RIGHT_TO_LEFT, group_rows, place_strays, separate_strays
+from rag_core.parsing.layout.rows import group_rows, place_strays, separate_strays
 from rag_core.parsing.layout.runs import Run
 
-_JUMP = 0.5
-# Largest distance between labels below each other, as a multiple of their size, and least share of labels with a value.
-_NEXT, _PAIRED = 4.0, 0.6
+# The text jumps back if it continues higher by at least this multiple of the height of the characters.
+_MIN_JUMP = 0.5
+# Maximum distance between the labels of a column, as a multiple of their height.
+_MAX_LABEL_DISTANCE = 4.0
+# Minimum share of the labels that have a value at the same height.
+_MIN_PAIRED = 0.6
 _MAX_RUNS = 4000
 
 
@@ -35,7 +42,7 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     """
     if len(runs) < 2 or len(runs) > _MAX_RUNS:
         return [Line([run]) for run in runs]
-    runs, cards = take_cards(runs) if written else (runs, [])
+    runs, cards = separate_cards(runs) if written else (runs, [])
     if cards:
         return insert_cards(order_lines(runs), cards)
     columns = find_columns(runs)
@@ -53,45 +60,47 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
 
 
 def _pair_labels(runs: list[Run]) -> list[Run]:
-    """Put values that are written after a column of labels with colons behind their labels."""
+    """Move values that are written after a column of labels with colons behind their labels."""
     ordered: list[Run] = []
-    index = 0
-    while index < len(runs):
-        end = index
-        while (
-            end < len(runs)
-            and runs[end].words[-1].endswith(":")
-            and (
-                end == index or runs[end - 1].box[3] < runs[end].box[3] < runs[end - 1].box[3] + _NEXT * runs[end].size
-            )
-        ):
+    start = 0
+    while start < len(runs):
+        end = start
+        while end < len(runs) and _continues_labels(runs[start:end], runs[end]):
             end += 1
-        labels, last = runs[index:end], end
+        labels, last = runs[start:end], end
         while last < len(runs) and len(labels) > 1 and _is_beside(labels, runs[last]):
             last += 1
         values = runs[end:last]
         paired = sum(any(_is_level(label, value) for value in values) for label in labels)
-        if len(labels) < 2 or paired < _PAIRED * len(labels):
-            end = max(end, index + 1)
-            ordered += runs[index:end]
-            index = end
+        if len(labels) < 2 or paired < _MIN_PAIRED * len(labels):
+            end = max(end, start + 1)
+            ordered += runs[start:end]
+            start = end
             continue
         for number, label in enumerate(labels):
             bottom = labels[number + 1].box[1] if number + 1 < len(labels) else math.inf
             ordered.append(label)
-            ordered += [value for value in values if label.box[1] <= (value.box[1] + value.box[3]) / 2 < bottom]
-        index = last
+            ordered += [value for value in values if label.box[1] <= value.middle < bottom]
+        start = last
     return ordered
 
 
+def _continues_labels(labels: list[Run], run: Run) -> bool:
+    """Return whether a run is a label with a colon, below the other labels if there are any."""
+    if not run.words[-1].endswith(":"):
+        return False
+    return not labels or 0 < run.box[3] - labels[-1].box[3] < _MAX_LABEL_DISTANCE * run.size
+
+
 def _is_beside(labels: list[Run], value: Run) -> bool:
-    middle = (value.box[1] + value.box[3]) / 2
+    """Return whether a value is to the right of all labels, at the height of the labels."""
     is_right = value.box[0] > max(label.box[2] for label in labels)
-    return is_right and labels[0].box[1] <= middle < labels[-1].box[3] + 0.5 * value.size
+    return is_right and labels[0].box[1] <= value.middle < labels[-1].box[3] + 0.5 * value.size
 
 
-def _is_level(label: Run, value: Run) -> bool:
-    return abs(label.box[3] - value.box[3]) < 0.25 * max(min(label.size, value.size), 1.0)
+def _is_level(first: Run, second: Run) -> bool:
+    """Return whether two runs are on one baseline."""
+    return abs(first.box[3] - second.box[3]) < 0.25 * max(min(first.size, second.size), 1.0)
 
 
 def _order_columns(runs: list[Run], columns: Columns, written: bool) -> list[Line]:
@@ -125,6 +134,7 @@ def _group_adjacent(runs: list[Run]) -> list[Line]:
 
 
 def _continues(before: Run, run: Run) -> bool:
+    """Return whether a run continues the line of the run before to the right."""
     if before.hyphen or run.box[0] < before.box[2] - 1.0:
         return False
     # Figures may be slightly off the baseline of their label, because a label may be centred or have two lines.
@@ -134,7 +144,7 @@ def _continues(before: Run, run: Run) -> bool:
 
 
 def _precedes(run: Run, first: Run) -> bool:
-    """Return whether a run ends where the one written before it begins, as on pages that are written upside down."""
+    """Return whether a run ends where the line written before begins, as on pages that are written upside down."""
     gap, size = first.box[0] - run.box[2], max(min(run.size, first.size), 1.0)
     if not -0.1 * size < gap < size or run.hyphen or run.backward or first.backward:
         return False
@@ -142,11 +152,11 @@ def _precedes(run: Run, first: Run) -> bool:
 
 
 def _jumps_back(runs: list[Run]) -> bool:
-    return any(run.box[3] < before.box[1] - _JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
+    return any(run.box[3] < before.box[1] - _MIN_JUMP * max(run.size, 4.0) for before, run in pairwise(runs))
 
 
 def _contains_figures(rows: list[Line]) -> bool:
-    """Return whether rows join figures and their labels, as in a table, and not texts that are only side by side.
+    """Return whether rows contain labels and figures, as in a table, and not texts that are only side by side.
 
     In a table, most runs after the first run of a row are figures.
     """

@@ -1,40 +1,42 @@
-"""Group runs into rows by position, and move runs that the content stream has far from their row."""
+"""Group runs into rows by position, and move runs that the content stream contains far from their row."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from rag_core.parsing.characters import RIGHT_TO_LEFT
 from rag_core.parsing.layout.columns import split_run
 from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.runs import Run
 
-RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_JUMP, _FAR = 1.5, 6.0
+# A run is above another run, or far above it, if it is higher by this multiple of the height of its characters.
+_ABOVE = 1.5
+_FAR_ABOVE = 6.0
 # Text that is smaller than this share of the size of its neighbour may be a footnote mark.
 _SMALL = 0.85
-_SHORT_WORDS, _SHORT_CHARACTERS = 3, 30
+_MAX_SHORT_WORDS = 3
+_MAX_SHORT_CHARACTERS = 30
 
 
 def group_rows(runs: list[Run]) -> list[Line]:
-    """Group runs into lines by position, from the top down; each line is in the direction of its script."""
+    """Group runs into lines by position, from the top down; the runs of a line are in the direction of its script."""
     rows: list[list[Run]] = []
-    for run in sorted(runs, key=lambda item: (_vertical_middle(item), item.box[0])):
+    for run in sorted(runs, key=lambda item: (item.middle, item.box[0])):
         # The runs are sorted from the top down, so a run can only belong to one of the last few rows.
         row = next((row for row in rows[-4:] if _fits_row(row, run)), None)
         if row is None:
             rows.append([run])
         else:
             row.append(run)
-    rows.sort(key=lambda row: _vertical_middle(max(row, key=lambda run: run.size)))
+    rows.sort(key=lambda row: max(row, key=lambda run: run.size).middle)
     return [_build_line(row) for row in rows]
 
 
 def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
     """Return the runs of the main text, and the strays: short runs that are out of order in the content stream.
 
-    The content stream jumps back up the page to write a stray, and the text after it does not continue there. Some PDF
-    producers write footnote marks, page numbers and headers in this way, after all other text.
+    The content stream jumps back up the page for a stray, and the text after the stray does not continue there. Some
+    PDF producers write footnote marks, page numbers and headers in this way, after all other text.
     """
     main: list[Run] = []
     strays: list[Run] = []
@@ -67,7 +69,7 @@ def separate_strays(runs: list[Run]) -> tuple[list[Run], list[Run]]:
 
 
 def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
-    """Add each stray to the line next to it or around it; if there is no such line, insert it as a separate line."""
+    """Add each stray to the line beside or around it, or insert it as a separate line if there is no such line."""
     placed = list(lines)
     for run in strays:
         best, most = -1, 0.0
@@ -80,25 +82,19 @@ def place_strays(lines: list[Line], strays: list[Run]) -> list[Line]:
         if best >= 0:
             placed[best] = _build_line([*placed[best].runs, run])
             continue
-        below = (
-            number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > _vertical_middle(run)
-        )
+        below = (number for number, line in enumerate(placed) if (line.box[1] + line.box[3]) / 2 > run.middle)
         placed.insert(next(below, len(placed)), Line([run]))
     return placed
 
 
-def _vertical_middle(run: Run) -> float:
-    return (run.box[1] + run.box[3]) / 2
-
-
 def _is_above(run: Run, last: Run) -> bool:
-    return run.box[3] < last.box[1] - _JUMP * max(run.size, 4.0)
+    return run.box[3] < last.box[1] - _ABOVE * max(run.size, 4.0)
 
 
 def _is_mark(run: Run, last: Run) -> bool:
     """Return whether a run is small and overlaps the run before it, as a footnote mark or a raised "rd"."""
-    beside = last.box[1] < _vertical_middle(run) < last.box[3] and run.box[0] < last.box[2] - 1.0
-    return beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
+    is_beside = last.box[1] < run.middle < last.box[3] and run.box[0] < last.box[2] - 1.0
+    return is_beside and run.box[2] > last.box[0] and run.size < _SMALL * last.size and _is_short(run)
 
 
 def _are_strays(group: list[Run], last: Run, following: Run) -> bool:
@@ -109,17 +105,18 @@ def _are_strays(group: list[Run], last: Run, following: Run) -> bool:
     """
     if _is_above(following, last):
         return False
-    far = all(run.box[3] < last.box[1] - _FAR * max(run.size, 4.0) for run in group)
-    return far or all(run.size < _SMALL * last.size for run in group)
+    is_far = all(run.box[3] < last.box[1] - _FAR_ABOVE * max(run.size, 4.0) for run in group)
+    return is_far or all(run.size < _SMALL * last.size for run in group)
 
 
 def _is_short(run: Run) -> bool:
     if not any(char.isalnum() for word in run.words for char in word):
         return True
-    return len(run.words) <= _SHORT_WORDS and sum(map(len, run.words)) <= _SHORT_CHARACTERS
+    return len(run.words) <= _MAX_SHORT_WORDS and sum(map(len, run.words)) <= _MAX_SHORT_CHARACTERS
 
 
 def _fits_row(row: list[Run], run: Run) -> bool:
+    """Return whether a run is at the height of a row and does not overlap another run of the row."""
     tall = max(row, key=lambda item: item.size)
     shared = min(tall.box[3], run.box[3]) - max(tall.box[1], run.box[1])
     height = min(tall.box[3] - tall.box[1], run.box[3] - run.box[1])
@@ -135,6 +132,7 @@ def _fits_row(row: list[Run], run: Run) -> bool:
 
 
 def _build_line(row: list[Run]) -> Line:
+    """Return the runs of a row as a line in reading order."""
     letters = "".join(run.text for run in row)
     if len(RIGHT_TO_LEFT.findall(letters)) > 0.5 * len(letters):
         return Line(sorted(row, key=lambda run: -run.box[2]))

@@ -1,4 +1,4 @@
-"""Define the unit of layout analysis: a run of adjacent words on one line, in reading order."""
+"""Runs, the units of layout analysis: adjacent words on one line, in reading order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 
 from rag_core.types.arrays import FloatArray
 
+# Minimum gap between two cells of a run, in heights of the characters.
+CELL_GAP = 1.3
+
 
 @dataclass(slots=True)
 class Run:
@@ -17,7 +20,7 @@ class Run:
     Attributes
     ----------
     words : list of str
-        Cleaned words, none of which is empty.
+        Cleaned words that are not empty.
     spaced : list of bool
         Whether there is a space before each word; the value of the first word is ignored.
     rects : FloatArray, shape (n, 4)
@@ -32,11 +35,11 @@ class Run:
     bold : bool
         Whether the font is bold.
     cells : int
-        Number of groups of words with wide gaps between the groups; more than one in table rows.
+        Number of groups of words between wide gaps; more than one in table rows.
     hyphen : bool
         Whether the run ends in a hyphen that divides a word at the line end. ``words`` does not contain this hyphen.
     backward : bool
-        Whether words of the run are written from right to left; set only on pages where lines go on to the left.
+        Whether words of the run are written from right to left; set only on pages whose lines continue to the left.
     """
 
     words: list[str]
@@ -52,14 +55,24 @@ class Run:
 
     @property
     def text(self) -> str:
-        if all(self.spaced[1:]):
-            return " ".join(self.words)
-        rest = zip(self.words[1:], self.spaced[1:], strict=True)
-        return self.words[0] + "".join((" " if spaced else "") + word for word, spaced in rest)
+        return join_words(self.words, self.spaced)
+
+    @property
+    def middle(self) -> float:
+        """Vertical middle of the run, in the coordinates of ``box``."""
+        return (self.box[1] + self.box[3]) / 2
+
+
+def join_words(words: Sequence[str], spaced: Sequence[bool]) -> str:
+    """Return words as one text; ``spaced`` says whether a space is before each word except the first."""
+    if all(spaced[1:]):
+        return " ".join(words)
+    rest = zip(words[1:], spaced[1:], strict=True)
+    return words[0] + "".join((" " if is_spaced else "") + word for word, is_spaced in rest)
 
 
 def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float) -> FloatArray:
-    """Convert boxes from page fractions to points, rotated so that text of this direction runs from left to right.
+    """Convert boxes from page fractions to points, rotated so that text of a direction runs from left to right.
 
     Parameters
     ----------
@@ -79,8 +92,8 @@ def rotate_boxes(rects: FloatArray, direction: str, width: float, height: float)
     return np.stack(list(corners), axis=1)
 
 
-def turn_boxes(rects: FloatArray, run: Run, width: float, height: float) -> FloatArray:
-    """Convert boxes from page fractions to the coordinates of the ``line_boxes`` of a run.
+def rotate_boxes_like_run(rects: FloatArray, run: Run, width: float, height: float) -> FloatArray:
+    """Convert boxes from page fractions to points, rotated as the ``line_boxes`` of a run.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Compose letters and accents that are separate characters in the text layer.
 
-TeX's original fonts have no letters with accents. TeX draws an accent and the letter under it, so the text layer has
-"Schr¨odinger". If one of the two is moved up or down, a blank or a line end is between the accent and the letter.
+TeX's original fonts have no letters with accents. TeX draws an accent and a letter under it, so the text layer contains
+"Schr¨odinger". If the accent or the letter is moved up or down, a blank or a line end is between the two.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _DOTLESS = {"ı": "i", "ȷ": "j"}
 _DROPPED = 0x200B
 _DRAWS_NOTHING = frozenset((2, 9, 10, 13, 32, _DROPPED))
 # Two boxes are on one line if they overlap vertically by more than this share of the smaller height.
-_LEAST_SHARED = 0.3
-# Minimum width of a blank between words, relative to the height of the letter before it.
-_BLANK = 0.15
-# Maximum horizontal distance between the center of an accent and its letter, relative to the height of the letter.
-_NEAR = 0.1
-# Each accent is compared with all characters of the page, so the number of accents is limited. A page with more accents
-# is not normal text.
+_MIN_SHARED = 0.3
+# Minimum width of a blank between words, as a share of the height of the letter before it.
+_MIN_BLANK = 0.15
+# Maximum horizontal distance between the middle of an accent and its letter, as a share of the height of the letter.
+_MAX_DISTANCE = 0.1
+# The number of accents is limited, because each accent is compared with all characters of the page. A page with more
+# accents is not normal text.
 _MAX_ACCENTS = 2000
 
 
 def compose_accents(characters: Characters) -> Characters:
-    """Compose each accent with the letter that it is drawn over, if there is such a letter.
+    """Compose each accent with the letter under it, if there is such a letter.
 
-    The number of characters stays the same: the accent becomes a character that is dropped later.
+    The number of characters stays the same, because the accent becomes a character that is dropped later.
     """
     places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MAX_ACCENTS]
     if not places:
@@ -51,8 +51,8 @@ def compose_accents(characters: Characters) -> Characters:
         # If the accent is over two letters, prefer the letter that is nearer in the content stream.
         for letter in sorted(under.tolist(), key=lambda one: abs(one - place)):
             if composed := _compose(int(codes[letter]), int(codes[place])):
-                # Remove the accent's box: pdfium may have put the accent into another word, and the box of this other
-                # word would extend to the accent.
+                # Remove the box of the accent. If pdfium put the accent into another word, the box of that word would
+                # otherwise extend to the accent.
                 codes[letter], codes[place], new_boxes[place] = composed, _DROPPED, np.nan
                 _remove_blanks(codes, boxes, place)
                 break
@@ -67,11 +67,11 @@ def _compose(letter: int, accent: int) -> int:
 
 
 def _is_over(accent: FloatArray, boxes: FloatArray) -> BoolArray:
-    """Return which boxes are on the accent's line and below or above its middle, shape (n,).
+    """Return which boxes are on the line of an accent and below or above its middle, shape (n,).
 
-    A character that is not drawn is never among them.
+    Boxes of characters that are not drawn are NaN, for which the result is false.
     """
-    middle, slack = (accent[0] + accent[2]) / 2, _NEAR * (boxes[:, 3] - boxes[:, 1])
+    middle, slack = (accent[0] + accent[2]) / 2, _MAX_DISTANCE * (boxes[:, 3] - boxes[:, 1])
     within = (boxes[:, 0] - slack <= middle) & (middle <= boxes[:, 2] + slack)
     over: BoolArray = within & _are_on_one_line(accent, boxes)
     return over
@@ -79,7 +79,7 @@ def _is_over(accent: FloatArray, boxes: FloatArray) -> BoolArray:
 
 def _are_on_one_line(box: FloatArray, boxes: FloatArray) -> BoolArray:
     shared = np.minimum(box[3], boxes[:, 3]) - np.maximum(box[1], boxes[:, 1])
-    same_line: BoolArray = shared > _LEAST_SHARED * np.minimum(box[3] - box[1], boxes[:, 3] - boxes[:, 1])
+    same_line: BoolArray = shared > _MIN_SHARED * np.minimum(box[3] - box[1], boxes[:, 3] - boxes[:, 1])
     return same_line
 
 
@@ -91,5 +91,8 @@ def _remove_blanks(codes: IntArray, boxes: FloatArray, place: int) -> None:
     while last < len(codes) - 1 and codes[last] in _DRAWS_NOTHING:
         last += 1
     gap = abs(boxes[last][0] - boxes[first][2])
-    if gap < _BLANK * (boxes[last][3] - boxes[last][1]) and _are_on_one_line(boxes[first], boxes[last : last + 1])[0]:
+    if (
+        gap < _MIN_BLANK * (boxes[last][3] - boxes[last][1])
+        and _are_on_one_line(boxes[first], boxes[last : last + 1])[0]
+    ):
         codes[first + 1 : last] = _DROPPED

@@ -25,17 +25,17 @@ _LATIN = re.compile(f"(?![{_LETTERS}])[^\\W\\d_]")
 _PHRASE = re.compile(rf"{_LATIN.pattern}[^\s{_LETTERS}]*(?: {_LATIN.pattern}[^\s{_LETTERS}]*)+")
 _STOPS = re.compile(r"[.,:;!?]*$")
 _LAM, _ALEFS = "\u0644", frozenset("\u0622\u0623\u0625\u0627")
-# Largest share of steps to the right between letters of a line that is drawn in pieces from right to left.
-_MOST_JUMPS = 0.34
-# Width of the smallest gap between words, as a share of the widest letter.
-_LEAST_GAP = 0.2
+# Maximum share of steps to the right between the letters of a line that is drawn in pieces from right to left.
+_MAX_JUMPS = 0.34
+# Minimum gap between words, as a share of the width of the widest letter.
+_MIN_GAP = 0.2
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _MIRRORED = _PAIRS | {right: left for left, right in _PAIRS.items()}
 
 
 def reorder_bidi(characters: Characters) -> Characters:
     """Return the characters with right-to-left lines in reading order."""
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    text = characters.text
     if not _LETTER.search(text):
         return characters
     codes, boxes = characters.codes.copy(), characters.boxes.copy()
@@ -65,7 +65,7 @@ def reorder_bidi(characters: Characters) -> Characters:
 
 
 def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[int]:
-    """Return the character numbers of a right-to-left word in reading order, each letter before its combining marks."""
+    """Return the character numbers of a right-to-left word in reading order, with marks after their letter."""
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
     if not letters or not centres[letters[0]] < centres[letters[-1]]:
@@ -78,7 +78,7 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
 
 
 def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[int]:
-    """Return the places with the letters of each lam-alef glyph turned: pdfium reverses them with their word."""
+    """Return places with the two letters of each lam-alef glyph exchanged, which pdfium reverses with the word."""
     turned = list(places)
     for first, second in pairwise(places):
         is_glyph = text[first] in _ALEFS and text[second] == _LAM and centres[first] == centres[second]
@@ -88,9 +88,9 @@ def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[
 
 
 def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[int]:
-    """Return the characters of a line in reading order if its words are drawn in pieces that jump back and forth.
+    """Return the character numbers of a line in reading order, if its words are drawn in pieces in another order.
 
-    Only a line of one height with letters and blanks of right-to-left scripts alone is put in order, because digits and
+    The order changes only in lines of one height that consist of right-to-left letters and blanks, because digits and
     other scripts run to the right.
     """
     places = list(range(start, end))
@@ -99,8 +99,8 @@ def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[in
         return places
     right, low, high = boxes[letters, 2], boxes[letters, 1], boxes[letters, 3]
     steps = np.diff(right)
-    # In reading order, the line jumps nowhere; in a line of presentation forms, every word runs to the right.
-    if not (steps < 0).any() or not (steps > 0).any() or (steps > 0).mean() > _MOST_JUMPS:
+    # A line in reading order has no steps to the right, and a line of presentation forms has many.
+    if not (steps < 0).any() or not (steps > 0).any() or (steps > 0).mean() > _MAX_JUMPS:
         return places
     if np.isnan(right).any() or low.max() > high.min():
         return places
@@ -108,7 +108,7 @@ def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[in
     blanks = [place for place in places if text[place].isspace()]
     gaps = boxes[ordered[:-1], 0] - boxes[ordered[1:], 2]
     widest = np.argsort(-gaps, kind="stable")
-    least = _LEAST_GAP * float((boxes[letters, 2] - boxes[letters, 0]).max())
+    least = _MIN_GAP * float((boxes[letters, 2] - boxes[letters, 0]).max())
     after = {int(number) for number in widest[: len(blanks)] if gaps[number] > least}
     result: list[int] = []
     for number, place in enumerate(ordered):
@@ -119,11 +119,11 @@ def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[in
 
 
 def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
-    """Return the character numbers of a Latin phrase in reading order, and those of final punctuation left of it."""
+    """Return the character numbers of a Latin phrase in reading order, and those of punctuation drawn at its left."""
     words = [match.span() for match in re.finditer("[^ ]+", text[start:end])]
     spans = [(start + first, start + last) for first, last in words]
     starts = [centres[first] for first, _ in spans]
-    if not all(one > following for one, following in pairwise(starts)):
+    if not all(start > following for start, following in pairwise(starts)):
         return list(range(start, end)), []
     final_stops = _STOPS.search(text, *spans[-1])
     cut = final_stops.start() if final_stops else end

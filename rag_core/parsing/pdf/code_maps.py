@@ -1,7 +1,7 @@
-"""Correct the maps from codes to text (ToUnicode, ISO 32000-1, 9.10.3) of fonts by what their glyphs stand for.
+"""Correct the maps from codes to text (ToUnicode, ISO 32000-1, 9.10.3) of fonts.
 
-Some producers map a drawn character to a control character, a blank, a soft hyphen or one letter of a ligature. Then
-the names of glyphs, or the character map of the font program, tell the character.
+Some producers map a drawn character to a control character, a blank, a soft hyphen or one letter of a ligature. The
+name of the glyph, or the character map of the font program, then shows the right character.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping
 
 _BLOCK = re.compile(rb"begin(bfchar|bfrange)(.*?)end\1", re.DOTALL)
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])")
-# Largest number of codes of a map, which are the codes of two bytes.
+# Number of codes with two bytes.
 _MAX_CODES = 65536
-# Entries of one block in a map.
-_BLOCK_SIZE = 100
+_BLOCK_ENTRIES = 100
 _NOTHING = re.compile("[\x00-\x20\x7f-\xa0\xad\ufffd-\uffff]*")
 _LIGATURES = {"ff": "\ufb00", "fi": "\ufb01", "fl": "\ufb02", "ffi": "\ufb03", "ffl": "\ufb04", "st": "\ufb06"}
 # Ornaments such as arrows, circled figures and the glyphs of Zapf Dingbats.
@@ -58,13 +57,14 @@ def read_code_map(data: bytes) -> tuple[dict[int, str], int, bool]:
 
 
 def _decode(written: bytes) -> str:
+    """Return the text of hexadecimal digits: one byte is a code point, and more bytes are UTF-16."""
     digits = b"".join(written.split())
     data = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode("ascii"))
     return chr(data[0]) if len(data) == 1 else data[: len(data) // 2 * 2].decode("utf-16-be", "replace")
 
 
 def write_code_map(texts: Mapping[int, str], width: int) -> bytes:
-    """Return a map that pdfium reads as written, with one entry for each row of codes that follow each other."""
+    """Return a map that pdfium reads as written, with one entry for each range of consecutive codes."""
     rows: list[list[int]] = []
     for code in sorted(texts):
         follows = rows and rows[-1][1] == code - 1 and code & 0xFF and len(texts[code]) == len(texts[code - 1]) == 1
@@ -78,7 +78,7 @@ def write_code_map(texts: Mapping[int, str], width: int) -> bytes:
         for first, last in rows
         if texts[first]
     ]
-    blocks = [lines[start : start + _BLOCK_SIZE] for start in range(0, len(lines), _BLOCK_SIZE)]
+    blocks = [lines[start : start + _BLOCK_ENTRIES] for start in range(0, len(lines), _BLOCK_ENTRIES)]
     body = "\n".join(f"{len(block)} beginbfrange\n" + "\n".join(block) + "\nendbfrange" for block in blocks)
     space = f"1 begincodespacerange <{0:0{digits}x}> <{256**width - 1:x}> endcodespacerange"
     head = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def"
@@ -108,7 +108,7 @@ def correct_text(code: int, mapped: str, drawn: str) -> str:
 
 
 def read_glyph_characters(program: bytes) -> dict[int, str]:
-    """Return the character of each glyph number according to the Unicode character map of a TrueType program."""
+    """Return the character of each glyph number, according to the Unicode character map of a TrueType program."""
     tables = dict(_iter_tables(program))
     if "cmap" not in tables:
         return {}
@@ -119,20 +119,21 @@ def read_glyph_characters(program: bytes) -> dict[int, str]:
         if platform == 0 or (platform == 3 and encoding in (1, 10)):
             for char, glyph in _iter_characters(program, start + offset):
                 known = glyphs.setdefault(glyph, chr(char))
-                # The most usual of several characters is that with the lowest number outside compatibility forms.
+                # Of several characters, choose the first that is no compatibility form.
                 if unicodedata.decomposition(known) and not unicodedata.decomposition(chr(char)):
                     glyphs[glyph] = chr(char)
     return glyphs
 
 
 def _iter_tables(program: bytes) -> Iterator[tuple[str, int]]:
+    """Yield the name and the offset of each table of a TrueType program."""
     for number in range(struct.unpack_from(">H", program, 4)[0]):
         tag, _, offset, _ = struct.unpack_from(">4sLLL", program, 12 + 16 * number)
         yield tag.decode("latin-1"), offset
 
 
 def _iter_characters(program: bytes, start: int) -> Iterator[tuple[int, int]]:
-    """Yield character and glyph number of each entry of a subtable in format 4, the usual one."""
+    """Yield the code point and the glyph number of each entry of a character map in format 4, the usual format."""
     form, _, _, double = struct.unpack_from(">HHHH", program, start)
     if form != 4:
         return

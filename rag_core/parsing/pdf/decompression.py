@@ -15,10 +15,9 @@ _MAX_DEPTH = 3
 def exceeds_decompressed_size(path: Path, limit: int) -> bool:
     """Return whether a stream of a PDF is larger than ``limit`` bytes after decompression.
 
-    Deflated streams, and deflated streams inside them, are decompressed piece by piece, and the result is discarded.
-    Streams with other filters are not checked: LZW and run-length filters compress little, and image filters produce
-    pictures, whose size the renderer limits. For these streams and for encrypted streams, the memory limit of the
-    worker is the only protection.
+    Deflated streams, also inside each other, are decompressed piece by piece, and the result is discarded. Streams with
+    other filters are not checked: LZW and run-length filters compress little, and the renderer limits the size of
+    pictures. Only the memory limit of the worker protects against such streams and against encrypted streams.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         position = 0
@@ -39,7 +38,7 @@ def _is_deflated(start: bytes) -> bool:
 
 
 class _StreamCounter:
-    """Count the decompressed bytes of a deflated stream, and of a deflated stream inside it."""
+    """Count the decompressed bytes of a deflated stream and of the deflated streams inside."""
 
     def __init__(self, limit: int, depth: int = 1) -> None:
         self._limit = limit

@@ -1,7 +1,4 @@
-"""Open a file with pdfium, and read its pages with form fields, its outline and its page labels.
-
-Outline and labels are read with pdfium because it already has the file open; pypdf would have to open it again.
-"""
+"""Open a file with pdfium, and read its pages with form fields, its outline, page labels and attached files."""
 
 from __future__ import annotations
 
@@ -17,12 +14,11 @@ from typing import Any
 from rag_core.parsing.characters import clean_line
 from rag_core.parsing.formats.base import PasswordNeededError, UnreadableError
 from rag_core.parsing.pdf.page import FormFields, PdfPage
-from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, raw
+from rag_core.parsing.pdf.pdfium_calls import PdfDocument, PdfiumError, is_annotation_hidden, iter_annotations, raw
 from rag_core.types.chunks import HEADING_SEPARATOR
 
 _WIDGET, _FREE_TEXT, _STAMP = raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP
-_TICKED = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
-_NOT_SHOWN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_TICK_BOXES = raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON
 _NOTES = (
     *(raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE, raw.FPDF_ANNOT_SQUIGGLY),
     *(raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_CARET, raw.FPDF_ANNOT_INK, raw.FPDF_ANNOT_LINE),
@@ -30,11 +26,13 @@ _NOTES = (
 )
 # Size in bytes of an empty text, which is one terminating character.
 _EMPTY_TEXT = 2
-_MAX_NOTES, _LONGEST_NOTE = 100, 1000
-_MAX_ANNOTATIONS = 2000
-_MAX_ENTRIES = 20_000
-_MAX_DEPTH = 3
-_LONGEST_LABEL = 32
+_MAX_NOTES = 100
+_MAX_NOTE_LENGTH = 1000
+_MAX_OUTLINE_ENTRIES = 20_000
+_MAX_OUTLINE_DEPTH = 3
+# A damaged file may claim any number of attached files.
+_MAX_ATTACHMENTS = 1000
+_MAX_LABEL_LENGTH = 32
 _REASONS = {
     raw.FPDF_ERR_FILE: "the file cannot be opened",
     raw.FPDF_ERR_FORMAT: "data format error",
@@ -52,12 +50,12 @@ class PdfiumDocument:
     path : Path
     password : str, optional
     content : bytes, optional
-        Content to read in place of that of the file.
+        Content to read instead of the file.
     """
 
     def __init__(self, path: Path, password: str | None = None, content: bytes | None = None) -> None:
-        # Do not open the file with pypdfium2's constructor. It treats a file without pages as an error, and then
-        # reports pdfium's last error, which belongs to an earlier file.
+        # Do not use pypdfium2's constructor. For a file without pages, it reports the last error of pdfium, which
+        # belongs to another file.
         secret = None if password is None else password.encode() + b"\0"
         self._content = content  # pdfium reads from these bytes while the file is open
         if content is None:
@@ -70,8 +68,8 @@ class PdfiumDocument:
                 raise PasswordNeededError(_REASONS[code])
             raise UnreadableError(_REASONS.get(code, f"error {code}"))
         self._document = PdfDocument(handle)
-        # Initialize forms, because pdfium otherwise does not draw values of fields for which the file contains no
-        # picture. The log level hides the warning that this build of pdfium does not support XFA forms.
+        # Without initialized forms, pdfium does not draw the values of fields for which the file contains no picture.
+        # The log level hides the warning that this build of pdfium does not support XFA forms.
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)
         self._document.init_forms()
         self.page_count = len(self._document)
@@ -79,14 +77,15 @@ class PdfiumDocument:
     def close(self) -> None:
         self._document.close()
 
-    @property
-    def attachment_count(self) -> int:
-        """Number of attached files."""
-        return int(raw.FPDFDoc_GetAttachmentCount(self._document.raw))
+    def list_attachments(self) -> tuple[tuple[str, int], ...]:
+        """Return the name and the size in bytes of each attached file; the size is 0 if the file is not in the PDF."""
+        count = min(raw.FPDFDoc_GetAttachmentCount(self._document.raw), _MAX_ATTACHMENTS)
+        files = (raw.FPDFDoc_GetAttachment(self._document.raw, index) for index in range(count))
+        return tuple(map(_describe_attached_file, files))
 
-    def attachment(self, index: int) -> Any:
-        """Return pdfium's handle of an attached file."""
-        return raw.FPDFDoc_GetAttachment(self._document.raw, index)
+    def read_attachment(self, index: int) -> bytes:
+        """Return the bytes of an attached file; empty if the file is not in the PDF."""
+        return _read_attached_file(raw.FPDFDoc_GetAttachment(self._document.raw, index))
 
     def read_paper_clip(self, page_index: int, number: int) -> bytes:
         """Return the bytes of the file in an annotation of a page; empty if there is no such file."""
@@ -94,31 +93,39 @@ class PdfiumDocument:
         try:
             annotation = raw.FPDFPage_GetAnnot(page.raw, number)
             try:
-                return read_attached_file(raw.FPDFAnnot_GetFileAttachment(annotation))
+                return _read_attached_file(raw.FPDFAnnot_GetFileAttachment(annotation))
             finally:
                 raw.FPDFPage_CloseAnnot(annotation)
         finally:
             page.close()
 
-    def page_label(self, index: int) -> str:
-        """Return the printed number of a page; empty if the file does not define it."""
-        return read_text(raw.FPDF_GetPageLabel, self._document.raw, index)
+    def read_labels(self) -> tuple[str, ...]:
+        """Return the printed label of each page; empty if no page has a label."""
+        written = (_read_text(raw.FPDF_GetPageLabel, self._document.raw, index) for index in range(self.page_count))
+        labels = tuple(clean_line(label)[:_MAX_LABEL_LENGTH] for label in written)
+        return labels if any(labels) else ()
 
-    def bookmarks(self, depth: int) -> Iterator[tuple[int, str, int | None]]:
-        """Yield level, title and page index of the outline entries in order; in a loop, yield each entry only once."""
-        for entry in self._document.get_toc(max_depth=depth):
-            destination = entry.get_dest()
-            page = destination.get_index() if destination is not None else None
-            yield entry.level, read_text(raw.FPDFBookmark_GetTitle, entry.raw), page
+    def read_outline(self) -> tuple[tuple[int, str], ...]:
+        """Return the page index and the path of each outline entry in document order; see `Metadata`."""
+        entries: list[tuple[int, str]] = []
+        path: list[str] = []
+        for bookmark in islice(self._document.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
+            title = clean_line(_read_text(raw.FPDFBookmark_GetTitle, bookmark.raw))
+            path[bookmark.level :] = [title] if title else []
+            destination = bookmark.get_dest()
+            page_index = destination.get_index() if destination is not None else None
+            if title and page_index is not None and page_index < self.page_count:
+                entries.append((page_index, HEADING_SEPARATOR.join(path)))
+        return tuple(entries)
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
-        """Load a page; the values that are typed into its form fields become part of its text."""
+        """Load a page whose text includes the values that are typed into form fields."""
         try:
             page = self._document[index]
             fields, notes, clips = _read_fields(page), _read_notes(page), _list_paper_clips(page)
-            if _has_written_annotations(page):
-                # When it draws the annotations into the page, pdfium replaces an inherited box by one of US letter.
+            if _has_drawn_annotations(page):
+                # While pdfium draws annotations into the page, it replaces an inherited page size by US letter.
                 box = page.get_bbox()
                 page.set_mediabox(*box)
                 page.set_cropbox(*box)
@@ -134,26 +141,10 @@ class PdfiumDocument:
             reader.close()
 
 
-def read_labels(document: PdfiumDocument) -> tuple[str, ...]:
-    """Return the printed label of each page; empty if no page has a label."""
-    labels = tuple(clean_line(document.page_label(index))[:_LONGEST_LABEL] for index in range(document.page_count))
-    return labels if any(labels) else ()
-
-
-def iter_outline(document: PdfiumDocument) -> Iterator[tuple[int, str]]:
-    """Yield the page index and the path of each outline entry in document order; see `Metadata`."""
-    path: list[str] = []
-    for level, raw_title, index in islice(document.bookmarks(_MAX_DEPTH), _MAX_ENTRIES):
-        title = clean_line(raw_title)
-        path[level:] = [title] if title else []
-        if title and index is not None and index < document.page_count:
-            yield index, HEADING_SEPARATOR.join(path)
-
-
-def read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
+def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """Return the UTF-16 text that a pdfium function writes into a buffer.
 
-    The function is called twice, because it returns the necessary size of the buffer if it is called without a buffer.
+    The function is called twice, because its first call returns the necessary size of the buffer.
     """
     size = call(*arguments, None, 0)
     buffer = (unit * (size // ctypes.sizeof(unit)))()
@@ -161,29 +152,21 @@ def read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     return bytes(buffer)[:-2].decode("utf-16-le", "replace")
 
 
-def _iter_annotations(page: Any) -> Iterator[Any]:
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), _MAX_ANNOTATIONS)):
-        if annotation := raw.FPDFPage_GetAnnot(page.raw, index):
-            try:
-                yield annotation
-            finally:
-                raw.FPDFPage_CloseAnnot(annotation)
-
-
-def _has_written_annotations(page: Any) -> bool:
-    kinds = map(raw.FPDFAnnot_GetSubtype, _iter_annotations(page))
+def _has_drawn_annotations(page: Any) -> bool:
+    """Return whether a page has form fields, texts or stamps, which pdfium can draw into the page."""
+    kinds = map(raw.FPDFAnnot_GetSubtype, iter_annotations(page.raw))
     return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
 
 
 def _read_fields(page: Any) -> FormFields:
     fields = FormFields()
-    for annotation in _iter_annotations(page) if page.formenv else ():
+    for annotation in iter_annotations(page.raw) if page.formenv else ():
         kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
-        if kind == -1 or raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+        if kind == -1 or is_annotation_hidden(annotation):
             continue
         if raw.FPDFAnnot_GetRect(annotation, rect):
             fields.rects.append((rect.left, rect.bottom, rect.right, rect.top))
-            fields.ticks.append(_is_ticked(annotation) if kind in _TICKED else None)
+            fields.ticks.append(_is_ticked(annotation) if kind in _TICK_BOXES else None)
     if fields.rects:
         text = page.get_textpage()
         fields.printed = text.count_chars()
@@ -192,21 +175,21 @@ def _read_fields(page: Any) -> FormFields:
 
 
 def _list_paper_clips(page: Any) -> tuple[tuple[int, str, int], ...]:
-    """Return number, file name and size in bytes of each annotation that contains a file."""
+    """Return the number, the file name and the size in bytes of each annotation that contains a file."""
     clips = []
-    for number, annotation in enumerate(_iter_annotations(page)):
+    for number, annotation in enumerate(iter_annotations(page.raw)):
         if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_FILEATTACHMENT:
             file = raw.FPDFAnnot_GetFileAttachment(annotation)
-            clips.append((number, *describe_attached_file(file)))
+            clips.append((number, *_describe_attached_file(file)))
     return tuple(clips)
 
 
-def describe_attached_file(file: Any) -> tuple[str, int]:
+def _describe_attached_file(file: Any) -> tuple[str, int]:
     """Return the name and the size in bytes of an attached file; the size is 0 if the file is not in the PDF."""
-    return clean_line(read_text(raw.FPDFAttachment_GetName, file, unit=ctypes.c_ushort)), _read_size(file)
+    return clean_line(_read_text(raw.FPDFAttachment_GetName, file, unit=ctypes.c_ushort)), _read_size(file)
 
 
-def read_attached_file(file: Any) -> bytes:
+def _read_attached_file(file: Any) -> bytes:
     """Return the bytes of an attached file; empty if the file is not in the PDF."""
     size = ctypes.c_ulong(_read_size(file))
     buffer = (ctypes.c_char * size.value)()
@@ -221,7 +204,7 @@ def _read_size(file: Any) -> int:
 
 
 def _is_note(annotation: Any) -> bool:
-    """Return whether an annotation contains text of a reader that is not drawn on the page."""
+    """Return whether an annotation contains a reader's text that is not drawn on the page."""
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     is_drawn = raw.FPDFAnnot_GetAP(annotation, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0) > _EMPTY_TEXT
     return kind in _NOTES or (kind == _FREE_TEXT and not is_drawn)
@@ -230,20 +213,20 @@ def _is_note(annotation: Any) -> bool:
 def _read_notes(page: Any) -> tuple[str, ...]:
     """Return the notes of readers: sticky notes, and comments on highlighted or marked text."""
     notes: list[str] = []
-    for annotation in _iter_annotations(page):
-        if _is_note(annotation) and not raw.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+    for annotation in iter_annotations(page.raw):
+        if _is_note(annotation) and not is_annotation_hidden(annotation):
             contents, author = (
-                clean_line(read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))
+                clean_line(_read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))
                 for key in (b"Contents\0", b"T\0")
             )
             if contents and len(notes) < _MAX_NOTES:
-                written_by = f" by {author[:_LONGEST_LABEL]}" if author else ""
-                notes.append(f"Note{written_by}: {contents[:_LONGEST_NOTE]}")
+                written_by = f" by {author[:_MAX_LABEL_LENGTH]}" if author else ""
+                notes.append(f"Note{written_by}: {contents[:_MAX_NOTE_LENGTH]}")
     return tuple(notes)
 
 
 def _is_ticked(annotation: Any) -> bool:
-    # Read the appearance state from the file: pdfium reports a ticked box as not checked if the file contains no
-    # picture of the ticked box.
-    state = read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
+    # Read the state from the file, because pdfium reports a ticked box as not ticked if the file contains no picture of
+    # the ticked box.
+    state = _read_text(raw.FPDFAnnot_GetStringValue, annotation, b"AS\0", unit=ctypes.c_ushort)
     return state not in ("", "Off")

@@ -13,9 +13,9 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.types.arrays import BoolArray, FloatArray, IntArray
 from rag_core.types.documents import WordBoxes
 
-# Distances as multiples of the height of a character: the longest distance between a field and a label above or below
-# it, the shortest gap between two texts in a row, and the shortest gap between two words.
+# Maximum distance between a field and a label above or below, in heights of the characters.
 _MAX_DISTANCE = 4.0
+# Minimum gaps between two texts in a row and between two words, in heights of the characters.
 _TEXT_GAP = 1.5
 _WORD_GAP = 0.15
 
@@ -38,7 +38,7 @@ def find_field_pairs(reader: PdfPage, characters: Characters) -> list[FieldPair]
 
     The label is the nearest printed text to the left of the field, or else the nearest text above or below it.
     """
-    rects, ticks, printed = reader.form_fields()
+    rects, ticks, printed = reader.read_form_fields()
     if all(tick is not None for tick in ticks):
         return []
     scale = np.array((characters.width, characters.height) * 2, np.float32)
@@ -57,9 +57,9 @@ def find_field_pairs(reader: PdfPage, characters: Characters) -> list[FieldPair]
 
 
 def append_missing_pairs(text: str, boxes: WordBoxes, pairs: list[FieldPair]) -> tuple[str, WordBoxes]:
-    """Add a line for each pair that no line of the text consists of, and a box for its value.
+    """Add a line for each pair that is not a line of the text, and a box for its value.
 
-    Blanks do not count, because the text does not contain those between the letters of a value.
+    Blanks do not count, because the text may lack the blanks between the letters of a value.
     """
     lines = {"".join(line.split()) for line in text.split("\n")}
     missing = [pair for pair in pairs if "".join(pair.line.split()) not in lines]
@@ -79,6 +79,7 @@ def append_missing_pairs(text: str, boxes: WordBoxes, pairs: list[FieldPair]) ->
 
 
 def _find_label(codes: IntArray, boxes: FloatArray, is_printed: BoolArray, rect: FloatArray) -> str:
+    """Return the printed text to the left of a field, or else above or below; empty if there is none."""
     x0, y0, x1, y1 = rect.tolist()
     heights = (boxes[:, 3] - boxes[:, 1])[is_printed]
     height = float(np.median(heights)) if len(heights) else 1.0
@@ -93,7 +94,7 @@ def _find_label(codes: IntArray, boxes: FloatArray, is_printed: BoolArray, rect:
     near = np.flatnonzero(is_printed & across & (distances < _MAX_DISTANCE * height))
     if not len(near):
         return ""
-    # Of several characters in the nearest row, take the first.
+    # Take the first character of the nearest row.
     closest = near[distances[near] <= distances[near].min() + height / 2]
     return _read_text_at(codes, boxes, is_printed, int(closest[boxes[closest, 0].argmin()]))
 

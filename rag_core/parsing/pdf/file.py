@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_core.parsing.formats.base import Metadata, OpenFile, UnpackedSizeError, UnreadableError
-from rag_core.parsing.pdf.attachments import list_attachments, read_attachment
 from rag_core.parsing.pdf.decompression import exceeds_decompressed_size
-from rag_core.parsing.pdf.document import PdfiumDocument, iter_outline, read_labels
+from rag_core.parsing.pdf.document import PdfiumDocument
 from rag_core.parsing.pdf.fonts import Fonts, has_no_pages
 from rag_core.parsing.pdf.page_parser import parse_page
 from rag_core.parsing.pdf.text_page import Characters
@@ -18,8 +17,9 @@ from rag_core.types.documents import ParsedPage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Number of pages whose fonts are searched in vain before the fonts of a file count as right.
-_MAX_FUTILE = 3
+# After this many pages with doubtful characters whose fonts need no correction, the fonts of further pages are not
+# searched.
+_MAX_FUTILE_SEARCHES = 3
 
 
 class PdfFile(OpenFile):
@@ -29,7 +29,7 @@ class PdfFile(OpenFile):
         if max_unpacked is not None and exceeds_decompressed_size(path, max_unpacked):
             raise UnpackedSizeError
         self._path = path
-        self._futile = 0
+        self._futile_searches = 0
         self._document = PdfiumDocument(path, password)
         self.page_count = self._document.page_count
         # Pdfium also reports no pages if it cannot read a file, so check whether the file really has no pages.
@@ -40,9 +40,9 @@ class PdfFile(OpenFile):
     def read_page(self, page_index: int, ocr: str) -> ParsedPage:
         with self._document.open_page(page_index) as page:
             content = b""
-            if self._futile < _MAX_FUTILE and page.has_doubtful_characters():
+            if self._futile_searches < _MAX_FUTILE_SEARCHES and page.has_doubtful_characters():
                 content = self._fonts.append_corrections(page_index)
-                self._futile += not content
+                self._futile_searches += not content
             if not content:
                 return parse_page(page, page_index, self._fonts, ocr)
         with closing(PdfiumDocument(self._path, None, content)) as corrected, corrected.open_page(page_index) as page:
@@ -51,19 +51,19 @@ class PdfFile(OpenFile):
     def read_characters(self, page_index: int) -> Characters:
         """Return every character of the text layer of a page, in the order of its content stream."""
         with self._document.open_page(page_index) as page:
-            return page.characters(lambda unmapped: [0] * len(unmapped))
+            return page.read_characters(lambda unmapped: [0] * len(unmapped))
 
     def draw_page(self, page_index: int, scale: float) -> Image:
         with self._document.open_page(page_index) as page:
-            return page.picture(scale)
+            return page.draw(scale)
 
     def read_metadata(self) -> Metadata:
         document = self._document
-        return Metadata(read_labels(document), tuple(iter_outline(document)), tuple(list_attachments(document)))
+        return Metadata(document.read_labels(), document.read_outline(), document.list_attachments())
 
     def read_attachment(self, number: int, page_index: int | None) -> bytes:
         if page_index is None:
-            return read_attachment(self._document, number)
+            return self._document.read_attachment(number)
         return self._document.read_paper_clip(page_index, number)
 
     def close(self) -> None:

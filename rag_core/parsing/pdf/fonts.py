@@ -1,7 +1,7 @@
 """Read PDF objects that pdfium does not expose: the page tree, and the glyph names of fonts.
 
-Pdfium accepts nearly any file, and reports no pages for a file that it cannot read. Only the page tree shows whether
-the file really has no pages. No other module uses pypdf.
+Pdfium reports no pages for a file that it cannot read, so the page tree shows whether a file really has no pages. Only
+this module uses pypdf.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from rag_core.parsing.pdf.glyph_names import find_glyph_character
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-# pypdf does not check the types of objects, so broken files also cause these errors.
+# Errors in broken files, because pypdf does not check the types of objects.
 _BROKEN = (
     *(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError),
     *(RecursionError, OSError, ZeroDivisionError, OverflowError),
 )
-# Largest number of fonts that are read of a page or group, and largest number of groups that are read of a page.
-_MAX_FONTS, _MAX_GROUPS = 200, 200
-# In files with more pages, pypdf takes too long to find a page, so their glyph names are not read.
+# Maximum number of fonts of a page or group, and of groups of a page.
+_MAX_FONTS = 200
+_MAX_GROUPS = 200
+# Glyph names of longer files are not read, because pypdf would take too long to find a page.
 _MAX_PAGES = 5000
-# Larger files are not read into memory for correcting their code maps.
+# The code maps of larger files are not corrected, because this needs the whole file in memory.
 _MAX_BYTES = 100_000_000
 _SUBSET = re.compile(r"^/?(?:[A-Z]{6}\+)?")
 # An entry of the encoding in a Type 1 font program, and the word that ends the readable part of the program.
@@ -51,7 +52,7 @@ class Fonts:
     Parameters
     ----------
     path : Path
-        Path of the file, which is opened at the first call of `glyph_names`.
+        Path of the file, which is opened when it is first needed.
     password : str, optional
     """
 
@@ -67,16 +68,16 @@ class Fonts:
         if self._file is not None:
             self._file.close()
 
-    def glyph_names(self, page_index: int) -> dict[str, dict[int, str]]:
-        """Return a dictionary that maps each font name of a page to the glyph names of the font, by code.
+    def read_glyph_names(self, page_index: int) -> dict[str, dict[int, str]]:
+        """Return the glyph names of each font of a page, by font name and code.
 
-        If two fonts have the same name but different glyphs for a code, the code is left out. If a font is broken, the
-        fonts after it are left out as well.
+        A code is left out if two fonts of the same name have different glyphs for it. The fonts after a broken font are
+        left out as well.
         """
         fonts: dict[str, dict[int, str]] = {}
         conflicts: set[tuple[str, int]] = set()
         with suppress(*_pypdf_errors()):
-            for font in _iter_fonts(self._page(page_index).get("/Resources")):
+            for font in _iter_fonts(self._get_page(page_index).get("/Resources")):
                 name = strip_subset_prefix(str(font.get("/BaseFont", "")))
                 glyphs = fonts.setdefault(name, {})
                 for code, glyph in _read_encoding(font).items():
@@ -95,11 +96,11 @@ class Fonts:
         errors: tuple[type[Exception], ...] = (*_pypdf_errors(), struct.error)
         with suppress(*errors):
             maps: dict[int, bytes] = {}
-            for font in _iter_fonts(self._page(page_index).get("/Resources")):
+            for font in _iter_fonts(self._get_page(page_index).get("/Resources")):
                 reference: Any = font.raw_get("/ToUnicode") if "/ToUnicode" in font else None
                 number = getattr(reference, "idnum", None)
                 if number is not None and number not in maps:
-                    with suppress(*errors):  # nothing can be told of a broken font
+                    with suppress(*errors):  # leave a broken font as it is
                         if data := _correct_code_map(font):
                             maps[number] = data
             if maps and not self._reader.is_encrypted and self._path.stat().st_size <= _MAX_BYTES:
@@ -107,7 +108,7 @@ class Fonts:
                 return content + _write_update(self._reader, maps, len(content))
         return b""
 
-    def _page(self, page_index: int) -> Any:
+    def _get_page(self, page_index: int) -> Any:
         if self._file is None:
             self._file = self._path.open("rb")
             self._reader = reader = _open_reader(self._file, strict=False)
@@ -161,6 +162,7 @@ def _iter_fonts(resources: Any) -> Iterator[Any]:
 
 
 def _resolve(entry: Any) -> Any:
+    """Return the object of an entry or reference; an empty dictionary for a missing entry."""
     return {} if entry is None else entry.get_object()
 
 
@@ -187,7 +189,7 @@ def _read_encoding(font: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _correct_code_map(font: Mapping[str, Any]) -> bytes:
-    """Return the corrected code map of a font; empty if it is right, or if nothing better is known."""
+    """Return the corrected code map of a font; empty if nothing is to be corrected."""
     texts, width, is_plain = read_code_map(_resolve(font["/ToUnicode"]).get_data())
     drawn = _read_drawn_characters(font)
     corrected = {code: correct_text(code, text, drawn.get(code, "")) for code, text in texts.items()}
@@ -195,7 +197,7 @@ def _correct_code_map(font: Mapping[str, Any]) -> bytes:
 
 
 def _read_drawn_characters(font: Mapping[str, Any]) -> dict[int, str]:
-    """Return the character that each code of a font draws, as far as glyph names or the font program tell."""
+    """Return the character that each code of a font draws, as far as glyph names or the font program show it."""
     from pypdf._codecs import adobe_glyphs, charset_encoding
 
     if font.get("/Subtype") == "/Type0":
@@ -217,9 +219,9 @@ def _read_drawn_characters(font: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _write_update(reader: Any, maps: Mapping[int, bytes], start: int) -> bytes:
-    """Return an incremental update (ISO 32000-1, 7.5.6) that replaces streams of a file of ``start`` bytes.
+    """Return an incremental update (ISO 32000-1, 7.5.6) that replaces streams of a file with ``start`` bytes.
 
-    A file with a cross-reference stream gets another one, because readers do not mix the two kinds.
+    Cross-references are written as a stream if the file has such a stream, because readers do not mix the two kinds.
     """
     body, offsets = b"\n", {}
     for number, data in maps.items():

@@ -17,24 +17,34 @@ from rag_core.types.arrays import BoolArray, FloatArray, IntArray
 
 _TICKED, _NOT_TICKED = 0x2612, 0x2610
 _BLANK, _LINE_END, _COLON = 0x20, 0x0A, 0x3A
-# A tick has at most this many characters. A box with more characters contains its label, which is kept.
-_MAX_IN_BOX = 2
-_ABOVE_POINTS = 40.0
+# A tick has at most this many characters. More characters in a box are its label.
+_MAX_TICK_CHARACTERS = 2
+# Maximum distance between a field and a label above, in points.
+_MAX_DISTANCE = 40.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     """Characters of a form field, and their place in the text.
 
-    The characters ``numbers`` are put before the character with the number ``place``. ``rank`` is the order of pieces
-    with the same place. ``alone`` says that the piece is on a separate line, and ``is_value`` that it is a typed value
-    after its label.
+    Attributes
+    ----------
+    numbers : IntArray
+        Numbers of the characters.
+    place : int
+        Number of the character before which they are inserted.
+    rank : tuple of float
+        Order of pieces with the same place.
+    is_separate : bool
+        Whether the piece is on a separate line.
+    is_value : bool
+        Whether the piece is a typed value after its label.
     """
 
     numbers: IntArray
     place: int
     rank: tuple[float, float]
-    alone: bool = False
+    is_separate: bool = False
     is_value: bool = False
 
 
@@ -45,9 +55,9 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     -------
     characters : Characters
     numbers : IntArray, shape (n,)
-        Number of each character in the input; -1 for an added character.
+        Number of each character before the insertion; -1 for an added character.
     """
-    rects, ticks, printed = reader.form_fields()
+    rects, ticks, printed = reader.read_form_fields()
     count = len(characters.codes)
     if not ticks:
         return characters, np.arange(count, dtype=np.int32)
@@ -63,11 +73,11 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
     for rect, ticked in zip(rects, ticks, strict=True):
         inside = is_inside(characters.boxes, rect)
         if ticked is not None:
-            if inside.sum() <= _MAX_IN_BOX:
+            if inside.sum() <= _MAX_TICK_CHARACTERS:
                 codes[inside] = _BLANK
             numbers = np.array([count + len(added)])
             added.append(_TICKED if ticked else _NOT_TICKED)
-            # Make the box as high as a letter, because a larger character would look like a heading.
+            # The tick is as high as a letter, because a larger character would look like a heading.
             middle, half = (rect[1] + rect[3]) / 2, min(height, rect[3] - rect[1]) / 2
             added_boxes.append(np.array([rect[0], middle - half, rect[2], middle + half], np.float32))
         else:
@@ -78,7 +88,7 @@ def insert_form_fields(reader: PdfPage, characters: Characters) -> tuple[Charact
             numbers = np.flatnonzero(unplaced[: typed_inside[-1] + 1])
             numbers = numbers[numbers >= typed_inside[0]]
             unplaced[numbers] = False
-        pieces.append(_place_field(characters, numbers, ~typed & ~inside, rect, before=ticked is not None))
+        pieces.append(_place_field(characters, numbers, ~typed & ~inside, rect, is_tick=ticked is not None))
     order = _order_characters(pieces, characters.codes)
     codes, boxes = np.append(codes, added).astype(np.int32), np.concatenate([characters.boxes, np.stack(added_boxes)])
     return replace(characters, codes=codes[order], boxes=boxes[order]), np.where(order < count, order, -1)
@@ -91,12 +101,23 @@ def is_inside(boxes: FloatArray, rect: FloatArray) -> BoolArray:
 
 
 def _place_field(
-    characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, before: bool
+    characters: Characters, numbers: IntArray, others: BoolArray, rect: FloatArray, *, is_tick: bool
 ) -> _Piece:
-    """Return a field with its place: after the label on its left, or below the label above it.
+    """Return the characters of a field with their place.
 
-    If ``before`` is true, as for a tick box, and the label on its right is nearer, the field is put before this label.
-    A field without a label is put at the end of the page.
+    A field is placed after the label to its left, or else below the label above, or else at the end of the page. A tick
+    is placed before the label to its right if this label is nearer.
+
+    Parameters
+    ----------
+    characters : Characters
+    numbers : IntArray
+        Numbers of the characters of the field.
+    others : BoolArray
+        Which characters may be labels.
+    rect : FloatArray, shape (4,)
+        Box of the field as fractions of the page.
+    is_tick : bool
     """
     scale = np.array((characters.width, characters.height) * 2, np.float32)
     boxes = characters.boxes * scale
@@ -108,24 +129,24 @@ def _place_field(
     left, right = np.flatnonzero(row & (across < x0)), np.flatnonzero(row & (across > x1))
     last = int(left[boxes[left, 2].argmax()]) if len(left) else -1
     first = int(right[boxes[right, 0].argmin()]) if len(right) else -1
-    if before and first >= 0 and (last < 0 or boxes[first, 0] - x1 < x0 - boxes[last, 2]):
+    if is_tick and first >= 0 and (last < 0 or boxes[first, 0] - x1 < x0 - boxes[last, 2]):
         return _Piece(numbers, first, (0.0, x0))
     if last >= 0:
-        return _Piece(numbers, last + 1, (0.0, x0), is_value=not before)
-    near = (boxes[:, 3] <= middle) & (boxes[:, 3] > y0 - _ABOVE_POINTS)
+        return _Piece(numbers, last + 1, (0.0, x0), is_value=not is_tick)
+    near = (boxes[:, 3] <= middle) & (boxes[:, 3] > y0 - _MAX_DISTANCE)
     above = np.flatnonzero(others & near & (across > x0) & (across < x1))
     if len(above):
         label = int(above[boxes[above, 3].argmax()])
         ends = np.flatnonzero(np.isin(characters.codes[label:], (0x0D, _LINE_END)))
         end = label + int(ends[0]) if len(ends) else len(characters.codes)
-        return _Piece(numbers, end, (y0, x0), alone=True)
-    return _Piece(numbers, len(characters.codes), (y0, x0), alone=True)
+        return _Piece(numbers, end, (y0, x0), is_separate=True)
+    return _Piece(numbers, len(characters.codes), (y0, x0), is_separate=True)
 
 
 def _order_characters(pieces: list[_Piece], codes: IntArray) -> IntArray:
     """Return the character numbers in their new order, with a blank or a line end before and after each piece.
 
-    A value gets a colon before it, so that its line is a pair of label and value.
+    A colon is inserted before a value, so that the line is a pair of label and value.
     """
     count = len(codes)
     blank, line_end, colon = count, count + 1, count + 2
@@ -135,7 +156,7 @@ def _order_characters(pieces: list[_Piece], codes: IntArray) -> IntArray:
     parts: list[Any] = []
     done = 0
     for piece in sorted(pieces, key=lambda entry: (entry.place, entry.rank)):
-        edge = [line_end if piece.alone else blank]
+        edge = [line_end if piece.is_separate else blank]
         needs_colon = piece.is_value and chr(codes[piece.place - 1]).isalnum() and piece.place != done
         parts += [_remaining_numbers(stay, done, piece.place), [colon] * needs_colon, edge, piece.numbers, edge]
         done = piece.place

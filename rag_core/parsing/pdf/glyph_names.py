@@ -1,7 +1,7 @@
 """Decode characters that pdfium cannot map to Unicode, by the names of their glyphs.
 
-If a font does not map its codes to letters, pdfium uses the code in the font as the code point. Then "field"
-becomes "eld" if "fi" is one glyph, and ⟨name⟩ becomes "hnamei". LaTeX writes such files by default.
+If a font does not map its codes to letters, pdfium uses the code as the code point. Then "field" becomes "eld" if "fi"
+is one glyph, and ⟨name⟩ becomes "hnamei". LaTeX writes such files by default.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _PAIRS = (
 _NAMES = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 # Suffixes of glyph names for other sizes of the same glyph.
 _SIZE = re.compile(r"(?:[bB]igg?|text|display)$")
-# In many fonts, a code of one byte is the correct code point. A larger code is the index of a glyph in the font. It is
-# replaced, because as a code point it would be a letter of another script.
+# In many fonts, a code of one byte is the right code point. A larger code is the index of a glyph; as a code point, the
+# index would be a letter of another script.
 _LARGEST_BYTE, _UNKNOWN = 255, 0xFFFD
 
 

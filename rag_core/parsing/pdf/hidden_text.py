@@ -1,10 +1,14 @@
-"""Remove text that a page contains but does not show, and return it separately so that it can be reported.
+"""Separate text that a page contains but does not show, so that it can be reported.
 
 Text that a reader cannot see could instruct a language model without the reader's knowledge. Text is hidden if it is
-outside the page, if it is smaller than a point, or if the page looks the same without it. The page looks the same if
-the text is white on white, has the colour of the area under it, is painted over, is clipped, is in a layer that is
-switched off, or is not painted (render mode 3; ISO 32000-1, table 106). The invisible letters over the picture of a
-scan are the text layer of the scan and are kept.
+outside the page, if it is smaller than a point, or if the page looks the same without it, for example because the text
+
+- is white on white, or has the colour of the area under it,
+- is painted over or clipped,
+- is in a layer that is switched off, or
+- is not painted (render mode 3; ISO 32000-1, table 106).
+
+Invisible letters over the picture of a scan are the text layer of the scan and are kept.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rag_core.parsing.pdf.page_objects import Covers
-from rag_core.parsing.pdf.text_page import Characters
+from rag_core.parsing.pdf.page_objects import Covers, find_objects_in_layers, read_styles
+from rag_core.parsing.pdf.text_page import Characters, decode_characters
 from rag_core.types.arrays import FloatArray, Int16Array, Int64Array, IntArray
 
 if TYPE_CHECKING:
@@ -25,22 +29,33 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 
+# A character is outside the page if its middle is further from the page than this share of the side of the page.
 _OUTSIDE = 0.02
 _TINY_POINTS = 1.0
-# It takes several calls of pdfium to read how a character is painted, so a first test reads only every n-th character.
-# A hidden sentence is longer than n characters.
+# A first test reads the style of every n-th character only, because this takes several calls of pdfium. A hidden
+# sentence is longer than n characters.
 _SAMPLED = 24
+# Render modes that paint characters, and the mode that only clips.
 _PAINTED = (0, 2, 4, 6)
 _CLIPS = 7
-_LIGHT, _SHEER, _ALIKE = 192, 26, 32
-_SCALE, _LEAST_CHANGE = 1.5, 16
-_PAGE_SHARE = 0.3
+# Letters may be invisible if no colour is below ``_LIGHT``, if their opacity is below ``_SHEER``, or if their colour
+# differs from that of the area by less than ``_ALIKE``.
+_LIGHT = 192
+_SHEER = 26
+_ALIKE = 32
+# Scale of the compared pictures in pixels per point, and minimum difference of a colour of a pixel that counts.
+_SCALE = 1.5
+_MIN_CHANGE = 16
+# A larger image, as a share of the page, may be the picture of a scan.
+_SCAN_SHARE = 0.3
+# Invisible letters are recognized handwriting if at least this share of them is over strokes.
 _INKED_SHARE = 0.7
 _MAX_CHARACTERS = 2000
 _WORD, _RUN = re.compile(r"\S+"), re.compile("h+")
-_RUN_STANDS, _MAX_LEFT = 4, 2
+# Minimum length of a hidden part of a visible word, and maximum number of visible characters in a hidden word.
+_MIN_HIDDEN = 4
+_MAX_VISIBLE = 2
 _TAGS = (0xE0020, 0xE007F)
-_BREAK = "\x00"
 
 
 def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Characters, str]:
@@ -71,71 +86,67 @@ def _find_undisplayed(characters: Characters) -> Mask:
 def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
     """Return which characters do not change the picture of the page when they are drawn."""
     boxes, count = characters.boxes, len(characters.codes)
-    none = np.zeros(count, bool)
-    rects, fills = reader.filled_areas()
-    covers = reader.covering_areas()
+    nothing = np.zeros(count, bool)
+    rects, fills = reader.find_filled_areas()
+    covers = reader.find_covering_areas()
     under = _find_covers(reader, boxes, covers)
-    sample = np.array(reader.text_objects(range(0, count, _SAMPLED)), np.int64)
+    sample = np.array(reader.find_text_objects(range(0, count, _SAMPLED)), np.int64)
     objects = [item for item in set(sample.tolist()) if item]
-    layered = covers.layered | reader.objects_in_layers(objects)
+    layered = covers.layered | find_objects_in_layers(objects)
     clipped = _is_clipped(reader, boxes[::_SAMPLED], sample).any()
-    if not (layered or clipped or (under >= 0).any() or _has_doubtful_style(reader.object_styles(objects), fills)):
-        return none
-    inks = reader.character_styles(range(count))
-    items = inks[:, 0]
-    suspect = _find_suspects(inks, boxes, rects, fills)
+    if not (layered or clipped or (under >= 0).any() or _has_doubtful_style(read_styles(objects), fills)):
+        return nothing
+    styles = reader.read_character_styles(range(count))
+    items = styles[:, 0]
+    suspect = _find_suspects(styles, boxes, rects, fills)
     if layered:
-        suspect |= np.isin(
-            items, list(covers.layered | reader.objects_in_layers(np.unique(items[items != 0]).tolist()))
-        )
+        suspect |= np.isin(items, list(covers.layered | find_objects_in_layers(np.unique(items[items != 0]).tolist())))
     if clipped:
         suspect |= _is_clipped(reader, boxes, items)
-    # Keep the invisible letters of a scan. The picture of the scan may be under or over the letters.
-    unpainted = inks[:, 1] == 3
-    suspect &= ~(unpainted & _is_inside(boxes, reader.images()))
+    # Keep the invisible letters of a scan, whose picture may be under or over the letters.
+    unpainted = styles[:, 1] == 3
+    suspect &= ~(unpainted & _is_inside(boxes, reader.find_images()))
     suspect |= (under >= 0) & ~(unpainted & np.append(covers.clear, False)[under])
     suspect &= items != 0
     if not suspect.any():
-        return none
+        return nothing
     whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
-    unchanged = ~_contains_marked(_largest_step(np.abs(whole - rest)) >= _LEAST_CHANGE, boxes)
+    unchanged = ~_contains_marked(_measure_difference(whole, rest) >= _MIN_CHANGE, boxes)
+    # Keep invisible letters over drawn strokes, as recognized words over handwriting.
+    unchanged &= ~_find_ink_words(reader, boxes, suspect & unpainted & unchanged, items)
     # Letters that clip later drawings, and letters of a scan, may be visible although the page looks the same without
     # them. They count as visible if the page picture has edges inside their boxes.
-    # So are invisible letters over drawn strokes, as handwriting with its recognized words.
-    unchanged &= ~_find_ink_words(reader, boxes, suspect & unpainted & unchanged, items)
-    perhaps = (inks[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
+    perhaps = (styles[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
     if perhaps.any():
-        steps = np.abs(np.diff(whole, axis=1, prepend=whole[:, :1]))
-        unchanged &= ~(perhaps & _contains_marked(_largest_step(steps) >= _LEAST_CHANGE, boxes))
+        unchanged &= ~(perhaps & _contains_marked(_find_edges(whole), boxes))
     return suspect & unchanged
 
 
 def _find_ink_words(reader: PdfPage, boxes: FloatArray, letters: Mask, items: Int64Array) -> Mask:
-    """Return ``letters`` if nearly all of them are over strokes of the page's drawing, otherwise an empty mask.
+    """Return ``letters`` if most of them are over strokes in the picture of the page without text, or an empty mask.
 
-    The drawing is the picture of the page without any text, so letters that lie over other text stay hidden.
+    Letters over other text stay hidden.
     """
     if not letters.any():
         return letters
     _, drawing = reader.render_without(set(items[items != 0].tolist()), _SCALE)
-    edges = _largest_step(np.abs(np.diff(drawing, axis=1, prepend=drawing[:, :1]))) >= _LEAST_CHANGE
-    inked = _contains_marked(edges, boxes)[letters].mean() >= _INKED_SHARE
-    return letters if inked else np.zeros_like(letters)
+    is_inked = _contains_marked(_find_edges(drawing), boxes)[letters].mean() >= _INKED_SHARE
+    return letters if is_inked else np.zeros_like(letters)
 
 
 def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
-    """Return for each character the number of the last area that is painted over its middle; -1 if there is none."""
+    """Return the number of the last area that is painted over the middle of each character; -1 if there is none."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
         return under
     sizes = (covers.rects[:, 2:] - covers.rects[:, :2]).prod(axis=1)
     across, down = np.ascontiguousarray(((boxes[:, :2] + boxes[:, 2:]) / 2).T)
     for number, (x0, y0, x1, y1) in enumerate(covers.rects):
-        # Ignore a large image: it may be the picture of a scan that is painted after the invisible letters of the scan.
-        if not (covers.pictures[number] and sizes[number] >= _PAGE_SHARE):
+        # Ignore a large image, which may be the picture of a scan that is painted after the letters of the scan.
+        if not (covers.pictures[number] and sizes[number] >= _SCAN_SHARE):
             under[(across >= x0) & (across <= x1) & (down >= y0) & (down <= y1)] = number
     over = np.flatnonzero(under >= 0)
-    before = [covers.before.get(item, 0) for item in reader.text_objects(over.tolist())]
+    before = [covers.before.get(item, 0) for item in reader.find_text_objects(over.tolist())]
     under[over[under[over] < before]] = -1
     return under
 
@@ -143,35 +154,43 @@ def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray
 def _is_clipped(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
     """Return which characters have their middle outside the clip of their text object."""
     objects, places = np.unique(items, return_inverse=True)
-    clips = reader.clips(objects.tolist())[places]
+    clips = reader.read_clips(objects.tolist())[places]
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     return np.asarray(((middles < clips[:, :2]) | (middles > clips[:, 2:])).any(axis=1))
 
 
-def _largest_step(steps: Int16Array) -> Int16Array:
-    """Return the largest of the three colour differences at each pixel."""
+def _find_edges(picture: Int16Array) -> Mask:
+    """Return the pixels that differ from their left neighbour."""
+    edges: Mask = _measure_difference(picture, np.concatenate([picture[:, :1], picture[:, :-1]], axis=1)) >= _MIN_CHANGE
+    return edges
+
+
+def _measure_difference(first: Int16Array, second: Int16Array) -> Int16Array:
+    """Return the largest difference of the three colours at each pixel of two pictures."""
+    steps = np.abs(first - second)
     # `steps.max(axis=2)` takes ten times as long, because the axis is short.
-    return np.maximum(np.maximum(steps[:, :, 0], steps[:, :, 1]), steps[:, :, 2])
+    largest: Int16Array = np.maximum(np.maximum(steps[:, :, 0], steps[:, :, 1]), steps[:, :, 2])
+    return largest
 
 
-def _has_doubtful_style(looks: Int64Array, fills: Int64Array) -> bool:
+def _has_doubtful_style(styles: Int64Array, fills: Int64Array) -> bool:
     """Return whether characters of these styles may be invisible on some part of the page."""
-    modes, colours, opacities = looks[:, 0], looks[:, 1:4], looks[:, 4]
+    modes, colours, opacities = styles[:, 0], styles[:, 1:4], styles[:, 4]
     pale = (opacities < _SHEER) | (colours.min(axis=1, initial=255) >= _LIGHT)
     if (pale | ~np.isin(modes, _PAINTED)).any():
         return True
     return any((np.abs(colours - fill).max(axis=1) < _ALIKE).any() for fill in {tuple(fill) for fill in fills.tolist()})
 
 
-def _find_suspects(inks: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
+def _find_suspects(styles: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
     """Return which characters may be invisible: pale, unpainted, or on an area of about the same colour."""
-    colours = inks[:, 2:5]
-    suspect: Mask = ~np.isin(inks[:, 1], _PAINTED) | (inks[:, 5] < _SHEER) | (colours.min(axis=1) >= _LIGHT)
+    colours = styles[:, 2:5]
+    suspect: Mask = ~np.isin(styles[:, 1], _PAINTED) | (styles[:, 5] < _SHEER) | (colours.min(axis=1) >= _LIGHT)
     for rect, fill in zip(rects, fills, strict=True):
         alike = np.abs(colours - fill).max(axis=1) < _ALIKE
         if alike.any():
             suspect |= alike & _is_inside(boxes, rect[None])
-    suspect &= inks[:, 0] != 0
+    suspect &= styles[:, 0] != 0
     return suspect
 
 
@@ -183,12 +202,12 @@ def _is_inside(boxes: FloatArray, rects: FloatArray) -> Mask:
 
 
 def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
-    """Return for each box whether it contains a pixel that ``marked`` selects; false for a box without a position."""
+    """Return whether each box contains a marked pixel; false for a box without a position."""
     height, width = marked.shape
     rows, columns = (np.flatnonzero(marked.any(axis=axis)) for axis in (1, 0))
     if not len(rows):
         return np.zeros(len(boxes), bool)
-    # Sum only over the part of the picture with marks, which is small on most pages.
+    # Sum only over the part with marked pixels, which is small on most pages.
     left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
     part = marked[top:bottom, left:right]
     sums = np.pad(part.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32), ((1, 0), (1, 0)))
@@ -200,33 +219,28 @@ def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
 
 
 def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
-    """Return the mask, adapted so that words are hidden or shown as a whole where possible.
+    """Return the hidden characters, changed so that most words are hidden or shown as a whole.
 
-    Hide all characters of a word with few visible characters, and show a few hidden characters of a longer word. So a
-    faint full stop stays in its number, and "1,200" does not become "1" if most of it is painted over.
+    A word with few visible characters is hidden, and a few hidden characters of a longer word are shown. So a faint
+    full stop stays in its number, and "1,200" does not become "1" if most of it is painted over.
     """
     if not hidden.any():
         return hidden
-    pairs = zip(_decode(codes), hidden.tolist(), strict=True)
+    pairs = zip(decode_characters(codes), hidden.tolist(), strict=True)
     signs = "".join(" " if char.isspace() else "h" if is_hidden else "." for char, is_hidden in pairs)
     words = np.zeros_like(hidden)
     for word in _WORD.finditer(signs):
-        if 0 < word[0].count(".") <= min(_MAX_LEFT, word[0].count("h") - 1):
+        if 0 < word[0].count(".") <= min(_MAX_VISIBLE, word[0].count("h") - 1):
             words[slice(*word.span())] = True
             continue
         for run in _RUN.finditer(signs, *word.span()):
             length = run.end() - run.start()
-            if length >= _RUN_STANDS or 2 * length > word.end() - word.start():
+            if length >= _MIN_HIDDEN or 2 * length > word.end() - word.start():
                 words[slice(*run.span())] = True
     return words
 
 
 def _extract_text(codes: IntArray, mask: Mask) -> str:
-    """Return the characters that ``mask`` selects as text, with a blank between characters that are not neighbours."""
-    text = _decode(codes)
-    characters = (char if shown or char.isspace() else _BREAK for char, shown in zip(text, mask.tolist(), strict=True))
-    return " ".join("".join(characters).replace(_BREAK, " ").split())[:_MAX_CHARACTERS]
-
-
-def _decode(codes: IntArray) -> str:
-    return codes.astype("<u4").tobytes().decode("utf-32-le")
+    """Return the text of the selected characters, with a blank between characters that are not neighbours."""
+    pairs = zip(decode_characters(codes), mask.tolist(), strict=True)
+    return " ".join("".join(char if selected else " " for char, selected in pairs).split())[:_MAX_CHARACTERS]

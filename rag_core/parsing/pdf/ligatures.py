@@ -1,6 +1,6 @@
-"""Spell out ligatures that a font maps to one other character, as in "organisa:on" or "wriMen".
+"""Spell out ligatures that a font maps to another character, as in "organisa:on" or "wriMen".
 
-Nothing in such a file tells what the character stands for, so the words of a dictionary decide.
+Such a file does not say what the character stands for, so the words of a dictionary decide.
 """
 
 from __future__ import annotations
@@ -17,28 +17,36 @@ from rag_core.text.languages import detect_language
 from rag_core.types.arrays import IntArray
 
 _LIGATURES = ("ti", "tt", "ft", "ff", "fi", "fl", "ffi", "ffl", "tti", "ct", "st", "fj")
-# Signs and capitals after a small letter, with the letters around them; signs only stand before another letter or sign.
+# Signs, and capitals or rare letters, that may stand for a ligature.
 _SIGNS = ":;<>=#*+&$%\ufffd"
-# Capitals, and letters that occur in hardly any word.
 _LETTERS = "A-Z\u014c\u0180-\u019f\u01a2-\u01ae\u01b2-\u01cc"
+# Signs between small letters, and capitals after a small letter.
 _PLACE = re.compile(rf"(?<=[a-zà-ÿ])[{_SIGNS}]+(?=[a-zà-ÿ])|(?<=[a-zà-ÿ])[{_LETTERS}](?=[a-zà-ÿ]|\b)")
-# A cheap test for most pages, which have no such place.
+# A cheap test for pages without such signs.
 _PERHAPS = re.compile(rf"[{_SIGNS}{_LETTERS}](?<=[a-zà-ÿ].)[a-zà-ÿ{_SIGNS}]")
 _WORD = re.compile(rf"[^\W\d_]+(?:[{_SIGNS}]+[^\W\d_]+)*")
-# Least width of a sign and largest width of a capital that stand for a ligature, as shares of the height of the line,
-# how far widths of the same character may differ, and the share of places from which on a capital is only itself.
-_WIDE, _NARROW, _SAME_WIDTH, _SAME_SHARE = 0.3, 0.56, 0.05, 0.5
-_LEAST_WORDS, _KNOWN_SHARE, _SHORTEST = 2, 0.7, 4
+# Minimum width of a sign, and maximum width of a capital, that stands for a ligature, as shares of the line height.
+_MIN_SIGN_WIDTH = 0.3
+_MAX_CAPITAL_WIDTH = 0.56
+# Two characters have the same width if they differ by less than this share. If at least ``_SAME_SHARE`` of the places
+# of a character have the same width as elsewhere, the character is no ligature.
+_SAME_WIDTH = 0.05
+_SAME_SHARE = 0.5
+# A character stands for a ligature if at least this many words, and this share of the words, are then in the
+# dictionary. Shorter words do not count.
+_MIN_WORDS = 2
+_MIN_KNOWN = 0.7
+_MIN_LENGTH = 4
 
 
 def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
-    """Replace characters that stand for a ligature in several words of the page by its letters.
+    """Replace characters that stand for a ligature by the letters of the ligature.
 
-    ``numbers`` contains the number of each character in the text layer; the letters of a ligature share their number
-    and their box.
+    ``numbers`` contains the number of each character in the text layer. The letters of a ligature have the same number
+    and the same box.
     """
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
-    if len(_PERHAPS.findall(text)) < _LEAST_WORDS or not _have_width_of_ligatures(text, characters):
+    text = characters.text
+    if len(_PERHAPS.findall(text)) < _MIN_WORDS or not _have_width_of_ligatures(text, characters):
         return characters, numbers
     words = {match.span(): match[0] for match in _WORD.finditer(text) if _PLACE.search(match[0])}
     known = load_words(detect_language(text))
@@ -49,7 +57,7 @@ def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Char
         found = [(match.start() + at, sign) for match in _PLACE.finditer(word) for at, sign in enumerate(match[0])]
         if not spelled or not all(sign in spelled for _, sign in found):
             continue
-        # A known sign hardly means itself between small letters, but a capital may, as in a name.
+        # Between small letters, a sign seldom stands for itself, but a capital may, as in a name.
         if not any(sign.isalpha() for _, sign in found) or _spell(word, spelled).lower() in known:
             places += [start + at for at, _ in found]
             letters += [spelled[sign] for _, sign in found]
@@ -57,11 +65,11 @@ def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Char
         return characters, numbers
     codes = characters.codes.copy()
     codes[places] = [ord(ligature[0]) for ligature in letters]
-    others = [
+    further = [
         (place + 1, ord(letter)) for place, ligature in zip(places, letters, strict=True) for letter in ligature[1:]
     ]
-    after = np.array([place for place, _ in others])
-    codes = np.insert(codes, after, [letter for _, letter in others]).astype(np.int32)
+    after = np.array([place for place, _ in further])
+    codes = np.insert(codes, after, [letter for _, letter in further]).astype(np.int32)
     boxes = np.insert(characters.boxes, after, characters.boxes[after - 1], axis=0)
     return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, after, numbers[after - 1])
 
@@ -76,7 +84,7 @@ def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
             inside[text[place]].append(place)
     for sign, places in inside.items():
         usual, around = float(np.median(ratios[places])), {text[place - 3 : place + 4] for place in places}
-        if len(around) >= _LEAST_WORDS and (usual < _NARROW if sign.isalpha() else usual > _WIDE):
+        if len(around) >= _MIN_WORDS and (usual < _MAX_CAPITAL_WIDTH if sign.isalpha() else usual > _MIN_SIGN_WIDTH):
             others = np.setdiff1d(np.flatnonzero(characters.codes == ord(sign)), places)
             is_same = np.abs(ratios[others, None] - ratios[places]) < _SAME_WIDTH * ratios[places]
             if is_same.any(axis=0).mean() < _SAME_SHARE:
@@ -85,19 +93,18 @@ def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
 
 
 def _find_spellings(words: set[str], known: frozenset[str]) -> dict[str, str]:
-    """Return the ligature of each sign that makes known words of most words that contain it."""
+    """Return the ligature of each sign, with which most words that contain the sign are in the dictionary."""
     of_sign: defaultdict[str, list[str]] = defaultdict(list)
     for word in words:
         signs = set("".join(_PLACE.findall(word)))
-        if len(signs) == 1 and len(word) >= _SHORTEST:
+        if len(signs) == 1 and len(word) >= _MIN_LENGTH:
             of_sign[signs.pop()].append(word)
     spelled = {}
     for sign, examples in of_sign.items():
-        counts = {one: sum(_spell(word, {sign: one}).lower() in known for word in examples) for one in _LIGATURES}
-        best = max(counts, key=counts.__getitem__)
-        others = max(count for one, count in counts.items() if one != best)
-        if counts[best] >= max(_LEAST_WORDS, _KNOWN_SHARE * len(examples)) and others < counts[best]:
-            spelled[sign] = best
+        counts = [sum(_spell(word, {sign: letters}).lower() in known for word in examples) for letters in _LIGATURES]
+        most = max(counts)
+        if most >= max(_MIN_WORDS, _MIN_KNOWN * len(examples)) and counts.count(most) == 1:
+            spelled[sign] = _LIGATURES[counts.index(most)]
     return spelled
 
 

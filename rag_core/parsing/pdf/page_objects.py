@@ -27,20 +27,21 @@ EVERYWHERE = (-1e6, -1e6, 1e6, 1e6)
 _NOWHERE = (-1e6, -1e6, 1 - 1e6, 1 - 1e6)
 
 # Number of objects at the start and at the end of a page that are searched for filled areas. Areas under text are
-# usually painted first, and areas that are added to a finished page are painted last.
-_ENDS = 16
-_LEAST_FILL_POINTS = 6.0
-# Number of objects at the end of a page, and of each group, that are searched for areas that cover text. Such areas are
+# usually painted first, and areas that were added to a finished page last.
+_END_OBJECTS = 16
+# Minimum width and height of filled areas in points.
+_MIN_FILL_SIZE = 6.0
+# Number of objects at the end of a page, and of each group, that are searched for areas that cover text, which are
 # painted after the text.
-_LATE = 160
+_LATE_OBJECTS = 160
 _COVERING = raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING
-# Parts of one image are at most this far from each other, in points.
-_TOUCHING = 0.5
+# Maximum distance between the parts of one image in points.
+_MAX_PART_DISTANCE = 0.5
 _MAX_DEPTH = 3
-# Largest number of objects of a group that are searched for an image.
-_MAX_WITHIN = 2000
+# Maximum number of objects of a group that are searched for an image.
+_MAX_GROUP_OBJECTS = 2000
 # A page with more objects is a drawing.
-_MAX_ON_PAGE = 20_000
+_MAX_PAGE_OBJECTS = 20_000
 # A clip with more paths, or a path with more segments, is not a simple rectangle and is ignored.
 _MAX_CLIPS, _MAX_SEGMENTS = 8, 16
 
@@ -65,7 +66,7 @@ _count_clips = bind_function("FPDFClipPath_CountPaths", INT, POINTER)
 _count_segments = bind_function("FPDFClipPath_CountPathSegments", INT, POINTER, INT)
 _segment = bind_function("FPDFClipPath_GetPathSegment", POINTER, POINTER, INT, INT)
 _segment_point = bind_function("FPDFPathSegment_GetPoint", INT, *[POINTER] * 3)
-# One buffer is enough for the colours of all objects, because pdfium runs on one thread.
+# A single buffer is enough for the colours of all objects, because pdfium runs on one thread.
 _COLOUR_PARTS = (ctypes.c_uint * 4)()
 _NO_COLOUR = (0, 0, 0, 255)
 _PART_ADDRESSES = [ctypes.addressof(_COLOUR_PARTS) + 4 * place for place in range(4)]
@@ -78,10 +79,18 @@ _NAME_ADDRESS, _NAME_BYTES = ctypes.addressof(_NAME), 16
 class Covers:
     """Areas that may cover text, in the order in which the page paints them.
 
-    ``rects`` has shape (n, 4), in fractions of the displayed page. ``pictures`` says which areas are images, and
-    ``clear`` which areas are transparent. ``before`` contains for text objects the number of areas that are painted
-    before the object; for other text objects, this number is 0. ``layered`` contains the text objects of groups in
-    layers.
+    Attributes
+    ----------
+    rects : FloatArray, shape (n, 4)
+        The areas as fractions of the displayed page.
+    pictures : BoolArray, shape (n,)
+        Which areas are images.
+    clear : BoolArray, shape (n,)
+        Which areas are transparent.
+    before : dict of int to int
+        The number of areas that are painted before each text object; a text object that is missing here has none.
+    layered : set of int
+        The text objects of groups in layers.
     """
 
     rects: FloatArray
@@ -92,7 +101,7 @@ class Covers:
 
 
 def read_styles(items: Sequence[int]) -> Int64Array:
-    """Return render mode, and red, green, blue and opacity of the fill (0..255) of text objects, shape (n, 5)."""
+    """Return the render mode, and red, green, blue and opacity of the fill (0..255), of text objects, shape (n, 5)."""
     colours = np.zeros((len(items), 4), np.uint32)
     first, size = colours.ctypes.data, colours.itemsize
     places = [range(first + size * part, first + size * part + colours.nbytes, 4 * size) for part in range(4)]
@@ -106,7 +115,7 @@ def read_clips(items: Sequence[int]) -> dict[int, Bounds]:
     """Return the bounds of the clip of each object that has a clip, by the index of the object in ``items``."""
     counts = map(_count_clips, map(_clip, items))
     clipped = [number for number, count in enumerate(counts) if 0 < count <= _MAX_CLIPS]
-    return {number: _clip_bounds(_clip(items[number])) for number in clipped}
+    return {number: _read_clip_bounds(_clip(items[number])) for number in clipped}
 
 
 def find_objects_in_layers(items: Sequence[int]) -> set[int]:
@@ -120,22 +129,22 @@ def find_objects_in_layers(items: Sequence[int]) -> set[int]:
     mark_is_layer: dict[int | None, bool] = {None: False}
     for number in range(max(counts, default=0)):
         marks = list(map(_mark, items, repeat(number)))
-        mark_is_layer.update((mark, _is_of_layer(mark)) for mark in set(marks) - mark_is_layer.keys())
+        mark_is_layer.update((mark, _marks_layer(mark)) for mark in set(marks) - mark_is_layer.keys())
         layered.update(item for item, mark in zip(items, marks, strict=True) if mark_is_layer[mark])
     return layered
 
 
 def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
-    """Return the bounds of filled areas that are painted first or last on the page, and red, green and blue of each."""
+    """Return the bounds and the colours of filled areas that are painted first or last on the page."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
     rects: list[Bounds] = []
     fills: list[tuple[int, ...]] = []
-    for index in sorted({*range(min(count, _ENDS)), *range(max(0, count - _ENDS), count)}):
+    for index in sorted({*range(min(count, _END_OBJECTS)), *range(max(0, count - _END_OBJECTS), count)}):
         item = _page_object(handle, index)
         if _object_type(item) == raw.FPDF_PAGEOBJ_PATH:
             left, bottom, right, top = read_bounds(item)
-            if min(right - left, top - bottom) >= _LEAST_FILL_POINTS and read_paint_mode(item)[0]:
+            if min(right - left, top - bottom) >= _MIN_FILL_SIZE and read_paint_mode(item)[0]:
                 rects.append((left, bottom, right, top))
                 fills.append(read_colour(item)[:3])
     return rects, fills
@@ -153,7 +162,7 @@ def find_covering_areas(page: Any, fractions: Callable[[Sequence[Bounds]], Float
     count = int(raw.FPDFPage_CountObjects(page))
     handle = handle_address(page)
     collector = _CoverCollector()
-    collector.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE), count))))
+    collector.add(list(map(_page_object, repeat(handle), range(max(0, count - _LATE_OBJECTS), count))))
     return Covers(
         fractions(collector.rects),
         np.array(collector.pictures, bool),
@@ -173,7 +182,7 @@ def find_images(page: Any) -> list[Bounds]:
 def list_objects(page: Any) -> list[int]:
     """Return the objects of a page; none if there are so many that the page is a drawing."""
     handle, count = handle_address(page), int(raw.FPDFPage_CountObjects(page))
-    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_ON_PAGE else []
+    return list(map(_page_object, repeat(handle), range(count))) if count <= _MAX_PAGE_OBJECTS else []
 
 
 def read_kinds(items: list[int]) -> IntArray:
@@ -182,13 +191,13 @@ def read_kinds(items: list[int]) -> IntArray:
 
 
 def may_have_slanted_text(items: list[int], least: float, outer: Matrix | None = None, depth: int = 0) -> bool:
-    """Return whether text among the objects of a page, or inside groups, may be turned away from upright and sideways.
+    """Return whether text among the objects of a page, or inside groups, may be neither upright nor sideways.
 
     Parameters
     ----------
     items : list of int
     least : float
-        Least angle of slanted text to the nearest of these directions, in radians.
+        Minimum angle in radians between slanted text and the nearest of these directions.
     """
     kinds = read_kinds(items)
     texts = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_TEXT).tolist()]
@@ -204,13 +213,15 @@ def may_have_slanted_text(items: list[int], least: float, outer: Matrix | None =
     groups = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist()]
     return any(
         depth == _MAX_DEPTH
-        or _count_within(group) > _MAX_WITHIN
-        or may_have_slanted_text(list_within(group, _MAX_WITHIN), least, matrix_of(group, outer), depth + 1)
+        or _count_within(group) > _MAX_GROUP_OBJECTS
+        or may_have_slanted_text(
+            list_group_objects(group, _MAX_GROUP_OBJECTS), least, read_matrix(group, outer), depth + 1
+        )
         for group in groups
     )
 
 
-def list_within(group: int, most: int) -> list[int]:
+def list_group_objects(group: int, most: int) -> list[int]:
     """Return the first ``most`` objects of a group."""
     return [_object_within(group, index) for index in range(min(_count_within(group), most))]
 
@@ -234,8 +245,8 @@ def _join_parts(pictures: Sequence[Bounds], across: int) -> list[Bounds]:
         last = joined[-1] if joined else None
         if (
             last
-            and all(abs(box[side] - last[side]) < _TOUCHING for side in (across, across + 2))
-            and (abs(box[along] - last[along + 2]) < _TOUCHING)
+            and all(abs(box[side] - last[side]) < _MAX_PART_DISTANCE for side in (across, across + 2))
+            and abs(box[along] - last[along + 2]) < _MAX_PART_DISTANCE
         ):
             joined[-1] = (min(last[0], box[0]), min(last[1], box[1]), max(last[2], box[2]), max(last[3], box[3]))
         else:
@@ -250,11 +261,12 @@ def _iter_pictures(items: list[int], matrix: Matrix | None = None, depth: int = 
         if kinds[number] == raw.FPDF_PAGEOBJ_IMAGE:
             yield read_bounds(item, matrix)
         elif depth < _MAX_DEPTH:
-            yield from _iter_pictures(list_within(item, _MAX_WITHIN), matrix_of(item, matrix), depth + 1)
+            inner = list_group_objects(item, _MAX_GROUP_OBJECTS)
+            yield from _iter_pictures(inner, read_matrix(item, matrix), depth + 1)
 
 
 @contextmanager
-def hidden_objects(items: Collection[int]) -> Iterator[None]:
+def hide_objects(items: Collection[int]) -> Iterator[None]:
     """Hide objects while the context is active, so that their page is drawn without them."""
     for item in items:
         _set_active(item, 0)
@@ -266,7 +278,7 @@ def hidden_objects(items: Collection[int]) -> Iterator[None]:
 
 
 def read_bounds(item: int, matrix: Matrix | None = None) -> Bounds:
-    """Return left, bottom, right and top of an object in points; ``matrix`` is that of its group."""
+    """Return the bounds of an object; ``matrix`` is the matrix of the group that contains the object."""
     sides = (ctypes.c_float * 4)()
     first = ctypes.addressof(sides)
     _object_bounds(item, first, first + 4, first + 8, first + 12)
@@ -274,7 +286,7 @@ def read_bounds(item: int, matrix: Matrix | None = None) -> Bounds:
 
 
 def read_all_bounds(items: list[int]) -> list[Bounds]:
-    """Return left, bottom, right and top of objects in points, faster than `read_bounds` for each of them."""
+    """Return the bounds of objects, which is faster than `read_bounds` for each object."""
     sides = np.zeros((len(items), 4), np.float32)
     first, size = sides.ctypes.data, 4 * sides.itemsize
     starts = range(first, first + size, sides.itemsize)
@@ -284,7 +296,10 @@ def read_all_bounds(items: list[int]) -> list[Bounds]:
 
 
 def read_colour(item: int, read: Callable[..., int] = _fill_colour) -> tuple[int, ...]:
-    """Return red, green, blue and opacity of an object's fill; opaque black for a pattern, which has no colour."""
+    """Return red, green, blue and opacity of the fill of an object; opaque black for a pattern.
+
+    ``read`` is the function of pdfium for the colour, by default that for the fill.
+    """
     return tuple(_COLOUR_PARTS) if read(item, *_PART_ADDRESSES) else _NO_COLOUR
 
 
@@ -299,6 +314,7 @@ class _CoverCollector:
     layered: set[int] = field(default_factory=set)
 
     def add(self, items: list[int], matrix: Matrix | None = None, depth: int = 0, layered: bool = False) -> None:
+        """Add the objects of a page or group; ``layered`` says whether the group is in a layer."""
         kinds = read_kinds(items)
         others = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
         start = 0
@@ -313,19 +329,22 @@ class _CoverCollector:
     def _add_other(self, item: int, kind: int, matrix: Matrix | None, depth: int, layered: bool) -> None:
         if kind == raw.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH:
             count = _count_within(item)
-            inner = [_object_within(item, index) for index in range(max(0, count - _LATE), count)]
-            self.add(inner, matrix_of(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
+            inner = [_object_within(item, index) for index in range(max(0, count - _LATE_OBJECTS), count)]
+            self.add(inner, read_matrix(item, matrix), depth + 1, layered or bool(find_objects_in_layers([item])))
         elif kind in _COVERING:
             left, bottom, right, top = rect = read_bounds(item)
-            large = min(right - left, top - bottom) >= _LEAST_FILL_POINTS
-            if large and (kind != raw.FPDF_PAGEOBJ_PATH or read_paint_mode(item)[0]):
+            is_large = min(right - left, top - bottom) >= _MIN_FILL_SIZE
+            if is_large and (kind != raw.FPDF_PAGEOBJ_PATH or read_paint_mode(item)[0]):
                 self.rects.append(rect if matrix is None else transform_bounds(rect, matrix))
                 self.pictures.append(kind == raw.FPDF_PAGEOBJ_IMAGE)
                 self.clear.append(bool(_is_clear(item)))
 
 
-def matrix_of(group: int, outer: Matrix | None) -> Matrix:
-    """Return the matrix that converts coordinates in a group to coordinates on the page."""
+def read_matrix(group: int, outer: Matrix | None) -> Matrix:
+    """Return the matrix that converts coordinates in a group to coordinates on the page.
+
+    ``outer`` is the matrix of the group that contains this group.
+    """
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))
     a, b, c, d, e, f = parts
@@ -334,20 +353,21 @@ def matrix_of(group: int, outer: Matrix | None) -> Matrix:
 
 
 def transform_bounds(rect: Bounds, matrix: Matrix) -> Bounds:
-    """Return bounds on the page of an object in a group with a matrix."""
+    """Return the bounds on the page of bounds in a group with a matrix."""
     left, bottom, right, top = rect
     corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
     return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
 
 
-def _is_of_layer(mark: int) -> bool:
+def _marks_layer(mark: int) -> bool:
+    """Return whether the name of a content mark is "OC"."""
     _mark_name(mark, _NAME_ADDRESS, _NAME_BYTES, _NAME_ADDRESS + _NAME_BYTES)
-    # Check the length first: pdfium does not write a name that is too long, so the buffer may contain an earlier name.
+    # Check the length first, because pdfium does not write a long name, so the buffer may contain an earlier name.
     return _NAME[_NAME_BYTES // 2] == 2 * len("OC\0") and _NAME[:2] == [*b"OC"]
 
 
-def _clip_bounds(clip: int) -> Bounds:
-    """Return the intersection of the bounds of all paths of a clip, in points."""
+def _read_clip_bounds(clip: int) -> Bounds:
+    """Return the intersection of the bounds of all paths of a clip."""
     left, bottom, right, top = EVERYWHERE
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(_count_clips(clip)):
@@ -364,13 +384,13 @@ def _clip_bounds(clip: int) -> Bounds:
 
 def read_paint_mode(path: int) -> tuple[bool, bool]:
     """Return whether a path is filled, and whether it is stroked."""
-    how, stroked = ctypes.c_int(), ctypes.c_int()
-    _draw_mode(path, ctypes.addressof(how), ctypes.addressof(stroked))
-    return how.value != raw.FPDF_FILLMODE_NONE, bool(stroked.value)
+    fill_mode, stroked = ctypes.c_int(), ctypes.c_int()
+    _draw_mode(path, ctypes.addressof(fill_mode), ctypes.addressof(stroked))
+    return fill_mode.value != raw.FPDF_FILLMODE_NONE, bool(stroked.value)
 
 
 def _contains_image(item: int, depth: int = _MAX_DEPTH) -> bool:
     kind = _object_type(item)
     if kind == raw.FPDF_PAGEOBJ_FORM and depth:
-        return any(_contains_image(one, depth - 1) for one in list_within(item, _MAX_WITHIN))
+        return any(_contains_image(inner, depth - 1) for inner in list_group_objects(item, _MAX_GROUP_OBJECTS))
     return bool(kind == raw.FPDF_PAGEOBJ_IMAGE)

@@ -1,4 +1,4 @@
-"""Parse one page: read its text layer, recognize text if the text layer is not enough, and analyze the layout."""
+"""Parse one page: read its text layer, recognize text if the text layer is insufficient, and analyze the layout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rag_core.parsing.layout.lines import Line
 from rag_core.parsing.layout.page_text import choose_separators, find_hyphenated_words, join_lines
 from rag_core.parsing.layout.quote_marks import begin_paragraphs, remove_quote_marks
 from rag_core.parsing.layout.reading_order import order_lines
-from rag_core.parsing.layout.runs import Run, turn_boxes
+from rag_core.parsing.layout.runs import Run, rotate_boxes_like_run
 from rag_core.parsing.pdf.accents import compose_accents
 from rag_core.parsing.pdf.field_labels import append_missing_pairs, find_field_pairs
 from rag_core.parsing.pdf.fonts import Fonts
@@ -27,7 +27,7 @@ from rag_core.parsing.pdf.glyph_names import decode_glyphs
 from rag_core.parsing.pdf.hidden_text import remove_hidden_text
 from rag_core.parsing.pdf.ligatures import spell_out_ligatures
 from rag_core.parsing.pdf.page import PdfPage
-from rag_core.parsing.pdf.scan_layers import covers_layer, find_sample, is_alike, is_better, is_doubtful
+from rag_core.parsing.pdf.scan_layers import is_alike, is_better, is_doubtful, is_scan, select_longest
 from rag_core.parsing.pdf.struck_text import join_marks, mark_struck
 from rag_core.parsing.pdf.text_layer import build_runs
 from rag_core.parsing.pdf.text_page import Characters
@@ -46,17 +46,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_GARBAGE = 0.3
-_MIN_RECOGNIZED = 3
+# A text layer with a larger share of unreadable characters is not used if text recognition is possible.
+_MAX_UNREADABLE = 0.3
+# Fewer recognized letters are specks or ornaments.
+_MIN_RECOGNIZED_LETTERS = 3
 _REPLACED = "its text layer is not what the page shows, so the text was read from its image"
-# Least number of letters and digits, and least confidence, with which the text of a picture is added to a text layer.
-_MIN_PICTURE_LETTERS, _SURE_PICTURE = 24, 0.9
-_IMAGE_SHARE = 0.3
+# Minimum number of letters, and minimum confidence, with which the text of a picture is added to a text layer.
+_MIN_PICTURE_LETTERS = 24
+_MIN_PICTURE_CONFIDENCE = 0.9
+# A page has too little text if an image covers at least this share of it, and the text layer has fewer characters than
+# an image of this size could contain.
+_MIN_IMAGE_SHARE = 0.3
 _FULL_PAGE_CHARACTERS = 300
 
 
 @dataclass(slots=True)
-class _PageRuns:
+class _PageText:
+    """The text of a page before the analysis of the layout.
+
+    Attributes
+    ----------
+    runs : list of Run
+    state : PageState
+    confidence : float or None
+        See `Page`.
+    reason : str
+        See `Page`.
+    written : bool
+        Whether the runs are in the order of the content stream.
+    pictures : list of list of Run
+        The recognized runs of each picture of text.
+    """
+
     runs: list[Run]
     state: PageState
     confidence: float | None = None
@@ -66,10 +87,7 @@ class _PageRuns:
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
-    """Read a page, except for its ``page_label`` and ``heading``, which are left empty.
-
-    These two fields need the other pages of the document. For the same reason, words that line ends divide are not
-    joined.
+    """Read a page. The label and the heading stay empty, and divided words stay divided; see `OpenFile.read_page`.
 
     Parameters
     ----------
@@ -81,19 +99,19 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
     """
 
     def decode(unmapped: Sequence[tuple[str, int]]) -> list[int]:
-        return decode_glyphs(unmapped, partial(fonts.glyph_names, page_index))
+        return decode_glyphs(unmapped, partial(fonts.read_glyph_names, page_index))
 
-    characters, hidden = remove_hidden_text(reader, compose_accents(reader.characters(decode)))
+    characters, hidden = remove_hidden_text(reader, compose_accents(reader.read_characters(decode)))
     characters, watermarks = separate_watermarks(reader, characters)
-    page_runs = _extract_runs(reader, characters, ocr)
-    lines = order_lines(remove_line_numbers(page_runs.runs), written=page_runs.written)
-    lines = insert_pictures(lines, page_runs.pictures)
+    page_text = _read_text(reader, characters, ocr)
+    lines = order_lines(remove_line_numbers(page_text.runs), written=page_text.written)
+    lines = insert_pictures(lines, page_text.pictures)
     lines, quoted = remove_quote_marks(lines)
     separators = begin_paragraphs(choose_separators(lines), quoted)
     text, boxes, spans = join_lines(lines, separators)
 
     def find_rules() -> FloatArray:
-        return turn_boxes(reader.rules(), lines[0].runs[0], reader.width, reader.height)
+        return rotate_boxes_like_run(reader.find_rules(), lines[0].runs[0], reader.width, reader.height)
 
     tables = find_tables(lines, text, boxes, find_rules)
     if (joined := join_row_lines(lines, spans, separators, tables, text)) != separators:
@@ -102,10 +120,10 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         tables = find_tables(lines, text, boxes, find_rules)
     tables = remove_struck_cells(tables)
     text, boxes = append_missing_pairs(text, boxes, find_field_pairs(reader, characters))
-    # Notes and watermarks have no place in the text of the page, so they follow it.
-    after = [*reader.notes, *(f"{WATERMARK}{one}" for one in watermarks)]
+    # Notes and watermarks follow the text of the page, because they have no place within the text.
+    after = [*reader.notes, *(f"{WATERMARK}{watermark}" for watermark in watermarks)]
     text = "\n\n".join([*([text] if text.strip() else []), *map(escape_marks, after)])
-    state = page_runs.state if text.strip() or page_runs.state is PageState.FAILED else PageState.EMPTY
+    state = page_text.state if text.strip() or page_text.state is PageState.FAILED else PageState.EMPTY
     page = Page(
         page_index=page_index,
         page_label="",
@@ -113,27 +131,24 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
         state=state,
         width=reader.width,
         height=reader.height,
-        reason=page_runs.reason,
-        confidence=page_runs.confidence,
+        reason=page_text.reason,
+        confidence=page_text.confidence,
         boxes=boxes,
         hidden=hidden,
         tables=tables,
     )
-    words = split_words(_whole_words(lines))
+    headings = find_headings(lines, spans)
     return ParsedPage(
         page,
-        tuple(one for one in find_headings(lines, spans) if remove_struck(text[one.start : one.end]).strip()),
+        tuple(heading for heading in headings if remove_struck(text[heading.start : heading.end]).strip()),
         find_hyphenated_words(lines, separators, spans),
-        tuple(sorted(words)),
+        tuple(sorted(split_words(_join_whole_words(lines)))),
         reader.paper_clips,
     )
 
 
-def _whole_words(lines: list[Line]) -> str:
-    """Return the words of a page, without the halves of words that line ends divide.
-
-    Only undivided words are evidence of how to join such halves.
-    """
+def _join_whole_words(lines: list[Line]) -> str:
+    """Return the words of a page that no line end divides, because only these show how divided words are joined."""
     parts = []
     for number, line in enumerate(lines):
         words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
@@ -141,72 +156,73 @@ def _whole_words(lines: list[Line]) -> str:
     return " ".join(parts)
 
 
-def _extract_runs(reader: PdfPage, characters: Characters, ocr: str) -> _PageRuns:
+def _read_text(reader: PdfPage, characters: Characters, ocr: str) -> _PageText:
+    """Return the text layer, completed or replaced by recognized text if necessary."""
     characters, numbers = mark_struck(reader, *insert_form_fields(reader, characters))
     characters, numbers = join_spaced_letters(reader, *spell_out_ligatures(characters, numbers))
     characters, numbers = part_overlapping_cells(reader, characters, numbers)
     runs = build_runs(characters, lambda index: reader.is_bold(int(numbers[index])))
     join_marks(runs)
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le").replace("\x02", "")
-    garbage = measure_unreadable_share(text) > _GARBAGE
-    layer = _PageRuns(runs, PageState.TEXT)
-    if garbage:
+    text = characters.text.replace("\x02", "")
+    is_unreadable = measure_unreadable_share(text) > _MAX_UNREADABLE
+    layer = _PageText(runs, PageState.TEXT)
+    if is_unreadable:
         layer.reason = "the fonts of this page do not define which letters they draw; its text may be wrong"
     elif not has_plausible_letters(text):
         return _replace_implausible(reader, layer, ocr)
     if ocr == "off":
         return layer
-    pictures = reader.pictures()
-    if ocr == "auto" and not garbage and covers_layer(pictures, runs):
+    pictures = reader.find_pictures()
+    if ocr == "auto" and not is_unreadable and is_scan(pictures, runs):
         layer = _replace_contradicted(reader, layer)
         if layer.state is PageState.OCR:
             return layer
-    if ocr == "on" or garbage or _lacks_text(reader, runs, pictures):
-        return _recognize_page(reader, layer, keep=bool(runs) and not garbage and ocr == "auto")
+    if ocr == "on" or is_unreadable or _lacks_text(reader, runs, pictures):
+        return _recognize_page(reader, layer, keep=bool(runs) and not is_unreadable and ocr == "auto")
     return _add_pictures(reader, layer, characters, pictures)
 
 
-def _replace_implausible(reader: PdfPage, layer: _PageRuns, ocr: str) -> _PageRuns:
-    """Return the recognized text of a page whose text layer is probably wrong, if that text is more plausible."""
+def _replace_implausible(reader: PdfPage, layer: _PageText, ocr: str) -> _PageText:
+    """Return the recognized text of a page with an implausible text layer, if the recognized text is plausible."""
     if ocr != "off":
         recognized = _recognize_page(reader, layer, keep=False)
         words = " ".join(word for run in recognized.runs for word in run.words)
         if recognized.state is PageState.OCR and has_plausible_letters(words):
             return replace(recognized, reason=_REPLACED)
-        if recognized.state is PageState.OCR:  # the page contains codes or formulas, which the text layer has exactly
+        if recognized.state is PageState.OCR:  # the page contains codes or formulas, which are exact in the text layer
             return replace(layer, reason="")
     layer.reason = layer.reason or "its letters form no words, so its text is probably not what the page shows"
     return layer
 
 
-def _replace_contradicted(reader: PdfPage, layer: _PageRuns) -> _PageRuns:
-    """Return the recognized text of a scan if its text layer is doubtful and does not say what the picture shows."""
+def _replace_contradicted(reader: PdfPage, layer: _PageText) -> _PageText:
+    """Return the recognized text of a scan whose text layer is doubtful and differs from the picture."""
     image = _draw_page(reader)
     if not is_doubtful(layer.runs, image):
         return layer
-    sample = find_sample(layer.runs)
-    read = _attempt(layer, lambda ocr: ocr.read_lines(image, [find_bounds([run]) for run in sample]))
+    sample = select_longest(layer.runs)
+    read = _try_recognition(layer, lambda ocr: ocr.read_lines(image, [find_bounds([run]) for run in sample]))
     if read is None or is_alike(sample, read):
         return layer
     recognized = _recognize_page(reader, layer, keep=False)
-    sure = recognized.confidence is not None and recognized.confidence >= _SURE_PICTURE
-    if sure and is_better(recognized.runs, layer.runs):
+    is_sure = recognized.confidence is not None and recognized.confidence >= _MIN_PICTURE_CONFIDENCE
+    if is_sure and is_better(recognized.runs, layer.runs):
         return replace(recognized, reason=_REPLACED)
     return layer
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run], pictures: FloatArray) -> bool:
-    """Return whether a page has less text than its images could contain, or no text although it draws something."""
+    """Return whether a page has less text than its images could contain, or no text but visible content."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.has_visible_content()
     if count >= _FULL_PAGE_CHARACTERS:
         return False
     share = float(np.prod(pictures[:, 2:] - pictures[:, :2], axis=1).max(initial=0.0))
-    return share >= _IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
+    return share >= _MIN_IMAGE_SHARE and count < _FULL_PAGE_CHARACTERS * share
 
 
-def _add_pictures(reader: PdfPage, layer: _PageRuns, characters: Characters, pictures: FloatArray) -> _PageRuns:
+def _add_pictures(reader: PdfPage, layer: _PageText, characters: Characters, pictures: FloatArray) -> _PageText:
     """Return the text layer with the recognized text of the pictures of text on the page."""
     boxes = find_candidates(pictures, characters)
     if not len(boxes):
@@ -216,46 +232,48 @@ def _add_pictures(reader: PdfPage, layer: _PageRuns, characters: Characters, pic
     for box in boxes:
         if not is_text(image, box, characters):
             continue
-        runs, sure, lost = _recognize(reader, layer, image, box)
+        runs, found, lost = _recognize(reader, layer, image, box)
         if layer.reason:
             layer.reason = f"a picture of text was not read: {layer.reason}"
             break
-        runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
-        if len(runs) > lost and _count_letters(runs) >= _MIN_PICTURE_LETTERS and np.mean(sure) >= _SURE_PICTURE:
+        runs = [run for run in runs if not _is_in_layer(run.rects, layer.runs)]
+        has_letters = _count_letters(runs) >= _MIN_PICTURE_LETTERS
+        if len(runs) > lost and has_letters and np.mean(found) >= _MIN_PICTURE_CONFIDENCE:
             layer.pictures.append(runs)
             layer.state = PageState.MIXED
-            confidences += sure
+            confidences += found
     layer.confidence = round(float(np.mean(confidences)), 4) if confidences else None
     return layer
 
 
-def _recognize_page(reader: PdfPage, layer: _PageRuns, *, keep: bool) -> _PageRuns:
+def _recognize_page(reader: PdfPage, layer: _PageText, *, keep: bool) -> _PageText:
+    """Return the recognized text of a page; ``keep`` says whether it is added to the text layer or replaces it."""
     runs, confidences, lost = _recognize(reader, layer)
     if layer.state is PageState.FAILED:
         return layer
     if keep:
-        runs = [run for run in runs if not _is_covered(run.rects, layer.runs)]
+        runs = [run for run in runs if not _is_in_layer(run.rects, layer.runs)]
     reason = f"text recognition could not read {lost} of its lines" if lost else ""
-    if _count_letters(runs) < _MIN_RECOGNIZED:
+    if _count_letters(runs) < _MIN_RECOGNIZED_LETTERS:
         layer.reason = layer.reason or reason
-        return layer  # the recognized characters are only specks or ornaments
+        return layer
     confidence = round(float(np.mean(confidences)), 4)
     if keep:
-        return _PageRuns([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
-    return _PageRuns(runs, PageState.OCR, confidence, reason, written=False)
+        return _PageText([*layer.runs, *runs], PageState.MIXED, confidence, layer.reason or reason, written=False)
+    return _PageText(runs, PageState.OCR, confidence, reason, written=False)
 
 
 def _draw_page(reader: PdfPage) -> Image:
-    from rag_core.parsing.ocr import scale_for
+    from rag_core.parsing.ocr import choose_scale
 
-    return reader.picture(scale_for(reader.width, reader.height))
+    return reader.draw(choose_scale(reader.width, reader.height))
 
 
 def _recognize(
-    reader: PdfPage, layer: _PageRuns, image: Image | None = None, box: FloatArray | None = None
+    reader: PdfPage, layer: _PageText, image: Image | None = None, box: FloatArray | None = None
 ) -> tuple[list[Run], list[float], int]:
-    """Return what `recognize_text` returns, or nothing if it fails."""
-    found = _attempt(
+    """Return the results of `recognize_text`, or empty results if it fails."""
+    found = _try_recognition(
         layer, lambda ocr: ocr.recognize_text(image or _draw_page(reader), reader.width, reader.height, box)
     )
     for run in found[0] if found else ():
@@ -263,8 +281,8 @@ def _recognize(
     return found or ([], [], 0)
 
 
-def _attempt(layer: _PageRuns, recognize: Callable[[ModuleType], T]) -> T | None:
-    """Return what a function of the module for recognition returns; if it fails, write the reason to the layer."""
+def _try_recognition(layer: _PageText, recognize: Callable[[ModuleType], T]) -> T | None:
+    """Call a function with the module for text recognition; if it fails, write the reason to the text layer."""
     from rag_core.parsing import ocr
 
     try:
@@ -285,7 +303,7 @@ def _count_letters(runs: list[Run]) -> int:
 
 
 def _shorten_error(error: Exception) -> str:
-    """Return the last line of an error message, because some libraries put a whole traceback into the message."""
+    """Return the last line of an error message, because some libraries write a whole traceback into the message."""
     message = str(error)
     if "alloc" in message:
         return "it needs more memory than a reader process may use"
@@ -293,11 +311,8 @@ def _shorten_error(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
 
 
-def _is_covered(rects: FloatArray, runs: list[Run]) -> bool:
-    """Return whether the text layer already contains a recognized run.
-
-    It does if the centres of most words of the run are inside words of the text layer.
-    """
+def _is_in_layer(rects: FloatArray, runs: list[Run]) -> bool:
+    """Return whether the middles of most recognized words are inside words of the text layer ``runs``."""
     known = np.concatenate([run.rects for run in runs])
     across = (rects[:, 0] + rects[:, 2])[:, None] / 2
     down = (rects[:, 1] + rects[:, 3])[:, None] / 2

@@ -7,14 +7,27 @@ thread of a worker process.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import pypdfium2.raw as raw
 from pypdfium2 import PdfDocument, PdfiumError
 
-__all__ = ["INT", "POINTER", "PdfDocument", "PdfiumError", "bind_function", "handle_address", "raw"]
+__all__ = [
+    "INT",
+    "POINTER",
+    "PdfDocument",
+    "PdfiumError",
+    "bind_function",
+    "handle_address",
+    "is_annotation_hidden",
+    "iter_annotations",
+    "raw",
+]
 
 POINTER, INT = ctypes.c_void_p, ctypes.c_int
+_HIDDEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_MAX_ANNOTATIONS = 2000
 
 
 def bind_function(name: str, result: Any, *arguments: Any) -> Any:
@@ -24,9 +37,8 @@ def bind_function(name: str, result: Any, *arguments: Any) -> Any:
     ----------
     name : str
     result, *arguments : ctypes types
-        Types of the result and the arguments, as in pdfium's headers, with `POINTER` for every pointer. A function
-        without types of arguments is called in half the time, but takes only ints and what ``POINTER.from_param``
-        returns.
+        Types of the result and the arguments, as in pdfium's headers, with `POINTER` for every pointer. Without types
+        of arguments, calls take half the time, but arguments must be ints or results of ``POINTER.from_param``.
     """
     return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0)
 
@@ -34,3 +46,17 @@ def bind_function(name: str, result: Any, *arguments: Any) -> Any:
 def handle_address(handle: Any) -> int:
     """Return a handle as the plain number that functions from `bind_function` take; 0 for a null handle."""
     return ctypes.cast(handle, POINTER).value or 0
+
+
+def iter_annotations(page: Any, limit: int = _MAX_ANNOTATIONS) -> Iterator[Any]:
+    """Yield the first annotations of a page, given by its handle; each is closed before the next."""
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), limit)):
+        if annotation := raw.FPDFPage_GetAnnot(page, index):
+            try:
+                yield annotation
+            finally:
+                raw.FPDFPage_CloseAnnot(annotation)
+
+
+def is_annotation_hidden(annotation: Any) -> bool:
+    return bool(raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN)

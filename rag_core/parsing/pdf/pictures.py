@@ -1,4 +1,4 @@
-"""A picture in a worker process, as a PDF with a page for each of its frames."""
+"""A picture in a worker process, which is converted to a PDF with a page for each frame."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
 from rag_core.parsing.pdf.file import PdfFile
 
-# The longer side of a page in points if the picture does not say how large it is, and the plausible lengths.
-_LONGER_SIDE, _SHORTEST, _LONGEST = 842.0, 72.0, 3000.0
+# The longer side of a page in points if the picture has no plausible resolution.
+_USUAL_SIDE = 842.0
+# Plausible lengths of the sides of a page in points.
+_MIN_SIDE = 72.0
+_MAX_SIDE = 3000.0
 _MAX_PIXELS = 150_000_000
 
 
@@ -95,11 +98,10 @@ def iter_frames(image: Any) -> Iterator[Any]:
 
 def _find_size(image: Any) -> tuple[float, float]:
     """Return the size of a page in points, from the resolution of the picture if it is plausible."""
-    resolution = image.info.get("dpi") or (0, 0)
-    across, down = (float(one or 0) for one in resolution)
+    across, down = (float(resolution or 0) for resolution in image.info.get("dpi") or (0, 0))
     if across > 1 and down > 1:
         width, height = 72 * image.width / across, 72 * image.height / down
-        if min(width, height) >= _SHORTEST and max(width, height) <= _LONGEST:
+        if min(width, height) >= _MIN_SIDE and max(width, height) <= _MAX_SIDE:
             return width, height
-    scale = _LONGER_SIDE / max(image.width, image.height)
+    scale = _USUAL_SIDE / max(image.width, image.height)
     return image.width * scale, image.height * scale

@@ -1,7 +1,7 @@
-"""Judge whether the text layer of a scan says what its picture shows.
+"""Find text layers of scans that differ from the picture.
 
-The program that wrote the layer may have misread the picture, or the layer may be that of another page. A layer is
-doubtful if few of its words are words of its language, or if its words are not where the picture has ink.
+The program that wrote the layer may have misread the picture, or the layer may belong to another page. A layer is
+doubtful if few of its words are in the dictionary, or if the picture has ink between the words.
 """
 
 from __future__ import annotations
@@ -23,48 +23,53 @@ from rag_core.types.arrays import FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Least share of the page that the picture of a scan covers, and of the words of the layer that are in it.
-_SCAN_SHARE, _INSIDE_SHARE = 0.5, 0.8
-# Fewer words say nothing about a layer.
+# The picture of a scan covers at least this share of the page, and contains at least this share of the words.
+_MIN_PICTURE_SHARE = 0.5
+_MIN_INSIDE_SHARE = 0.8
+# A layer with fewer words is not judged.
 _MIN_WORDS = 12
-# Shorter words are often names of units or misread by chance; capitals begin names.
+# Words that should be in a dictionary: shorter words are often units or misread, and capitals begin names.
 _ORDINARY_WORD = re.compile(r"(?<![\w'’-])[^\W\d_A-Z]{4,}(?![\w'’-])")
-# Least share of known words of a layer without doubt. About one in ten words of a good layer is a name or a compound.
-_KNOWN_SHARE = 0.75
-# A pixel is ink if it is darker than the median by this much. Between the words of a line that are in their places, the
-# picture has less than this share of the ink that it has in the words.
-_INK, _GAP_SHARE, _MIN_GAPS = 64, 0.6, 12
-# Number of lines that are compared with the picture, and their least similarity to it, 0..1.
-_SAMPLED_LINES, _ALIKE = 5, 0.85
-# If more pairs of adjacent words of a layer are recognized in the picture, the layer was misread at most in part.
-_SAME_SHARE = 0.5
-# A text is as plausible as another one if its share of known words is at most so much lower.
+# A layer with a smaller share of words in the dictionary is doubtful. In a good layer, about one word in ten is a name
+# or a compound.
+_MIN_KNOWN_SHARE = 0.75
+# A pixel is ink if it is darker than the median by this much.
+_INK = 64
+# If words are at their places, there is less ink between the words than this share of the ink in the words.
+_MAX_GAP_INK = 0.6
+_MIN_GAPS = 12
+# Number of lines that are compared with the picture, and minimum similarity, 0..1.
+_SAMPLED_LINES = 5
+_MIN_SIMILARITY = 0.85
+# A layer is not replaced if at least this share of its pairs of adjacent words are recognized in the picture.
+_MAX_SAME_PAIRS = 0.5
+# A text is as plausible as another text if its share of known words is lower by at most this difference.
 _KNOWN_MARGIN = 0.1
 
 
-def covers_layer(pictures: FloatArray, runs: list[Run]) -> bool:
-    """Return whether one of the pictures is that of a scan, whose text layer the runs are."""
+def is_scan(pictures: FloatArray, runs: list[Run]) -> bool:
+    """Return whether the largest picture of a page is a scan, and the runs are its text layer."""
     if not len(pictures) or not runs:
         return False
     x0, y0, x1, y1 = box = pictures[np.prod(pictures[:, 2:] - pictures[:, :2], axis=1).argmax()]
-    if np.prod(box[2:] - box[:2]) < _SCAN_SHARE:
+    if np.prod(box[2:] - box[:2]) < _MIN_PICTURE_SHARE:
         return False
     rects = np.concatenate([run.rects for run in runs])
     across, down = (rects[:, :2] + rects[:, 2:]).T / 2
     inside = (x0 <= across) & (across <= x1) & (y0 <= down) & (down <= y1)
-    return len(rects) >= _MIN_WORDS and bool(inside.mean() >= _INSIDE_SHARE)
+    return len(rects) >= _MIN_WORDS and bool(inside.mean() >= _MIN_INSIDE_SHARE)
 
 
 def is_doubtful(runs: list[Run], image: Image) -> bool:
-    """Return whether the words of a layer are not those of a language, or not in their places in the picture."""
+    """Return whether few words of a layer are in the dictionary, or the picture has ink between the words."""
     known = measure_known_share(runs)
-    return (known is not None and known < _KNOWN_SHARE) or _has_ink_between_words(runs, image)
+    return (known is not None and known < _MIN_KNOWN_SHARE) or _has_ink_between_words(runs, image)
 
 
 def measure_known_share(runs: list[Run]) -> float | None:
     """Return the share of ordinary words that are in the dictionary of their language.
 
-    It is None if there are too few words, or if the language has no dictionary.
+    Return ``None`` if there are too few words, or if the language has no dictionary.
     """
     text = " ".join(word for run in runs for word in run.words)
     words = _ORDINARY_WORD.findall(text)
@@ -87,30 +92,31 @@ def _has_ink_between_words(runs: list[Run], image: Image) -> bool:
         x0, y0, x1, y1 = x0[wide], y0[wide], x1[wide], y1[wide]
         inked = ink[y1, x1] - ink[y0, x1] - ink[y1, x0] + ink[y0, x0]
         shares.append(inked.sum() / max(((x1 - x0) * (y1 - y0)).sum(), 1))
-    return len(gaps) >= _MIN_GAPS and bool(shares[1] > _GAP_SHARE * shares[0])
+    return len(gaps) >= _MIN_GAPS and bool(shares[1] > _MAX_GAP_INK * shares[0])
 
 
-def find_sample(runs: list[Run]) -> list[Run]:
-    """Return the longest lines of a layer, which are compared with the picture."""
+def select_longest(runs: list[Run]) -> list[Run]:
+    """Return the longest lines of a layer."""
     return sorted(runs, key=lambda run: -len(run.text))[:_SAMPLED_LINES]
 
 
 def is_alike(sample: list[Run], read: list[str]) -> bool:
-    """Return whether most lines of a layer are what was read at their places in the picture."""
+    """Return whether most lines of a layer are similar to the texts that were read at their places in the picture."""
     pairs = zip(sample, read, strict=True)
     ratios = [SequenceMatcher(None, _squeeze(run.text), _squeeze(text), autojunk=False).ratio() for run, text in pairs]
-    return bool(np.median(ratios) >= _ALIKE)
+    return bool(np.median(ratios) >= _MIN_SIMILARITY)
 
 
 def is_better(recognized: list[Run], layer: list[Run]) -> bool:
     """Return whether the text recognized in a picture should replace a doubtful layer."""
     pairs, expected = (Counter(_iter_pairs(runs)) for runs in (recognized, layer))
-    if (pairs & expected).total() >= _SAME_SHARE * expected.total():
+    if (pairs & expected).total() >= _MAX_SAME_PAIRS * expected.total():
         return False
     return (measure_known_share(recognized) or 0.0) >= (measure_known_share(layer) or 0.0) - _KNOWN_MARGIN
 
 
 def _iter_pairs(runs: list[Run]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of adjacent words in lower case."""
     for run in runs:
         yield from pairwise(run.text.casefold().split())
 

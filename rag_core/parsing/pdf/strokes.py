@@ -1,10 +1,10 @@
-"""Find the thin horizontal and vertical lines of a page, which may be borders of cells or strike out text."""
+"""Find the thin straight lines of a page, which may be borders of cells or strike out text."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,24 @@ import numpy as np
 from rag_core.parsing.pdf.page_objects import (
     Bounds,
     Matrix,
-    list_within,
-    matrix_of,
+    list_group_objects,
     read_all_bounds,
     read_colour,
     read_kinds,
+    read_matrix,
     read_paint_mode,
     transform_bounds,
 )
-from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, raw
+from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, is_annotation_hidden, iter_annotations, raw
 
-_MOST_THICKNESS, _LEAST_LENGTH = 3.0, 2.0
-# A group with more objects, and a path with more segments, is a drawing.
-_MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 1000, 3
-# Least brightness of a line that cannot be seen on paper.
+# Maximum thickness and minimum length of a line in points.
+_MAX_THICKNESS = 3.0
+_MIN_LENGTH = 2.0
+# A group with more objects, or a path with more segments, is a drawing.
+_MAX_OBJECTS = 20_000
+_MAX_SEGMENTS = 1000
+_MAX_DEPTH = 3
+# A line cannot be seen on paper if all of its colours are at least this bright.
 _LIGHT = 235
 
 _count_segments = bind_function("FPDFPath_CountSegments", INT, POINTER)
@@ -37,19 +41,18 @@ _stroke_colour = bind_function("FPDFPageObj_GetStrokeColor", INT, *[POINTER] * 5
 
 
 def find_strokes(page: Any, lines: list[tuple[Bounds, int]]) -> list[Bounds]:
-    """Return the bounds of the visible lines of a page, and of lines between the corners of StrikeOut notes.
+    """Return the bounds of the visible lines of a page and of the lines of its StrikeOut annotations.
 
-    ``lines`` are what `iter_lines` yields for the page.
+    ``lines`` are the results of `iter_lines` for the page.
     """
     visible = (bounds for bounds, path in lines if _is_long(bounds) and _is_visible(path))
-    return [*_iter_annotated(page), *visible]
+    return [*_iter_annotated_lines(page), *visible]
 
 
 def iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
-    """Yield the bounds of each straight line or thin area, such as a border of a table cell, and its path.
+    """Yield the bounds and the path of each straight line or thin area, such as the border of a table cell.
 
-    ``items`` are the objects of a page; lines in groups are included. The bounds are left, bottom, right and top in
-    points, in PDF user space.
+    ``items`` are the objects of a page. Lines in groups are included.
     """
     kinds = read_kinds(items)
     paths = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist()]
@@ -62,7 +65,7 @@ def iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -
     if depth < _MAX_DEPTH:
         for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_FORM).tolist():
             group = items[place]
-            yield from iter_lines(list_within(group, _MAX_OBJECTS), matrix_of(group, matrix), depth + 1)
+            yield from iter_lines(list_group_objects(group, _MAX_OBJECTS), read_matrix(group, matrix), depth + 1)
 
 
 def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:
@@ -76,7 +79,7 @@ def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]
             parts.append([])
         _quick_segment_point(segment, to_x, to_y)
         parts[-1].append((x.value, y.value, 1.0))
-    matrix = matrix_of(path, outer)
+    matrix = read_matrix(path, outer)
     is_filled = read_paint_mode(path)[0]
     for part in parts:
         points = (np.array(part) @ matrix)[:, :2]
@@ -90,13 +93,13 @@ def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]
 
 def _is_thin(bounds: Bounds) -> bool:
     left, bottom, right, top = bounds
-    return min(right - left, top - bottom) <= _MOST_THICKNESS
+    return min(right - left, top - bottom) <= _MAX_THICKNESS
 
 
 def _is_long(bounds: Bounds) -> bool:
     left, bottom, right, top = bounds
     width, height = right - left, top - bottom
-    return max(width, height) >= max(_LEAST_LENGTH, 2 * min(width, height))
+    return max(width, height) >= max(_MIN_LENGTH, 2 * min(width, height))
 
 
 def _is_visible(path: int) -> bool:
@@ -107,23 +110,18 @@ def _is_visible(path: int) -> bool:
     return any(min(colour[:3]) < _LIGHT and colour[3] for colour in colours)
 
 
-def _iter_annotated(page: Any) -> Iterator[Bounds]:
-    """Yield the line through the middle of each quadrilateral of the StrikeOut annotations that are shown."""
-    for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_OBJECTS)):
-        if not (annotation := raw.FPDFPage_GetAnnot(page, index)):
+def _iter_annotated_lines(page: Any) -> Iterator[Bounds]:
+    """Yield the line through the middle of each quadrilateral of the visible StrikeOut annotations."""
+    for annotation in iter_annotations(page, _MAX_OBJECTS):
+        if raw.FPDFAnnot_GetSubtype(annotation) != raw.FPDF_ANNOT_STRIKEOUT or is_annotation_hidden(annotation):
             continue
-        try:
-            hidden = raw.FPDFAnnot_GetFlags(annotation) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
-            if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_STRIKEOUT and not hidden:
-                for number in islice(range(raw.FPDFAnnot_CountAttachmentPoints(annotation)), _MAX_SEGMENTS):
-                    quad = raw.FS_QUADPOINTSF()
-                    if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
-                        yield _middle_line(quad)
-        finally:
-            raw.FPDFPage_CloseAnnot(annotation)
+        for number in range(min(raw.FPDFAnnot_CountAttachmentPoints(annotation), _MAX_SEGMENTS)):
+            quad = raw.FS_QUADPOINTSF()
+            if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
+                yield _find_middle_line(quad)
 
 
-def _middle_line(quad: Any) -> Bounds:
+def _find_middle_line(quad: Any) -> Bounds:
     across, down = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
     left, bottom, right, top = min(across), min(down), max(across), max(down)
     if right - left >= top - bottom or abs(quad.x1 - quad.x2) > abs(quad.y1 - quad.y2):

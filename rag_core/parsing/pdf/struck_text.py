@@ -14,28 +14,34 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.struck import LITERAL_MARK, MARK, TILDE
 from rag_core.types.arrays import BoolArray, FloatArray, IntArray
 
-# The line is in this part of the height of a character, measured from its lower end.
+# A line strikes out a character if it is in this part of the height, measured from the lower end of the character.
 _MIDDLE = (0.3, 0.66)
-# Least share of the width of a character that the line covers, and most thickness and overhang of the line, as shares
-# of the height of the characters. A longer line is a rule of a table or of a chart.
-_COVERED, _THICKEST, _OVERHANG = 0.6, 0.22, 0.8
-# Least share of the length of the line over characters, if other characters are beside it. A line through a row of a
-# table also covers the gaps between its cells; others are nearer than this share of the height of the characters.
-_FILLED, _BESIDE = 0.7, 0.9
-# Words with a smaller gap, as a share of their height, are not in different cells of a table.
-_NEAR = 0.5
-# Struck characters of a word; a narrow one between two others may be covered less.
+# The line covers at least this share of the width of a character.
+_MIN_COVERED = 0.6
+# Maximum thickness of the line, and maximum overhang beyond the characters, as shares of their height. A longer line is
+# a rule of a table or of a chart.
+_MAX_THICKNESS = 0.22
+_MAX_OVERHANG = 0.8
+# If other characters are at the same height, at least this share of the line is over characters. A line through a row
+# of a table also covers the gaps between cells.
+_MIN_FILLED = 0.7
+# Other characters are at the same height if they are nearer to the line than this share of the height of the
+# characters.
+_MAX_DISTANCE = 0.9
+# Two words with a smaller gap, as a share of their height, are in the same cell.
+_MAX_WORD_GAP = 0.5
+# Struck characters of a word ("s"). One or two other characters ("w") between them may be covered less.
 _STRETCH = re.compile("s+(?:w{1,2}s+)*")
 
 
 def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
     """Return the characters with a mark before and after the struck part of each word, and their numbers.
 
-    The marks have the boxes and the numbers of the characters beside them. Literal tildes are replaced where they could
-    be read as a mark.
+    The marks have the boxes and the numbers of the neighbouring characters. Literal tildes that could be read as a mark
+    are replaced.
     """
-    struck = _find_struck(characters, reader.strokes())
-    text = characters.codes.astype("<u4").tobytes().decode("utf-32-le")
+    struck = _find_struck(characters, reader.find_strokes())
+    text = characters.text
     literal = MARK[0] if struck.any() else LITERAL_MARK.pattern
     if re.search(literal, text):
         text = re.sub(literal, lambda match: TILDE * len(match[0]), text)
@@ -64,7 +70,7 @@ def join_marks(runs: list[Run]) -> None:
         for number in range(len(run.words) - 1):
             before, after = run.words[number : number + 2]
             gap = run.line_boxes[number + 1, 0] - run.line_boxes[number, 2]
-            if gap < _NEAR * run.size and _has_mark_at(before, -1) and _has_mark_at(after, 0):
+            if gap < _MAX_WORD_GAP * run.size and _has_mark_at(before, -1) and _has_mark_at(after, 0):
                 run.words[number : number + 2] = before[: -len(MARK)], after[len(MARK) :]
 
 
@@ -79,7 +85,7 @@ def _find_struck(characters: Characters, strokes: FloatArray) -> BoolArray:
         return struck
     boxes = characters.boxes
     axis = find_line_axis(boxes)[1]
-    # Along the line and across it, in points; a page with text in two directions is read in that of most text.
+    # Positions along the lines of text and across them, in points. The direction of most text counts for all lines.
     sizes = (characters.width, characters.height)
     low, high = boxes[:, 1 - axis] * sizes[1 - axis], boxes[:, 3 - axis] * sizes[1 - axis]
     top, bottom = boxes[:, axis] * sizes[axis], boxes[:, axis + 2] * sizes[axis]
@@ -99,19 +105,19 @@ def _find_struck(characters: Characters, strokes: FloatArray) -> BoolArray:
         heights = bottom[near] - top[near]
         rise = (bottom[near] - across) / heights
         shared = np.minimum(high[near], end) - np.maximum(low[near], begin)
-        hit = (shared >= _COVERED * (high[near] - low[near])) & (thick <= _THICKEST * heights)
+        hit = (shared >= _MIN_COVERED * (high[near] - low[near])) & (thick <= _MAX_THICKNESS * heights)
         hit &= np.abs(rise - sum(_MIDDLE) / 2) <= (_MIDDLE[1] - _MIDDLE[0]) / 2
         if not hit.any():
             continue
         height = float(np.median(heights[hit]))
         covered = float(np.minimum(shared[hit], end - begin).sum())
         overhang = max(low[near][hit].min() - begin, end - high[near][hit].max())
-        if overhang > _OVERHANG * height:
+        if overhang > _MAX_OVERHANG * height:
             continue
-        first, last = np.searchsorted(middles, (across - _BESIDE * height, across + _BESIDE * height))
+        first, last = np.searchsorted(middles, (across - _MAX_DISTANCE * height, across + _MAX_DISTANCE * height))
         beside = order[first:last]
         beside = beside[(low[beside] < end + height / 2) & (high[beside] > begin - height / 2)]
         is_row = len(beside) == hit.sum()
-        if is_row or covered >= _FILLED * (end - begin - 2 * max(0.0, overhang)):
+        if is_row or covered >= _MIN_FILLED * (end - begin - 2 * max(0.0, overhang)):
             struck[near[hit]] = True
     return struck

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_core.parsing.characters import UNSPACED_SCRIPTS, clean_word, needs_cleaning
-from rag_core.parsing.layout.runs import Run, rotate_boxes
+from rag_core.parsing.characters import RIGHT_TO_LEFT, UNSPACED, UNSPACED_SCRIPTS, clean_word, needs_cleaning
+from rag_core.parsing.layout.runs import CELL_GAP, Run, rotate_boxes
 from rag_core.parsing.pdf.bidi import reorder_bidi
 from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, replace_look_alikes
@@ -18,21 +18,19 @@ from rag_core.types.arrays import BoolArray, FloatArray
 
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
-_BACKWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
 _WORD = re.compile(f"[{UNSPACED_SCRIPTS}]|[^\\s{UNSPACED_SCRIPTS}\x00-\x1f]+")
 _LETTER = re.compile(r"[^\W_]")
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
-# Lines drawn with characters. They are removed, because they have no meaning and would be many tokens.
+# Rules drawn with characters, which are removed because they have no meaning and would be many tokens.
 _RULE = re.compile(r"^(?:[_=*~∼]{3,}|[-–—.·…]{4,})$|_{6,}")
 _PERHAPS_RULE = re.compile(r"[_=*~∼]{3}|[-–—.·…]{4}")
-# Dot leaders between a label and a page number or figure, as "....." or ". . . .". A last dot before a digit may be its
-# decimal point if blanks divide the dots.
+# Dot leaders between a label and a page number or figure, as in "....." or ". . . .". If blanks divide the dots, a dot
+# directly before a digit may be a decimal point.
 _LEADER = re.compile(r"[.·…]{6,}|[.·…]{4,}(?=\d)|[.·…](?:[ \u00a0]+[.·…]){3,}(?!\d)(?:[ \u00a0]*[.·…]+(?!\d))?")
 _PERHAPS_LEADER = re.compile(r"[.·…][ \u00a0]*[.·…][ \u00a0]*[.·…][ \u00a0]*[.·…]")
 _RAISED = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
+# A word is outside the page if its middle is further from the page than this share of the side of the page.
 _OUTSIDE = 0.02
-_CELL_GAP = 1.3
 
 
 def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]:
@@ -42,26 +40,26 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     ----------
     characters : Characters
     is_bold : callable
-        Returns whether the character with the given number is bold. It is slow, so it is called only for the first and
-        the last character of each run.
+        Returns whether the character with a given number is bold. This is slow, so only the first and the last
+        character of each run are tested.
     """
     characters = reorder_bidi(characters)
-    text = replace_look_alikes(characters.codes.astype("<u4").tobytes().decode("utf-32-le"))
+    text = replace_look_alikes(characters.text)
     if _PERHAPS_LEADER.search(text):
         text = _LEADER.sub(lambda dots: " " * len(dots[0]), text)
-    spans, breaks = _word_spans(text)
+    spans, lines = _split_words(text)
     if not spans:
         return []
-    rects = _word_rects(characters.boxes, spans)
-    direction = _text_direction(characters, spans, text)
+    rects = _find_word_rects(characters.boxes, spans)
+    direction = _find_direction(characters, spans, text)
     turned = rotate_boxes(rects, direction, characters.width, characters.height)
     words = [text[start:end] for start, end in spans]
-    ruled = _PERHAPS_RULE.search(text) is not None
+    has_rules = _PERHAPS_RULE.search(text) is not None
     if needs_cleaning("".join(words)):
-        words, ruled = [clean_word(word) for word in words], True
-    if ruled:
+        words, has_rules = [clean_word(word) for word in words], True
+    if has_rules:
         words = [_RULE.sub("", word) for word in words]
-    heights = _word_heights(words, spans, turned, characters, direction)
+    heights = _measure_heights(words, spans, turned, characters, direction)
     # Drop text outside the displayed page, because a person who reads the page cannot check it.
     kept = _is_displayed(rects) & np.array([bool(word) for word in words])
     numbers, before = np.flatnonzero(kept).tolist(), [0, *np.cumsum(kept).tolist()]
@@ -70,17 +68,17 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     steps = np.flatnonzero(apart | (turned[1:, 0] < turned[:-1, 0])) + 1
     jumps, strays = steps.tolist(), set(steps[apart[steps - 1]].tolist())
     parts = []
-    for begin, end, divided in breaks:
+    for begin, end, divided in lines:
         for part in _split_at_jumps(begin, end, jumps, strays, text, spans):
             first, last = before[part[0]], before[part[1]]
             if first < last:
-                # Test the first and the last character, because a line may begin in bold and continue in normal type.
+                # A line may begin in bold and continue in normal type.
                 bold = is_bold(spans[numbers[first]][0]) and is_bold(spans[numbers[last - 1]][1] - 1)
                 parts.append((first, last, bold, divided))
     words, spaced = [words[number] for number in numbers], [spaced[number] for number in numbers]
     heights = [heights[number] for number in numbers]
     runs = _assemble_runs(words, spaced, rects[kept], turned[kept], heights, parts)
-    # The direction of words matters only where a line goes on to the left.
+    # The direction of words matters only where a line continues to the left.
     if any(
         run.box[2] <= before.box[0] and run.box[1] < before.box[3] <= run.box[3] + 1 for before, run in pairwise(runs)
     ):
@@ -90,11 +88,10 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
     return runs
 
 
-def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-    """Return the spans of words, and ``(first, end, hyphen)`` for each line.
+def _split_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
+    """Return the span of each word, and for each line its first word, its end word, and whether it ends in a hyphen.
 
-    ``first`` and ``end`` (exclusive) are indices of the words. ``hyphen`` says that the line ends in a hyphen that
-    divides a word.
+    The end word is exclusive. Only a hyphen that divides a word counts, and it is not part of the word.
     """
     spans: list[tuple[int, int]] = []
     lines: list[tuple[int, int, bool]] = []
@@ -115,16 +112,26 @@ def _word_spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, 
 def _split_at_jumps(
     first: int, last: int, jumps: list[int], strays: set[int], text: str, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Split a line where it jumps to the left, up or down; yield ``(first, end)`` of each part, ``end`` exclusive.
+    """Split a line where it jumps to the left, up or down; yield the first and the end word (exclusive) of each part.
 
-    ``jumps`` contains, in ascending order, the numbers of the words that are further left than the word before, or
-    entirely above or below it. ``strays`` contains the words that are entirely above or below the word before. A line
-    with words of a right-to-left script is not split where it goes on further left. Such jumps occur because pdfium
-    puts a footnote mark that was written last at the end of the line with the same height, and puts the values of form
-    fields one after another.
+    Such jumps occur because pdfium puts a footnote mark that was written last at the end of the line with the same
+    height, and puts the values of form fields one after another. A line with words of a right-to-left script is not
+    split where it continues to the left.
+
+    Parameters
+    ----------
+    first, last : int
+        First and end word (exclusive) of the line.
+    jumps : list of int
+        The words that are further left than the word before, or entirely above or below it, in ascending order.
+    strays : set of int
+        The words that are entirely above or below the word before.
+    text : str
+    spans : list of tuple of int
+        Span of each word in the text.
     """
     begin = first
-    runs_left = _BACKWARDS.search(text, spans[first][0], spans[last - 1][1]) is not None
+    runs_left = RIGHT_TO_LEFT.search(text, spans[first][0], spans[last - 1][1]) is not None
     for number in jumps[bisect_right(jumps, first) : bisect_left(jumps, last)]:
         if number in strays:
             # Split only between words with letters or digits: in a font with tight boxes, a full stop is entirely below
@@ -138,9 +145,9 @@ def _split_at_jumps(
     yield begin, last
 
 
-def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
-    # `reduceat` gets the start and the end of every word, so its results are words and gaps in turn; the gaps are
-    # dropped. The extra row is necessary because a word may end at the end of the page.
+def _find_word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
+    # `reduceat` gets the start and the end of every word, so its results are words and gaps in turn, and the gaps are
+    # dropped. The extra row is for a word that ends at the end of the page.
     bounds = np.array(spans, np.int64).ravel()
     padded = np.concatenate([boxes, np.full((1, 4), np.nan, np.float32)])
     low = np.fmin.reduceat(padded[:, :2], bounds, axis=0)[::2]
@@ -148,10 +155,10 @@ def _word_rects(boxes: FloatArray, spans: list[tuple[int, int]]) -> FloatArray:
     return np.concatenate([low, high], axis=1)
 
 
-def _word_heights(
+def _measure_heights(
     words: list[str], spans: list[tuple[int, int]], turned: FloatArray, characters: Characters, direction: str
 ) -> list[float]:
-    """Return the height of each word in points; with a raised figure, the height of the tallest character."""
+    """Return the height of each word in points: of a word with a raised figure, the height of its tallest character."""
     heights: list[float] = (turned[:, 3] - turned[:, 1]).tolist()
     if _RAISED.search("".join(words)):
         for number in (number for number, word in enumerate(words) if _RAISED.search(word)):
@@ -162,17 +169,17 @@ def _word_heights(
     return heights
 
 
-def _text_direction(characters: Characters, spans: list[tuple[int, int]], text: str) -> str:
-    """Return the direction with the largest sum of distances from the first to the last character of the words.
+def _find_direction(characters: Characters, spans: list[tuple[int, int]], text: str) -> str:
+    """Return the direction in which most words run, weighted by their length.
 
-    Words decide, and not lines, because pdfium may end a line with a page number at the foot of the page. In scripts
-    without spaces, words are single characters, so their distance from the character before them counts.
+    Lines do not count, because pdfium may end a line with a page number at the foot of the page. In scripts without
+    spaces, words are single characters, so the steps between them count.
     """
     ends = np.array(spans) - (0, 1)
     centres = (characters.boxes[:, :2] + characters.boxes[:, 2:]) / 2
     moves = np.nan_to_num((centres[ends[:, 1]] - centres[ends[:, 0]]) * (characters.width, characters.height))
-    if _UNSPACED.search(text):
-        unspaced = np.array([_UNSPACED.match(text, start) is not None for start, _ in spans])
+    if UNSPACED.search(text):
+        unspaced = np.array([UNSPACED.match(text, start) is not None for start, _ in spans])
         steps = np.nan_to_num(np.diff(centres[ends[:, 0]], axis=0) * (characters.width, characters.height))
         sizes = (characters.boxes[ends[1:, 0], 3] - characters.boxes[ends[1:, 0], 1]) * characters.height
         moves = np.concatenate([moves, steps[unspaced[1:] & unspaced[:-1] & (np.abs(steps).max(axis=1) < 2 * sizes)]])
@@ -201,7 +208,7 @@ def _is_displayed(rects: FloatArray) -> BoolArray:
     x0, y0, x1, y1 = rects.T.astype(np.float64)
     across, down = (x0 + x1) / 2, (y0 + y1) / 2
     within = (np.abs(across - 0.5) <= 0.5 + _OUTSIDE) & (np.abs(down - 0.5) <= 0.5 + _OUTSIDE)
-    # The position is NaN if pdfium does not know it. Such a word must not be lost, so it counts as displayed.
+    # Words with unknown positions, which are NaN, must not be lost.
     displayed: BoolArray = np.isnan(x0) | within
     return displayed
 
@@ -212,11 +219,11 @@ def _find_spaces(text: str, spans: list[tuple[int, int]], turned: FloatArray) ->
     Between two characters of a script without spaces, only a wide gap, as between two cells of a table, is a space.
     """
     spaced = [False, *(before[1] != here[0] for before, here in pairwise(spans))]
-    if not _UNSPACED.search(text):
+    if not UNSPACED.search(text):
         return spaced
     wide = (turned[1:, 0] - turned[:-1, 2] > turned[1:, 3] - turned[1:, 1]).tolist()
     for number in range(1, len(spans)):
-        joined = _UNSPACED.match(text[spans[number - 1][1] - 1]) and _UNSPACED.match(text[spans[number][0]])
+        joined = UNSPACED.match(text[spans[number - 1][1] - 1]) and UNSPACED.match(text[spans[number][0]])
         spaced[number] &= not joined or wide[number - 1]
     return spaced
 
@@ -231,8 +238,8 @@ def _assemble_runs(
 ) -> list[Run]:
     """Return the runs of a page.
 
-    ``parts`` contains ``(first, end, bold, hyphen)`` of each run; ``first`` and ``end`` (exclusive) are word indices.
-    The boxes of all runs are computed at once, because the overhead of NumPy calls is large for small arrays.
+    ``parts`` contains for each run the first word, the end word (exclusive), and whether the run is bold and ends in a
+    hyphen. The boxes of all runs are computed at once, because NumPy calls are slow for small arrays.
     """
     if not parts:
         return []
@@ -247,7 +254,7 @@ def _assemble_runs(
             box = (0.0, 0.0, 0.0, 0.0)
         size = sorted(heights[first:last])[(last - first) // 2]
         size = size if size == size else 0.0
-        widest = float(np.float32(_CELL_GAP * max(size, 1.0)))
+        widest = float(np.float32(CELL_GAP * max(size, 1.0)))
         cells = 1 + sum(gap > widest for gap in gaps[first : last - 1])
         place = slice(first, last)
         runs.append(Run(words[place], spaced[place], rects[place], turned[place], box, size, bold, cells, hyphen))

@@ -20,11 +20,15 @@ from rag_core.types.arrays import FloatArray, Int64Array, IntArray
 
 _BOLD = re.compile("bold|black|heavy|semibold|demi", re.IGNORECASE)
 _MAX_CHARACTERS = 400_000
-# Shapes of punctuation marks, as shares of the height of a line: thickness and height of hyphens and minus signs, size
-# of full stops and commas, and how far a comma is below the baseline. Level text has angles up to this one, in radians.
-# Pdfium gives some blanks an outline that is thinner than any mark.
-_FLAT = 0.004
-_THIN, _RAISED, _DOT, _SUNK, _LEVEL = 0.12, (0.12, 0.4), 0.2, 0.04, 0.01
+# Shapes of punctuation marks, as shares of the height of a line. Pdfium gives some blanks an outline that is thinner
+# than any mark.
+_MIN_INK = 0.004
+_MAX_HYPHEN_THICKNESS = 0.12
+_HYPHEN_HEIGHTS = (0.12, 0.4)
+_MAX_DOT_SIZE = 0.2
+_MIN_COMMA_DEPTH = 0.04
+# Maximum angle of level text in radians.
+_MAX_ANGLE = 0.01
 
 _origin = bind_function("FPDFText_GetCharOrigin", INT, POINTER, INT, POINTER, POINTER)
 _text_matrix = bind_function("FPDFText_GetMatrix", INT, POINTER, INT, POINTER)
@@ -53,6 +57,16 @@ class Characters:
     boxes: FloatArray
     width: float
     height: float
+
+    @property
+    def text(self) -> str:
+        """The characters as text."""
+        return decode_characters(self.codes)
+
+
+def decode_characters(codes: IntArray) -> str:
+    """Return code points as text."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le")
 
 
 class TextPage:
@@ -91,11 +105,11 @@ class TextPage:
         return bool(_is_hyphen(self._handle, number) == 1)
 
     def has_ink(self, number: int) -> bool:
-        """Return whether the glyph of a character has an outline, which blanks and generated characters do not have."""
-        _, _, bottom, top = self._outline(number)
-        return top - bottom > _FLAT * float(self.boxes[number, 3] - self.boxes[number, 1])
+        """Return whether the glyph of a character has an outline, unlike blanks and generated characters."""
+        _, _, bottom, top = self._read_outline(number)
+        return top - bottom > _MIN_INK * float(self.boxes[number, 3] - self.boxes[number, 1])
 
-    def _outline(self, number: int) -> tuple[float, float, float, float]:
+    def _read_outline(self, number: int) -> tuple[float, float, float, float]:
         """Return left, right, bottom and top of the glyph of a character; zeros if pdfium does not know them."""
         sides = (ctypes.c_double * 4)()
         first = ctypes.addressof(sides)
@@ -103,20 +117,21 @@ class TextPage:
         return (sides[0], sides[1], sides[2], sides[3])
 
     def find_mark(self, number: int) -> int:
-        """Return the code of the hyphen, comma or full stop of which a glyph with ink has the shape; 0 if of none."""
-        if abs(self.angle(number)) > _LEVEL:
+        """Return the code of a hyphen, comma or full stop if a glyph has its shape; 0 for any other shape."""
+        if abs(self.read_angle(number)) > _MAX_ANGLE:
             return 0
         origin = (ctypes.c_double * 2)()
         first = ctypes.addressof(origin)
         _origin(self._handle, number, first, first + 8)
         height = float(self.boxes[number, 3] - self.boxes[number, 1]) or 1.0
-        left, right, bottom, top = ((side - origin[1]) / height for side in self._outline(number))
+        left, right, bottom, top = ((side - origin[1]) / height for side in self._read_outline(number))
         width, thickness = right - left, top - bottom
-        if thickness < _THIN and width > 2 * thickness and _RAISED[0] < (bottom + top) / 2 < _RAISED[1]:
+        is_raised = _HYPHEN_HEIGHTS[0] < (bottom + top) / 2 < _HYPHEN_HEIGHTS[1]
+        if thickness < _MAX_HYPHEN_THICKNESS and width > 2 * thickness and is_raised:
             return 0x2D
-        if thickness >= 2 * _DOT or width > _DOT or not 0 < top < _DOT:
+        if thickness >= 2 * _MAX_DOT_SIZE or width > _MAX_DOT_SIZE or not 0 < top < _MAX_DOT_SIZE:
             return 0
-        return 0x2C if bottom < -_SUNK else 0x2E if thickness < _DOT else 0
+        return 0x2C if bottom < -_MIN_COMMA_DEPTH else 0x2E if thickness < _MAX_DOT_SIZE else 0
 
     @cached_property
     def boxes(self) -> FloatArray:
@@ -130,7 +145,7 @@ class TextPage:
 
     @cached_property
     def unmapped(self) -> dict[int, tuple[str, int]]:
-        """Font name and code of each character for which pdfium has no code point, by the character's number."""
+        """The font name and the code of each character for which pdfium has no code point, by character number."""
         handle, count = self._handle, self.count
         lacking = np.fromiter(map(_quick_lacks_letter, repeat(self._pointer), range(count)), np.int32, count) == 1
         fonts: dict[int | None, str] = {None: ""}
@@ -138,15 +153,12 @@ class TextPage:
         for number in np.flatnonzero(lacking).tolist():
             item = _text_object(handle, number)
             if item not in fonts:
-                fonts[item] = _font_name(item)
+                fonts[item] = _read_font_name(item)
             unmapped[number] = (fonts[item], _code(handle, number))
         return unmapped
 
-    def origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the origin of each character, and the vector of one em upwards from it.
-
-        Both are in PDF user space and have shape (n, 2).
-        """
+    def read_origins_and_ems(self, numbers: Iterable[int]) -> tuple[FloatArray, FloatArray]:
+        """Return the origin of each character and the upward vector of one em, in PDF user space, each shape (n, 2)."""
         handle, matrix, point = self._handle, (ctypes.c_float * 6)(), (ctypes.c_double * 2)()
         matrix_address, point_address = ctypes.addressof(matrix), ctypes.addressof(point)
         known: dict[int | None, tuple[float, float]] = {}
@@ -162,24 +174,24 @@ class TextPage:
         values = np.array(rows, np.float32).reshape(-1, 4)
         return values[:, :2], values[:, 2:]
 
-    def text_objects(self, numbers: Sequence[int] | range) -> list[int]:
+    def find_text_objects(self, numbers: Sequence[int] | range) -> list[int]:
         """Return the address of the text object that draws each character; 0 if there is no object."""
         return [item or 0 for item in map(_quick_text_object, repeat(self._pointer), numbers)]
 
-    def styles(self, numbers: range) -> Int64Array:
+    def read_styles(self, numbers: range) -> Int64Array:
         """Return how characters are painted, shape (n, 6).
 
         Each row contains the address of the text object (0 if there is none), its render mode, and red, green, blue and
         opacity of its fill (0..255).
         """
-        items = np.array(self.text_objects(numbers), np.int64)
+        items = np.array(self.find_text_objects(numbers), np.int64)
         objects, places = np.unique(items, return_inverse=True)
         styles = np.tile(np.array((0, 0, 0, 0, 255), np.int64), (len(objects), 1))
         styles[objects != 0] = page_objects.read_styles(objects[objects != 0].tolist())
         return np.column_stack([items, styles[places]])
 
-    def angle(self, number: int) -> float:
-        """Return the angle of a character in radians; it is 0 for upright characters."""
+    def read_angle(self, number: int) -> float:
+        """Return the angle of a character in radians; 0 for an upright character."""
         return float(_angle(self._handle, number))
 
     def is_bold(self, index: int) -> bool:
@@ -189,7 +201,7 @@ class TextPage:
         return _is_bold_name(name.value)
 
 
-def _font_name(item: int) -> str:
+def _read_font_name(item: int) -> str:
     """Return the name of a text object's font without its subset prefix; empty if the font has no name."""
     name = ctypes.create_string_buffer(128)
     length = raw.FPDFFont_GetBaseFontName(ctypes.cast(_font(item) or 0, raw.FPDF_FONT), name, 128)

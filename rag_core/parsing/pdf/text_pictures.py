@@ -16,20 +16,30 @@ from rag_core.types.arrays import BoolArray, FloatArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Smaller pictures, in square points, are logos, icons and signatures.
-_LEAST_AREA, _LEAST_WIDTH, _LEAST_HEIGHT = 20_000, 72.0, 36.0
-# With more characters of the text layer in each square point, the text layer contains the text of the picture.
-_LAYER_DENSITY = 1 / 400
-# A picture is divided into blocks of this size in points. The letters of a line have many vertical edges, at which the
-# brightness of adjacent pixels differs by ``_STEP`` or more.
-_BLOCK_WIDTH, _BLOCK_HEIGHT, _STEP, _LEAST_EDGES = 16.0, 2.0, 56, 0.06
+# Smaller pictures, in square points and points, are logos, icons and signatures.
+_MIN_AREA = 20_000
+_MIN_WIDTH = 72.0
+_MIN_HEIGHT = 36.0
+# If a picture contains more characters of the text layer in each square point, the text layer has the text of the
+# picture.
+_MAX_LAYER_DENSITY = 1 / 400
+# A picture is divided into blocks of this size in points.
+_BLOCK_WIDTH = 16.0
+_BLOCK_HEIGHT = 2.0
+# Letters have many vertical edges, at which the brightness of adjacent pixels differs by at least ``_MIN_STEP``. At
+# least the share ``_MIN_EDGES`` of the pixels of a block with text are edges.
+_MIN_STEP = 56
+_MIN_EDGES = 0.06
 # A column of pixels with a larger share of edges is a frame or a vertical rule.
-_RULE_SHARE = 0.5
-# Most blocks above each other in a line of text.
+_MAX_COLUMN_EDGES = 0.5
+# Maximum number of blocks above each other in a line of text.
 _MAX_LINE_BLOCKS = 10
-# Least number of lines above each other, and least share of the edges of a picture in the rows of lines of three blocks
-# or more, and in or next to those of two blocks or more. The other edges of a chart are those of its curves and bars.
-_LEAST_LINES, _LEAST_SHARE, _LEAST_SHARE_NEAR = 3, 0.79, 0.985
+_MIN_LINES = 3
+# In a picture of text, nearly all edges are in lines, unlike the curves and bars of a chart. At least this share is in
+# the rows of lines of three blocks or more.
+_MIN_LINE_SHARE = 0.79
+# At least this share is in or beside the rows of lines of two blocks or more.
+_MIN_NEAR_SHARE = 0.985
 
 
 def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
@@ -38,7 +48,7 @@ def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
     Parameters
     ----------
     boxes : FloatArray, shape (n, 4)
-        Pictures of the page, as fractions of it.
+        Boxes of the pictures, as fractions of the page.
     characters : Characters
         Characters of the text layer.
 
@@ -47,53 +57,55 @@ def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
     FloatArray, shape (m, 4)
     """
     width, height = ((boxes[:, 2:] - boxes[:, :2]) * (characters.width, characters.height)).T
-    large = (width >= _LEAST_WIDTH) & (height >= _LEAST_HEIGHT) & (width * height >= _LEAST_AREA)
+    large = (width >= _MIN_WIDTH) & (height >= _MIN_HEIGHT) & (width * height >= _MIN_AREA)
     if not large.any():
         return boxes[:0]
     across, down = (characters.boxes[:, :2] + characters.boxes[:, 2:]).T / 2
     counts = [((x0 < across) & (across < x1) & (y0 < down) & (down < y1)).sum() for x0, y0, x1, y1 in boxes[large]]
-    kept: FloatArray = boxes[large][counts < _LAYER_DENSITY * (width * height)[large]]
+    kept: FloatArray = boxes[large][counts < _MAX_LAYER_DENSITY * (width * height)[large]]
     return kept
 
 
 def is_text(image: Image, box: FloatArray, characters: Characters) -> bool:
-    """Return whether a part of a page picture shows lines of text that are not in the text layer.
+    """Return whether a part of the picture of a page shows lines of text that are not in the text layer.
 
     Parameters
     ----------
     image : PIL.Image.Image
         Picture of the page.
     box : FloatArray, shape (4,)
-        Fractions of the page.
+        The part, as fractions of the page.
     characters : Characters
         Characters of the text layer.
     """
     size = np.array((image.width, image.height) * 2)
     left, top, right, bottom = (box * size).astype(int).tolist()
-    edges = np.abs(np.diff(np.asarray(image.convert("L").crop((left, top, right, bottom)), np.int16), axis=1)) >= _STEP
+    edges = (
+        np.abs(np.diff(np.asarray(image.convert("L").crop((left, top, right, bottom)), np.int16), axis=1)) >= _MIN_STEP
+    )
     for x0, y0, x1, y1 in (characters.boxes[~np.isnan(characters.boxes[:, 0])] * size).astype(int):
         edges[max(y0 - top, 0) : max(y1 + 1 - top, 0), max(x0 - 1 - left, 0) : max(x1 + 1 - left, 0)] = False
-    edges[:, edges.mean(axis=0) > _RULE_SHARE] = False
+    edges[:, edges.mean(axis=0) > _MAX_COLUMN_EDGES] = False
     wide = round(_BLOCK_WIDTH * image.width / characters.width)
     high = max(round(_BLOCK_HEIGHT * image.height / characters.height), 1)
     rows, columns = edges.shape[0] // high, edges.shape[1] // wide
     if rows < 1 or columns < 3:
         return False
     blocks = edges[: rows * high, : columns * wide].reshape(rows, high, columns, wide).mean(axis=(1, 3))
-    dense = blocks >= _LEAST_EDGES
+    dense = blocks >= _MIN_EDGES
     short, long = (_find_lines(dense, length) for length in (2, 3))
     starts = long & ~np.roll(long, 1, axis=0)
-    if starts.sum(axis=0).max(initial=0) < _LEAST_LINES:
+    if starts.sum(axis=0).max(initial=0) < _MIN_LINES:
         return False
-    inked = short.any(axis=1)
-    # The upper and the lower end of letters are in the rows above and below.
-    near = inked | np.roll(inked, 1) | np.roll(inked, -1)
-    share_of_lines, share_near = (blocks[rows].sum() / blocks.sum() for rows in (long.any(axis=1), near))
-    return bool(share_of_lines >= _LEAST_SHARE and share_near >= _LEAST_SHARE_NEAR)
+    has_line = short.any(axis=1)
+    # The rows above and below contain the upper and the lower end of letters.
+    is_near = has_line | np.roll(has_line, 1) | np.roll(has_line, -1)
+    line_share, near_share = (blocks[rows].sum() / blocks.sum() for rows in (long.any(axis=1), is_near))
+    return bool(line_share >= _MIN_LINE_SHARE and near_share >= _MIN_NEAR_SHARE)
 
 
 def _find_lines(dense: BoolArray, length: int) -> BoolArray:
-    """Return where lines of text of at least so many dense blocks begin, which are not too high for a line."""
+    """Return the blocks at which a line of at least ``length`` dense blocks begins that is not too high for text."""
     begins: BoolArray = np.all(sliding_window_view(dense, length, axis=1), axis=2)
     lines = np.zeros(begins.shape, bool)
     for column in range(begins.shape[1]):
@@ -104,7 +116,7 @@ def _find_lines(dense: BoolArray, length: int) -> BoolArray:
 
 
 def insert_pictures(lines: list[Line], pictures: list[list[Run]]) -> list[Line]:
-    """Return the lines of a page with the text of its pictures, each after the line that is nearest above it."""
+    """Return the lines of a page with the text of each picture after the nearest line above the picture."""
     for runs in pictures:
         x0, y0, x1, y1 = find_bounds(runs)
         above, below = [], []
@@ -121,7 +133,7 @@ def insert_pictures(lines: list[Line], pictures: list[list[Run]]) -> list[Line]:
 
 
 def find_bounds(runs: list[Run]) -> tuple[float, float, float, float]:
-    """Return ``x0, y0, x1, y1`` of all words of some runs, as fractions of the page."""
+    """Return ``x0, y0, x1, y1`` of all words of runs together, as fractions of the page."""
     rects = np.concatenate([run.rects for run in runs])
     x0, y0 = rects[:, :2].min(axis=0).tolist()
     x1, y1 = rects[:, 2:].max(axis=0).tolist()

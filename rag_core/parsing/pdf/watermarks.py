@@ -1,6 +1,6 @@
-"""Separate watermarks, such as DRAFT across a page, from the text that they are drawn over or under.
+"""Separate watermarks, such as DRAFT across a page, from the other text of the page.
 
-A watermark would interrupt the sentences of the page. Its text follows the text of the page, after a sign that
+A watermark would interrupt the sentences of the page. Its text is written after the text of the page, with a sign that
 keeps it out of excerpts.
 """
 
@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag_core.parsing.pdf.text_page import Characters
+from rag_core.parsing.pdf.page_objects import read_styles
+from rag_core.parsing.pdf.text_page import Characters, decode_characters
 from rag_core.types.arrays import BoolArray, FloatArray, Int64Array, IntArray
 
 if TYPE_CHECKING:
     from rag_core.parsing.pdf.page import PdfPage
 
-# Least height of the characters of a watermark in usual heights of the page, and of one that covers no other text.
-_LARGE, _HUGE = 1.8, 4
-# Text is slanted if its angle differs by at least this much from upright and sideways text, in radians.
-_SLANTED, _PERHAPS_SLANTED = np.radians(8), np.radians(7.9)
+# Minimum heights of large and of huge characters, as multiples of the usual height of the page.
+_LARGE = 1.8
+_HUGE = 4
+# Text is slanted if its angle to upright and sideways text is at least this, in radians. The first test is less strict.
+_SLANTED = np.radians(8)
+_PERHAPS_SLANTED = np.radians(7.9)
 # Light text has no colour below this value, or at most this opacity.
-_LIGHT, _SHEER = 100, 160
-# Least number of other letters under or over a watermark, and of repetitions of a small one.
-_LEAST_COVERED, _LEAST_REPEATED = 3, 4
+_LIGHT = 100
+_SHEER = 160
+# Minimum number of other letters over or under a watermark, and of repetitions of a small watermark.
+_MIN_COVERED = 3
+_MIN_REPEATED = 4
 _BLANK = 0x20
 _LINE = re.compile(r"[^\n]+")
 
@@ -34,8 +39,8 @@ _LINE = re.compile(r"[^\n]+")
 def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Characters, list[str]]:
     """Return the characters with blanks in place of watermarks, and the different texts of the watermarks.
 
-    A watermark is over or under other text, and either slanted and large, slanted and repeated, or large and light; or
-    it is slanted and huge. So slanted labels of charts and heads of columns are none.
+    Slanted text is a watermark if it is huge. If it is over or under other text, slanted text is also a watermark if it
+    is large or repeated, and level text if it is large and light. So slanted labels and headers are no watermarks.
     """
     codes, boxes = characters.codes, characters.boxes
     heights = (boxes[:, 3] - boxes[:, 1]) * characters.height
@@ -46,14 +51,14 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
     heights = heights / np.median(heights[drawn])
     large = drawn & (heights >= _LARGE)
     items, slanted, marked = np.zeros(len(codes), np.int64), np.zeros_like(drawn), np.zeros_like(drawn)
-    # Reading the object of every character takes long, and most pages have no slanted text.
-    is_slanted = reader.may_have_slanted_text(_PERHAPS_SLANTED)
-    needed = numbers if is_slanted else np.flatnonzero(large)
-    items[needed] = reader.text_objects(needed.tolist())
-    if is_slanted:
+    # Most pages have no slanted text, and finding the object of every character takes long.
+    may_be_slanted = reader.may_have_slanted_text(_PERHAPS_SLANTED)
+    needed = numbers if may_be_slanted else np.flatnonzero(large)
+    items[needed] = reader.find_text_objects(needed.tolist())
+    if may_be_slanted:
         slanted = drawn & np.isin(items, _find_slanted_objects(reader, items, numbers))
         marked = _find_slanted(codes, boxes, heights, slanted, drawn & ~slanted)
-    marked |= _find_light(reader, items, boxes, large & ~slanted, drawn & ~large)
+    marked |= _find_light(items, boxes, large & ~slanted, drawn & ~large)
     if not marked.any() or 2 * marked.sum() > drawn.sum():
         return characters, []
     lines = (" ".join(line.split()) for line in _select_text(codes, marked).split("\n"))
@@ -64,7 +69,7 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
 def _find_slanted_objects(reader: PdfPage, items: Int64Array, numbers: Int64Array) -> Int64Array:
     """Return the slanted text objects; ``items`` contains the object of each character of the page."""
     objects, firsts = np.unique(items[numbers], return_index=True)
-    turns = np.array([reader.angle(number) for number in numbers[firsts].tolist()]) % (np.pi / 2)
+    turns = np.array([reader.read_angle(number) for number in numbers[firsts].tolist()]) % (np.pi / 2)
     slanted: Int64Array = objects[np.minimum(turns, np.pi / 2 - turns) > _SLANTED]
     return slanted
 
@@ -82,30 +87,27 @@ def _find_slanted(
         for span in spans:
             same[span] = slanted[span]
         height = np.median(heights[same]) if same.any() else 0
-        is_usual = height < _LARGE and len(spans) < _LEAST_REPEATED
-        if height >= _HUGE or (not is_usual and _count_covered(boxes, same, others) >= _LEAST_COVERED):
+        is_usual = height < _LARGE and len(spans) < _MIN_REPEATED
+        if height >= _HUGE or (not is_usual and _count_covered(boxes, same, others) >= _MIN_COVERED):
             marked |= same
     return marked
 
 
-def _find_light(
-    reader: PdfPage, items: Int64Array, boxes: FloatArray, large: BoolArray, others: BoolArray
-) -> BoolArray:
+def _find_light(items: Int64Array, boxes: FloatArray, large: BoolArray, others: BoolArray) -> BoolArray:
     """Return which of the large characters are light and over or under other text."""
     objects = np.unique(items[large & (items != 0)])
-    styles = reader.object_styles(objects.tolist())
+    styles = read_styles(objects.tolist())
     is_light = (styles[:, 1:4].min(axis=1, initial=255) >= _LIGHT) | (styles[:, 4] <= _SHEER)
     light: BoolArray = large & np.isin(items, objects[is_light])
-    return light if _count_covered(boxes, light, others) >= _LEAST_COVERED else np.zeros_like(light)
+    return light if _count_covered(boxes, light, others) >= _MIN_COVERED else np.zeros_like(light)
 
 
 def _count_covered(boxes: FloatArray, chosen: BoolArray, others: BoolArray) -> int:
-    """Return how many of the other characters are over or under the chosen ones."""
+    """Return how many of the other characters are over or under the chosen characters."""
     middles = (boxes[others, :2] + boxes[others, 2:]) / 2
     return sum(int(((box[:2] < middles) & (middles < box[2:])).all(axis=1).sum()) for box in boxes[chosen])
 
 
 def _select_text(codes: IntArray, mask: BoolArray) -> str:
-    """Return the text of the characters that ``mask`` selects, with a line end for each other one except blanks."""
-    kept = np.where(mask | (codes == _BLANK), codes, ord("\n"))
-    return kept.astype("<u4").tobytes().decode("utf-32-le")
+    """Return the selected characters and blanks as text, with a line end in place of each other character."""
+    return decode_characters(np.where(mask | (codes == _BLANK), codes, ord("\n")))

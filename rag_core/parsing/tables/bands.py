@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from rag_core.parsing.tables.segments import Segment, TextLine
 
 # A segment overlaps a column if they share more than this many points, or more than half of the segment's width.
-_TOUCH = 1.0
-# Lines of one band are nearer to each other than this many heights of the characters.
-_FARTHEST = 2.6
-# A line of one segment over several columns is prose from this number of words on.
-_PROSE_WORDS = 10
-# Most lines in sequence that do not fit the columns or have no cell beside the first column.
+_MIN_SHARED = 1.0
+# Maximum distance between lines of one band, in heights of the characters.
+_MAX_DISTANCE = 2.6
+# A segment that covers several columns and has at least this many words is prose.
+_MIN_PROSE_WORDS = 10
+# Maximum number of successive lines that do not fit the columns or have only a label.
 _MAX_PENDING = 5
 _MAX_HEAD_LINES = 5
-# Number of lines above a band in which its caption is searched.
+# Number of lines above a band that may be its caption.
 _LINES_ABOVE = 3
-# A line with characters this many times as large as those below is a title, not a header.
+# A line whose characters are larger than those below by this factor is a title, not a header.
 _LARGER = 1.12
 _NUMBERED_TITLE = re.compile(r"(?:table|tab\.|figure|fig\.|exhibit|tableau|tabelle)\s*\d", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[a-z\d)][.;:]$")
@@ -27,7 +27,7 @@ _SENTENCE_END = re.compile(r"[a-z\d)][.;:]$")
 
 @dataclass(slots=True)
 class Column:
-    """The ends of a column in points."""
+    """The left and the right end of a column in points."""
 
     x0: float
     x1: float
@@ -38,14 +38,14 @@ class Column:
         if x1 <= self.x0 or x0 >= self.x1:
             return False
         shared = (x1 if x1 < self.x1 else self.x1) - (x0 if x0 > self.x0 else self.x0)
-        return shared > _TOUCH or shared > 0.5 * (x1 - x0)
+        return shared > _MIN_SHARED or shared > 0.5 * (x1 - x0)
 
 
 @dataclass(slots=True)
 class Band:
     """Lines with common columns.
 
-    ``head`` contains the lines above them whose segments may span columns, and ``above`` a few lines above the head.
+    ``head`` contains the header lines above, whose segments may span columns, and ``above`` a few lines above the head.
     """
 
     lines: list[TextLine]
@@ -55,7 +55,7 @@ class Band:
 
 
 def find_bands(lines: Sequence[TextLine]) -> list[Band]:
-    """Return the bands among lines, which are in order from the top down."""
+    """Return the bands among ``lines``, which are in order from the top down."""
     bands: list[Band] = []
     number = free = 0
     while number < len(lines):
@@ -72,10 +72,10 @@ def find_bands(lines: Sequence[TextLine]) -> list[Band]:
 
 
 def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, int, list[TextLine]] | None:
-    """Return the band that begins at a line, the index of its last line, and the lines beside it.
+    """Return the band that begins at a line, the index of the band's last line, and the lines beside the band.
 
-    Return ``None`` if the lines below it have other columns. ``free`` is the index of the first line that belongs to no
-    earlier band.
+    Return ``None`` if the lines below have other columns. ``free`` is the index of the first line below the previous
+    band.
     """
     columns = [Column(segment.x0, segment.x1) for segment in lines[first].segments]
     start, last, pending, fitting = first, first, 0, 1
@@ -100,13 +100,9 @@ def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, 
             columns, last, pending, fitting = fitted, number, 0, fitting + 1
         elif fitting <= 2 and number - start <= 3:
             # The lines so far may be headers over several columns of the lines below.
-            columns, start, last, pending, fitting = (
-                [Column(segment.x0, segment.x1) for segment in line.segments],
-                number,
-                number,
-                0,
-                1,
-            )
+            columns = [Column(segment.x0, segment.x1) for segment in line.segments]
+            start = last = number
+            pending, fitting = 0, 1
         else:
             pending += 2
         number += 1
@@ -121,19 +117,19 @@ def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, 
     top = start
     while top > free and start - top < _MAX_HEAD_LINES and _is_head_line(lines[top - 1], lines[top], columns):
         top -= 1
-    others = [number for number in beside if number <= last]
-    own = [line for number, line in enumerate(lines[start : last + 1], start) if number not in others]
+    own = [lines[number] for number in range(start, last + 1) if number not in beside]
     above = list(lines[max(top - _LINES_ABOVE, free) : top])
-    return Band(own, columns, list(lines[top:start]), above), last, [lines[number] for number in others]
+    band = Band(own, columns, list(lines[top:start]), above)
+    return band, last, [lines[number] for number in beside if number <= last]
 
 
 def _is_beside(line: TextLine, columns: Sequence[Column]) -> bool:
-    """Return whether a line is entirely left or right of the columns, as a line of a table beside them."""
+    """Return whether a line is entirely left or right of the columns, as in another table beside them."""
     return line.segments[0].x0 > columns[-1].x1 + line.size or line.segments[-1].x1 < columns[0].x0 - line.size
 
 
 def _is_near(upper: TextLine, lower: TextLine) -> bool:
-    return lower.top - upper.bottom < _FARTHEST * max(lower.size, upper.size)
+    return lower.top - upper.bottom < _MAX_DISTANCE * max(lower.size, upper.size)
 
 
 def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
@@ -141,7 +137,7 @@ def _is_prose_line(line: TextLine, columns: Sequence[Column]) -> bool:
     if sum(column.overlaps(segment) for column in columns) < 2:
         return False
     count = len(segment.words)
-    return count >= _PROSE_WORDS or (count >= 6 and bool(_SENTENCE_END.search(segment.text)))
+    return count >= _MIN_PROSE_WORDS or (count >= 6 and bool(_SENTENCE_END.search(segment.text)))
 
 
 def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
@@ -149,20 +145,21 @@ def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
 
 
 def _goes_back(lines: Sequence[TextLine]) -> bool:
-    """Return whether the text after each line below the first one continues in one of these lines.
+    """Return whether the text after each line except the first continues in another of these lines.
 
-    Then they are lines of one row, which is written cell by cell.
+    If it does, the lines are one row that is written cell by cell.
     """
     starts = {segment.words[0] for line in lines for segment in line.segments}
     return all(segment.words[-1] + 1 in starts for line in lines[1:] for segment in line.segments)
 
 
 def _is_section_line(line: TextLine, columns: Sequence[Column]) -> bool:
+    """Return whether a line has only a label."""
     return len(line.segments) == 1 and line.segments[0].x1 < columns[1].x0 and columns[0].overlaps(line.segments[0])
 
 
 def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) -> bool:
-    """Return whether a line above a band may be a header: short segments over its columns, not over the first alone."""
+    """Return whether a line above a band may be a header: it has short segments, not only over the first column."""
     if below.top - line.bottom > 1.6 * max(line.size, below.size) or line.size > _LARGER * below.size:
         return False
     if _NUMBERED_TITLE.match(line.text):
@@ -182,33 +179,33 @@ def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) ->
         over_figures = abs(segment.middle - (columns[1].x0 + right) / 2)
         is_title = over_all < over_figures and (segment.x0 < left or over_all < 2 * line.size)
         indented = segment.x0 > columns[0].x0 + 0.2 * (right - columns[0].x0)
-        return indented and not is_title and len(segment.words) < _PROSE_WORDS
-    return all(len(segment.words) < _PROSE_WORDS for segment in line.segments)
+        return indented and not is_title and len(segment.words) < _MIN_PROSE_WORDS
+    return all(len(segment.words) < _MIN_PROSE_WORDS for segment in line.segments)
 
 
 def _fit_columns(line: TextLine, columns: Sequence[Column]) -> list[Column] | None:
-    """Return the columns, extended by a line; ``None`` if the line does not fit."""
+    """Return the columns extended by the segments of a line; ``None`` if the line does not fit."""
     segments = line.segments
     extended = [Column(column.x0, column.x1) for column in columns]
     used: set[int] = set()
     added: list[Column] = []
     for place, segment in enumerate(segments):
-        touched = [number for number, column in enumerate(columns) if column.overlaps(segment)]
-        if len(touched) > 1:
+        overlapped = [number for number, column in enumerate(columns) if column.overlaps(segment)]
+        if len(overlapped) > 1:
             # A long label may cover columns that are empty in this row.
-            if place == 0 and touched[0] == 0 and len(segments) > 1 and not segment.is_figure:
-                free = columns[touched[-1] + 1 :]
+            if place == 0 and overlapped[0] == 0 and len(segments) > 1 and not segment.is_figure:
+                free = columns[overlapped[-1] + 1 :]
                 if any(column.overlaps(other) for column in free for other in segments[1:]):
-                    used.update(touched)
+                    used.update(overlapped)
                     continue
             return None
-        if not touched:
+        if not overlapped:
             added.append(Column(segment.x0, segment.x1))
-        elif touched[0] in used:
+        elif overlapped[0] in used:
             return None
         else:
-            used.add(touched[0])
-            column = extended[touched[0]]
+            used.add(overlapped[0])
+            column = extended[overlapped[0]]
             column.x0, column.x1 = min(column.x0, segment.x0), max(column.x1, segment.x1)
     if len(used) < 2 and not (used and added and len(columns) < 3):
         return None

@@ -1,4 +1,4 @@
-"""Tell tables from other text in columns: prose, lists, contents and references."""
+"""Distinguish tables from other text in columns: prose, lists, contents and references."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from rag_core.parsing.tables.grid import Cells, ColumnKind, Grid, GridRow
 from rag_core.parsing.tables.segments import Segment
 
 _MARKER = re.compile(r"[•◦‣▪●○■□✓☐☒–—*-]|[(\[]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]]*|§.*|\d+(?:\.\d+)+\.?")
-# Longest label of a list of labels and values, in words, and longest usual value.
-_LABEL_WORDS, _VALUE_WORDS = 7, 14
+# A list of labels and values has at least this many pairs, no label of more words, and a median value of at most this
+# many words.
 _MIN_PAIRS = 3
+_MAX_LABEL_WORDS = 7
+_MAX_VALUE_WORDS = 14
 
 
 def is_table(grid: Grid) -> bool:
-    """Return whether a grid is a table, in doubt not."""
+    """Return whether a grid is a table; false in doubt."""
     rows = [row for row in grid.rows if len(row.cells) > 1]
     count = len(grid.columns)
     if len(rows) < 2 or count < 2 or len(rows) < 0.34 * len(grid.rows):
@@ -36,7 +38,7 @@ def is_table(grid: Grid) -> bool:
     return _is_text_table(grid, rows, filled)
 
 
-def _words(cell: Sequence[Segment]) -> int:
+def _count_words(cell: Sequence[Segment]) -> int:
     return sum(len(segment.words) for segment in cell)
 
 
@@ -53,19 +55,22 @@ def _is_label_value_list(grid: Grid, rows: Sequence[GridRow]) -> bool:
     if len(rows) < _MIN_PAIRS or len(rows) < 0.6 * len(grid.rows):
         return False
     labels, values = [row.label for row in rows if row.label], [row.cells[1] for row in rows if 1 in row.cells]
-    if max(map(_words, labels), default=99) > _LABEL_WORDS or median(map(_words, values)) > _VALUE_WORDS:
+    if max(map(_count_words, labels), default=99) > _MAX_LABEL_WORDS:
+        return False
+    if median(map(_count_words, values)) > _MAX_VALUE_WORDS:
         return False
     return _are_aligned([cell[0] for cell in labels]) and _are_aligned([cell[0] for cell in values])
 
 
 def _is_text_table(grid: Grid, rows: Sequence[GridRow], filled: float) -> bool:
+    """Return whether the columns contain short, aligned texts; ``filled`` is the share of cells that are not empty."""
     if len(rows) < 3 or filled < 0.5:
         return False
     cells: list[Cells] = [row.cells for row in rows]
     aligned = sum(
         _are_aligned([row[column][0] for row in cells if column in row]) for column in range(len(grid.columns))
     )
-    words = [_words(cell) for row in cells for cell in row.values()]
+    words = [_count_words(cell) for row in cells for cell in row.values()]
     return aligned >= 0.7 * len(grid.columns) and median(words) <= 12
 
 

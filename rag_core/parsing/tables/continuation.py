@@ -6,19 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rag_core.text.sections import remove_spans
 from rag_core.types.documents import Page
-from rag_core.types.tables import Span, Table, TableRow
+from rag_core.types.tables import Table, TableRow
 
-# The left ends of the labels differ by at most this many points.
-_SHIFT = 6.0
+# Largest distance in points between the left ends of the labels of two parts of a table.
+_MAX_SHIFT = 6.0
 _CONTINUED = re.compile(r"\W*(?:\w+\W+){0,8}?\(?cont(?:inued|['’]d|\.)\)?\W*", re.IGNORECASE)
 
 
 def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
     """Return the tables of a page; the first one is marked as a continuation if it continues the page before.
 
-    A table goes on if nothing but headers and footers of pages is between the two parts, and the columns are the same.
-    The second part gets the headers of the first part unless it repeats them.
+    A table continues if only headers and footers of pages are between the two parts, and the columns are the same. The
+    second part gets the headers of the first part unless it repeats them.
 
     Parameters
     ----------
@@ -30,12 +31,12 @@ def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
     first, second = before.tables[-1], page.tables[0]
     if not _is_empty(before, first.end, len(before.text)) or not _is_empty(page, 0, second.start):
         return page.tables
-    joined = _continue_table(first, second, before.page_index)
-    return (joined, *page.tables[1:]) if joined else page.tables
+    continued = _continue_table(first, second, before.page_index)
+    return (continued, *page.tables[1:]) if continued else page.tables
 
 
 def inherit_headers(first: Table, second: Table) -> Table:
-    """Return the second of two tables on a page, with the headers of the first one if it has figures but no headers."""
+    """Return the second of two tables on a page; if it has figures but no headers, add the headers of the first."""
     if second.header_rows or not first.header_rows or not _are_aligned(first, second):
         return second
     texts = [cell.text for row in second.rows for cell in row.cells if cell.column]
@@ -50,30 +51,26 @@ def inherit_headers(first: Table, second: Table) -> Table:
 
 
 def _are_aligned(first: Table, second: Table) -> bool:
-    """Return whether both tables have as many columns, with the labels at the same place, and the others overlap."""
-    if len(first.columns) != len(second.columns) or abs(first.columns[0][0] - second.columns[0][0]) > _SHIFT:
+    """Return whether two tables have the same number of columns, labels at the same place, and overlapping columns."""
+    if len(first.columns) != len(second.columns) or abs(first.columns[0][0] - second.columns[0][0]) > _MAX_SHIFT:
         return False
-    pairs = list(zip(first.columns, second.columns, strict=True))[1:]
-    return all(one[0] < other[1] and other[0] < one[1] for one, other in pairs)
+    pairs = zip(first.columns[1:], second.columns[1:], strict=True)
+    return all(upper[0] < lower[1] and lower[0] < upper[1] for upper, lower in pairs)
 
 
 def _is_empty(page: Page, start: int, end: int) -> bool:
     """Return whether a part of a page contains only headers and footers of pages, and perhaps "(continued)"."""
-    rest, cursor = "", start
-    skipped: Sequence[Span] = (*page.skip, (end, end))
-    for begin, stop in skipped:
-        rest += page.text[cursor : max(min(begin, end), cursor)]
-        cursor = max(cursor, stop)
-    rest = rest.strip()
+    rest = "".join(page.text[slice(*span)] for span in remove_spans((start, end), page.skip)).strip()
     return not rest or rest.isdecimal() or (_CONTINUED.fullmatch(rest) is not None)
 
 
 def _continue_table(first: Table, second: Table, page_index: int) -> Table | None:
+    """Return the second table as the continuation of the first, which is on page ``page_index``, or ``None``."""
     if len(first.columns) != len(second.columns):
         return None
     first_page = page_index if first.first_page is None else first.first_page
     if second.header_rows:
-        is_repeated = _texts(first.headers) == _texts(second.headers)
+        is_repeated = _list_texts(first.headers) == _list_texts(second.headers)
         return replace(second, first_page=first_page, unit=second.unit or first.unit) if is_repeated else None
     if not _are_aligned(first, second):
         return None
@@ -90,5 +87,5 @@ def _continue_table(first: Table, second: Table, page_index: int) -> Table | Non
     )
 
 
-def _texts(rows: Sequence[TableRow]) -> list[list[str]]:
+def _list_texts(rows: Sequence[TableRow]) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in rows]

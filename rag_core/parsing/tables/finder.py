@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from rag_core.parsing.layout.columns import find_columns
@@ -14,21 +15,26 @@ from rag_core.parsing.tables.checks import is_table
 from rag_core.parsing.tables.continuation import inherit_headers
 from rag_core.parsing.tables.grid import ColumnKind, Grid, GridRow, build_grid
 from rag_core.parsing.tables.headers import HeaderCell, build_headers
-from rag_core.parsing.tables.row_spans import TOTAL, HorizontalRules, carry_cells
+from rag_core.parsing.tables.row_spans import HorizontalRules, carry_cells
 from rag_core.parsing.tables.segments import Segment, TextLine, build_text_lines
 from rag_core.text.units import find_stated_unit, is_unit_cut
 from rag_core.types.arrays import FloatArray
 from rag_core.types.documents import WordBoxes
-from rag_core.types.tables import Table, TableCell, TableRow
+from rag_core.types.tables import Span, Table, TableCell, TableRow
 
-_CAPTION_WORDS = 18
-# A table has at least this many rows.
+TOTAL = re.compile(r"\W*(?:sub)?totals?\b", re.IGNORECASE)
+# Longer lines above a table are sentences, not its title.
+_MAX_CAPTION_WORDS = 18
 _MIN_ROWS = 2
-# A page may have columns of prose if this many segments with so many words are in each half.
-_MIN_LONG, _LONG_SEGMENT = 4, 4
+# A page may have columns of prose if each half has at least this many segments with at least this many words.
+_MIN_LONG_SEGMENTS = 4
+_MIN_LONG_WORDS = 4
 _BRACKETS = re.compile(r"\([^()]*\)")
-_SPACE_AFTER_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
-_INDENT = 0.45
+# The space between a sign, such as "$" or "%", and its figure.
+_SPACE_BESIDE_SIGN = re.compile(r"(?<=[$€£¥(]) (?=[(\d.,—–-])|(?<=[\d—–)]) (?=[%)])")
+# Minimum step between two levels of indentation, as a share of the height of the characters.
+_MIN_INDENT = 0.45
+_MAX_LEVELS = 5
 
 
 def find_tables(
@@ -66,16 +72,16 @@ def find_tables(
 
 def _may_have_columns(rows: Sequence[TextLine]) -> bool:
     """Return whether several long segments are in the left half of the text, and several in its right half."""
-    long = [segment for row in rows for segment in row.segments if len(segment.words) >= _LONG_SEGMENT]
+    long = [segment for row in rows for segment in row.segments if len(segment.words) >= _MIN_LONG_WORDS]
     if not long:
         return False
     middle = (min(segment.x0 for segment in long) + max(segment.x1 for segment in long)) / 2
     left, right = (sum(segment.x1 < middle for segment in long), sum(segment.x0 > middle for segment in long))
-    return left >= _MIN_LONG and right >= _MIN_LONG
+    return left >= _MIN_LONG_SEGMENTS and right >= _MIN_LONG_SEGMENTS
 
 
 def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[TextLine]]:
-    """Return the lines of the page, divided at the gutter if the page has two columns of prose."""
+    """Return the rows of the page, divided at the gutter if the page has two columns of prose."""
     columns = find_columns([run for line in lines for run in line.runs]) if _may_have_columns(rows) else None
     if columns is None:
         return [rows]
@@ -98,99 +104,106 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
     return [above, left, right, below]
 
 
-class _TableBuilder:
-    """Convert bands to tables of one page."""
+@dataclass(frozen=True, slots=True)
+class _OpenSection:
+    """A section to which the next rows may belong; ``has_deeper`` says whether the row below its label is deeper."""
 
-    def __init__(self, spans: list[tuple[int, int]], text: str, rules: HorizontalRules) -> None:
+    level: int
+    label: str
+    has_deeper: bool
+
+    def is_ended_by(self, level: int, is_section: bool) -> bool:
+        """Return whether a row at a level of indentation ends the section."""
+        return level < self.level or (level == self.level and (self.has_deeper or is_section))
+
+
+class _TableBuilder:
+    """Convert the bands of one page to tables."""
+
+    def __init__(self, spans: list[Span], text: str, rules: HorizontalRules) -> None:
         self._spans = spans
         self._text = text
         self._rules = rules
 
     def build(self, band: Band) -> Table | None:
         """Return the table of a band; ``None`` if the band is no table."""
-        if not band.lines:
-            return None
         grid = carry_cells(build_grid(band), self._rules)
         if not is_table(grid):
             return None
         units: list[str] = []
         if not grid.head and _begins_with_header(grid):
             first = grid.rows.pop(0)
-            headers = [
-                [HeaderCell(first.cells[column], column, 1) for column in sorted(first.cells)],
-            ]
+            headers = [[HeaderCell(first.cells[column], column, 1) for column in sorted(first.cells)]]
         else:
             units = [line.text for line in grid.head if _is_unit_line(line)]
             head = [line for line in grid.head if not _is_unit_line(line)]
             headers = build_headers(head, grid.columns)
         caption = _find_caption(band, grid)
-        rows = [
-            *(TableRow(tuple(self._header(cell) for cell in row)) for row in headers if row),
-            *self._rows(grid),
-        ]
-        count = sum(bool(row) for row in headers)
-        stub = [cell for row in rows[:count] for cell in row.cells]
+        header_rows = [TableRow(tuple(map(self._build_header_cell, row))) for row in headers]
+        header_cells = [cell for row in header_rows for cell in row.cells]
         return Table(
-            rows=tuple(rows),
-            header_rows=count,
+            rows=(*header_rows, *self._build_rows(grid)),
+            header_rows=len(header_rows),
             columns=tuple((round(column.x0, 1), round(column.x1, 1)) for column in grid.columns),
             caption=caption,
-            unit=find_unit([*units, *caption[::-1]], stub),
+            unit=find_unit([*units, *caption[::-1]], header_cells),
         )
 
-    def _header(self, cell: HeaderCell) -> TableCell:
-        text, spans = self._read(cell.segments)
+    def _build_header_cell(self, cell: HeaderCell) -> TableCell:
+        text, spans = self._read_cell(cell.segments)
         return TableCell(text, spans, cell.column, cell.column_span, is_header=True)
 
-    def _rows(self, grid: Grid) -> list[TableRow]:
-        levels = _find_indents(grid.rows)
+    def _build_rows(self, grid: Grid) -> list[TableRow]:
+        """Return the rows below the headers, each with the sections that contain it."""
+        levels = _find_levels(grid.rows)
         owners = self._find_owners(grid.rows)
         rows: list[TableRow] = []
-        # The open sections: indentation, label, and whether rows below are known to be deeper.
-        open_sections: list[tuple[int, str, bool]] = []
+        sections: list[_OpenSection] = []
         for number, (row, level) in enumerate(zip(grid.rows, levels, strict=True)):
             cells = []
             for column in sorted(row.cells):
-                text, spans = self._read(row.cells[column])
+                text, spans = self._read_cell(row.cells[column])
                 is_carried = column in row.shared and owners[id(row.cells[column])] is not row
                 cells.append(TableCell(text, () if is_carried else spans, column))
-            following = levels[number + 1] if number + 1 < len(grid.rows) else -1
-            is_section = len(cells) == 1 and following >= 0 and number + 1 < len(grid.rows)
-            is_section = is_section and not grid.rows[number].cells.get(cells[0].column, [])[0].is_figure
+            is_last = number + 1 == len(grid.rows)
+            is_section = len(cells) == 1 and not is_last and not row.cells[cells[0].column][0].is_figure
             if row.label or is_section:
-                while open_sections and _closes(open_sections[-1], level, is_section):
-                    open_sections.pop()
-            rows.append(TableRow(tuple(cells), tuple(label for _, label, _ in open_sections), level, is_section))
+                while sections and sections[-1].is_ended_by(level, is_section):
+                    sections.pop()
+            rows.append(TableRow(tuple(cells), tuple(section.label for section in sections), level, is_section))
             if row.label and TOTAL.match(row.label[0].text):
-                while open_sections and open_sections[-1][0] >= level:
-                    open_sections.pop()
-                    if open_sections and open_sections[-1][0] == level:
+                while sections and sections[-1].level >= level:
+                    sections.pop()
+                    if sections and sections[-1].level == level:
                         break
-            deeper = following > level
-            if is_section or (deeper and row.label and not TOTAL.match(grid.rows[number + 1].label[0].text)):
-                open_sections.append((level, cells[0].text.rstrip(":"), deeper))
+            has_deeper = not is_last and levels[number + 1] > level
+            if is_section or (has_deeper and row.label and not TOTAL.match(grid.rows[number + 1].label[0].text)):
+                sections.append(_OpenSection(level, cells[0].text.rstrip(":"), has_deeper))
         return rows
 
     def _find_owners(self, rows: Sequence[GridRow]) -> dict[int, GridRow]:
-        """Return, by the identity of each cell over several rows, the row whose text follows it on the page."""
+        """Return the row that owns the text of each cell over several rows, by the identity of the cell.
+
+        It is the first of these rows whose own text follows the cell in the text of the page, or else the nearest row.
+        """
         sharing: dict[int, list[tuple[int, GridRow]]] = defaultdict(list)
-        starts: dict[int, int] = {}
+        cell_starts: dict[int, int] = {}
         for row in rows:
             own = (cell for column, cell in row.cells.items() if column not in row.shared)
-            start = min(self._spans[word][0] for cell in own for one in cell for word in one.words)
+            row_start = min(self._spans[word][0] for cell in own for segment in cell for word in segment.words)
             for column in row.shared:
                 cell = row.cells[column]
-                starts[id(cell)] = self._spans[cell[0].words[0]][0]
-                sharing[id(cell)].append((start, row))
+                cell_starts[id(cell)] = self._spans[cell[0].words[0]][0]
+                sharing[id(cell)].append((row_start, row))
         return {
-            key: min(places, key=lambda place: (place[0] < starts[key], abs(place[0] - starts[key])))[1]
-            for key, places in sharing.items()
+            key: min(starts, key=lambda start: (start[0] < cell_starts[key], abs(start[0] - cell_starts[key])))[1]
+            for key, starts in sharing.items()
         }
 
-    def _read(self, segments: Sequence[Segment]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    def _read_cell(self, segments: Sequence[Segment]) -> tuple[str, tuple[Span, ...]]:
         """Return the text of a cell, and its spans in the text of the page."""
         words = [word for segment in segments for word in segment.words]
-        spans: list[tuple[int, int]] = []
+        spans: list[Span] = []
         for word in words:
             start, end = self._spans[word]
             end_before = spans[-1][1] if spans else start
@@ -202,13 +215,7 @@ class _TableBuilder:
             else:
                 spans.append((start, end))
         text = " ".join(segment.text for segment in segments)
-        return _SPACE_AFTER_SIGN.sub("", text), tuple(spans)
-
-
-def _closes(section: tuple[int, str, bool], level: int, is_section: bool) -> bool:
-    """Return whether a row that is not deeper than an open section ends it."""
-    indent, _, has_deeper = section
-    return level < indent or (level == indent and (has_deeper or is_section))
+        return _SPACE_BESIDE_SIGN.sub("", text), tuple(spans)
 
 
 def _begins_with_header(grid: Grid) -> bool:
@@ -225,32 +232,33 @@ def _begins_with_header(grid: Grid) -> bool:
     return not any(char.isdigit() for cell in first.cells.values() for segment in cell for char in segment.text)
 
 
-def _find_indents(rows: Sequence[GridRow]) -> list[int]:
+def _find_levels(rows: Sequence[GridRow]) -> list[int]:
     """Return the level of indentation of each row; a row without a label has the level of the row above it."""
+    unindented = [0] * len(rows)
     if any(row.shared for row in rows):
-        return [0] * len(rows)  # the rows below a label repeat it instead of being indented
-    places = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
-    if not places:
-        return [0] * len(rows)
+        return unindented  # the rows below a label repeat it instead of being indented
+    indents = sorted({round(row.label[0].x0, 1) for row in rows if row.label and not row.is_label_only})
+    if not indents:
+        return unindented
     size = next(row.label[0].size for row in rows if row.label)
-    levels: dict[float, int] = {}
-    level, last = 0, places[0]
-    for place in places:
-        if place - last > _INDENT * size:
-            level, last = level + 1, place
-        levels[place] = level
-    if level > 5:  # the labels are centred or right-aligned
-        return [0] * len(rows)
-    found: list[int] = []
+    level_of_indent: dict[float, int] = {}
+    level, last = 0, indents[0]
+    for indent in indents:
+        if indent - last > _MIN_INDENT * size:
+            level, last = level + 1, indent
+        level_of_indent[indent] = level
+    if level > _MAX_LEVELS:  # the labels are centred or right-aligned
+        return unindented
+    levels: list[int] = []
     for row in rows:
         if not row.label:
-            found.append(found[-1] if found else 0)
+            levels.append(levels[-1] if levels else 0)
             continue
-        place = row.label[0].x0
-        nearest = min(places, key=lambda other: abs(other - place))
-        # A label without figures that is further right than others is a centred title of a part of the table.
-        found.append(levels[nearest] if place - nearest < 2 * size else 0)
-    return found
+        left = row.label[0].x0
+        nearest = min(indents, key=lambda indent: abs(indent - left))
+        # A label without figures far to the right of the other labels is the centred title of a part of the table.
+        levels.append(level_of_indent[nearest] if left - nearest < 2 * size else 0)
+    return levels
 
 
 def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
@@ -267,7 +275,7 @@ def _find_caption(band: Band, grid: Grid) -> tuple[str, ...]:
         if not segments or is_row or below.top - line.bottom > 2.6 * line.size:
             break
         text = " ".join(segment.text for segment in segments)
-        if len(text.split()) > _CAPTION_WORDS or text.endswith((".", ";")):
+        if len(text.split()) > _MAX_CAPTION_WORDS or text.endswith((".", ";")):
             text = f"{above.text} {text}" if above and is_end else text
             caption = [text, *caption] if find_stated_unit(text) else caption
             break
@@ -284,12 +292,12 @@ def _is_unit_line(line: TextLine) -> bool:
 
 
 def find_unit(lines: Sequence[str], headers: Sequence[TableCell]) -> str:
-    """Return what states the unit of a table: a line, or a header that is the only one with a unit or heads the labels.
+    """Return the unit of a table; empty if it is not stated.
 
-    It may be empty.
+    The unit is stated by the first of ``lines`` with a unit, or else by the header of the labels, or else by the other
+    headers if they agree.
     """
-    of_lines = (find_stated_unit(line) for line in lines)
-    if unit := next(filter(None, of_lines), ""):
+    if unit := next(filter(None, map(find_stated_unit, lines)), ""):
         return unit
-    stated = {cell.column: unit for cell in headers if (unit := find_stated_unit(cell.text))}
-    return stated.get(0) or (next(iter(stated.values())) if len(set(stated.values())) == 1 else "")
+    units = {cell.column: unit for cell in headers if (unit := find_stated_unit(cell.text))}
+    return units.get(0) or (next(iter(units.values())) if len(set(units.values())) == 1 else "")

@@ -11,21 +11,24 @@ from statistics import median
 from rag_core.parsing.tables.bands import Band, Column
 from rag_core.parsing.tables.segments import Segment, TextLine
 
+# In a column of figures or periods, at least this share of the cells are figures or periods.
 _FIGURE_SHARE = 0.6
-# The distance between the lines of a cell is below this share of the distance between rows.
+# Maximum distance between the lines of a cell, as a share of the distance between rows.
 _CLOSE = 0.88
-# Lines whose distance is below this share of the height of the characters are lines of different cells of one row.
+# Maximum distance between lines of different cells of one row, as a share of the height of the characters.
 _INTERLEAVED = 0.9
-# A line belongs to the row below it if that one is at this share of the distance of the row above it, or nearer.
+# A line belongs to the row below if the distance to that row is below this share of the distance to the row above.
 _NEARER = 0.85
-# Distances within rows and between rows differ if the larger one is this many times the smaller one.
+# Number of blocks of a header and one row; the row may be a whole table that is written column by column.
+_HEADER_AND_ROW = 2
+# The distance between rows is at least this multiple of the distance between the lines of a row.
 _SPREAD = 1.25
 
 Cells = dict[int, list[Segment]]
 
 
 class ColumnKind(Enum):
-    """What most cells of a column contain."""
+    """Kind of the contents of most cells of a column."""
 
     TEXT = "text"
     FIGURE = "figure"
@@ -34,7 +37,7 @@ class ColumnKind(Enum):
 
 @dataclass(slots=True)
 class GridRow:
-    """Cells by column, of one or more lines; ``shared`` contains the columns whose cells cover other rows too."""
+    """The cells of a row by column; ``shared`` contains the columns whose cells also cover other rows."""
 
     cells: Cells
     top: float
@@ -72,7 +75,7 @@ class Grid:
 def build_grid(band: Band) -> Grid:
     """Divide the lines of a band into header lines and rows.
 
-    A table without figures gets no header here, because only its complete rows show whether the first one is a header.
+    The header of a table without figures is found later, because only complete rows show whether the first is a header.
     """
     columns = band.columns
     cells = [_assign_cells(line, columns) for line in band.lines]
@@ -117,7 +120,7 @@ def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
 
 
 def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds: Sequence[ColumnKind]) -> int:
-    """Return the number of lines above the first row with figures; 0 for a table without figures."""
+    """Return the number of header lines, which are above the first row with figures; 0 for a table without figures."""
     if all(kind is ColumnKind.TEXT for kind in kinds):
         return 0
     count = 0
@@ -135,7 +138,7 @@ def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds:
 
 
 def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
-    """Return whether a cell is below the headers: a figure in a column of figures, or a period in one of periods."""
+    """Return whether a cell is no header: a figure, or a period in a column of periods."""
     if kind is ColumnKind.TEXT:
         return False
     return (cell.is_figure and not cell.is_period) or (kind is ColumnKind.PERIOD and cell.is_period)
@@ -144,11 +147,10 @@ def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
 def _join_lines(
     lines: Sequence[TextLine], cells: Sequence[Cells], columns: Sequence[Column], kinds: Sequence[ColumnKind]
 ) -> list[GridRow]:
-    if not lines:
-        return []
+    """Return the rows, each joined from one or more lines."""
     joiner = _LineJoiner(lines, cells, columns, kinds)
     groups = [[0]]
-    written = _find_written_rows(lines, cells)
+    written = _find_rows_written_by_cell(lines, cells)
     for number in range(1, len(lines)):
         is_first = written.get(number) == number
         if written.get(number, number) < number or (
@@ -169,39 +171,43 @@ def _join_lines(
     return rows
 
 
-def _find_written_rows(lines: Sequence[TextLine], cells: Sequence[Cells]) -> dict[int, int]:
-    """Return the number of the first line of its row for each line of a row that is written cell by cell.
+def _find_rows_written_by_cell(lines: Sequence[TextLine], cells: Sequence[Cells]) -> dict[int, int]:
+    """Return the number of the row's first line, for each line of a row that is written cell by cell.
 
-    The text of such a row goes back up from the lines of one cell to those of the next one. A table can be written
-    column by column, too, so one cell of a row must have a single line, and no two lines may have figures of a column.
+    The text of such a row goes back up from the lines of one cell to those of the next cell. Because a table can also
+    be written column by column, there must be two such rows, or more than a header and one row; and a row must have a
+    cell with a single line, and only one figure in each column.
     """
     lasts = accumulate((max(one.words[-1] for one in line.segments) for line in lines), max)
     firsts = accumulate((min(one.words[0] for one in line.segments) for line in reversed(lines)), min)
-    # Places after which the text does not go back to the lines above.
+    # Numbers of lines before which a row can end, because no later word stands above them.
     ends = [
         number for number, (last, first) in enumerate(zip(lasts, [*firsts][-2::-1], strict=False), 1) if last < first
     ]
+    spans = list(pairwise([0, *ends, len(lines)]))
     rows: dict[int, int] = {}
-    for start, end in pairwise([0, *ends, len(lines)]):
+    has_rows = len(spans) > _HEADER_AND_ROW or all(end - start > 1 for start, end in spans)
+    for start, end in spans if len(spans) > 1 and has_rows else []:
         if end - start > 1 and _is_written_by_cell(cells[start:end]):
             rows |= dict.fromkeys(range(start, end), start)
     return rows
 
 
 def _is_written_by_cell(lines: Sequence[Cells]) -> bool:
-    """Return whether the text of lines consists of cells, one after another, and can be that of one row."""
-    segments = [(one, column) for cells in lines for column, cell in cells.items() for one in cell]
+    """Return whether lines can be one row whose cells are written one after another."""
+    segments = [(segment, column) for cells in lines for column, cell in cells.items() for segment in cell]
     segments.sort(key=lambda placed: placed[0].words[0])
     columns = [column for _, column in segments]
     single = {column for column in columns if columns.count(column) == 1}
-    figures = {column for one, column in segments if one.is_figure}
-    words = sum(len(one.words) for one, _ in segments)
-    is_contiguous = max(one.words[-1] for one, _ in segments) - segments[0][0].words[0] + 1 == words
+    figures = {column for segment, column in segments if segment.is_figure}
+    word_count = sum(len(segment.words) for segment, _ in segments)
+    last_word = max(segment.words[-1] for segment, _ in segments)
+    is_contiguous = last_word - segments[0][0].words[0] + 1 == word_count
     return bool(single) and figures <= single and columns == sorted(columns) and is_contiguous
 
 
 class _LineJoiner:
-    """Decide which lines continue the cells of the row above them."""
+    """Decide which lines continue the row above them."""
 
     def __init__(
         self, lines: Sequence[TextLine], cells: Sequence[Cells], columns: Sequence[Column], kinds: Sequence[ColumnKind]
@@ -210,33 +216,32 @@ class _LineJoiner:
         self._cells = cells
         self._column_count = len(columns)
         self._figures = {number for number, kind in enumerate(kinds) if number and kind is not ColumnKind.TEXT}
-        self._label_end = max((cell[0][-1].x1 for cell in self._labels() if len(cell) > 1), default=columns[0].x1)
+        label_ends = [row[0][-1].x1 for row in cells if 0 in row and len(row) > 1]
+        self._label_end = max(label_ends, default=columns[0].x1)
         self._size = median(line.size for line in lines)
         self._pitches = [0.0, *(lower.bottom - upper.bottom for upper, lower in pairwise(lines))]
         between = [
             pitch
             for number, pitch in enumerate(self._pitches)
-            if number and self._is_full(number) and self._is_full(number - 1)
+            if number and self._has_label_and_cell(number) and self._has_label_and_cell(number - 1)
         ]
         self._row_pitch = median(between) if between else 1.4 * self._size
         self._close = self._find_close_pitch()
 
-    def _labels(self) -> list[Cells]:
-        return [cells for cells in self._cells if 0 in cells]
-
-    def _is_full(self, number: int) -> bool:
+    def _has_label_and_cell(self, number: int) -> bool:
+        """Return whether a line has a label and at least one other cell."""
         return 0 in self._cells[number] and len(self._cells[number]) > 1
 
     def _find_close_pitch(self) -> float:
         """Return the distance below which a line belongs to the row above it; 0 if distances do not show rows.
 
-        Rows with several lines show in two different distances: a small one within rows and a large one between rows.
-        If most of the lines at the small distance have a cell in every column, they are rows themselves.
+        If rows have several lines, the distances within rows are small, and those between rows are large. If many of
+        the lines at a small distance have a cell in every column, or figures, these lines are rows themselves.
         """
         pitches = [(pitch, number) for number, pitch in enumerate(self._pitches) if number and pitch > 0]
-        places = sorted(pitch for pitch, _ in pitches)
+        ordered = sorted(pitch for pitch, _ in pitches)
         spread, middle = max(
-            ((high / low, (low + high) / 2) for low, high in pairwise(places) if low < 2 * self._size),
+            ((high / low, (low + high) / 2) for low, high in pairwise(ordered) if low < 2 * self._size),
             default=(1.0, 0.0),
         )
         if spread < _SPREAD:
@@ -245,7 +250,8 @@ class _LineJoiner:
         most = max(len(cells) for cells in self._cells)
         complete = sum(len(self._cells[number]) == most for number in close)
         with_figures = sum(
-            (bool(self._figures & set(self._cells[number])) and self._is_full(number)) or self._repeats_figures(number)
+            (bool(self._figures & set(self._cells[number])) and self._has_label_and_cell(number))
+            or self._repeats_figures(number)
             for number in close
         )
         far = len(pitches) - len(close)
@@ -254,8 +260,9 @@ class _LineJoiner:
         return middle
 
     def _repeats_figures(self, number: int) -> bool:
-        """Return whether a line, complete but for the label, and the last line above it with cells have figures in one
-        column, so that it is another row.
+        """Return whether a line begins a new row, because the row above has a figure in the same column.
+
+        The line must have a cell in every column except perhaps the first.
         """
         cells = self._cells[number]
         if len({0, *cells}) < max(len(other) for other in self._cells):
@@ -265,7 +272,7 @@ class _LineJoiner:
         return any(cells[column][0].is_figure and above[column][0].is_figure for column in shared)
 
     def continues(self, group: Sequence[int], number: int) -> bool:
-        """Return whether a line belongs to the row of the lines ``group``, which are directly above it."""
+        """Return whether a line belongs to the row that consists of the lines ``group`` directly above it."""
         cells = self._cells[number]
         above: Cells = {}
         for place in group:
@@ -295,25 +302,27 @@ class _LineJoiner:
     def _is_nearer_below(self, number: int) -> bool:
         """Return whether a line without label is nearer to the complete row below it than to the line above it."""
         below = number + 1
-        if below == len(self._lines) or not self._is_full(below):
+        if below == len(self._lines) or not self._has_label_and_cell(below):
             return False
         return self._pitches[below] < min(_NEARER * self._pitches[number], _INTERLEAVED * self._size)
 
     def _continues_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
+        """Return whether a label without other cells continues the label of the row above."""
         first, second = above[-1], label[0]
         if second.bold != first.bold:
             return False
-        return pitch < _CLOSE * self._row_pitch and self._fills(first, second)
+        return pitch < _CLOSE * self._row_pitch and self._lacks_room(first, second)
 
     def _begins_label(self, above: Sequence[Segment], label: Sequence[Segment], pitch: float) -> bool:
+        """Return whether a line without other cells above a row is the first line of the row's label."""
         first, second = above[-1], label[0]
         if first.text.endswith(":") or second.bold != first.bold:
             return False
         deeper = second.x0 > first.x0 + 0.3 * second.size
-        return self._fills(first, second) and (pitch < _CLOSE * self._row_pitch or deeper)
+        return self._lacks_room(first, second) and (pitch < _CLOSE * self._row_pitch or deeper)
 
-    def _fills(self, first: Segment, second: Segment) -> bool:
-        """Return whether the first word of the second segment would not fit at the end of the first one."""
+    def _lacks_room(self, first: Segment, second: Segment) -> bool:
+        """Return whether the column of labels has no room for the first word of ``second`` after ``first``."""
         head = second.text.split(" ", 1)[0]
         width = (second.x1 - second.x0) * len(head) / max(len(second.text), 1)
         return first.x1 + width > self._label_end - 0.5 * first.size

@@ -10,13 +10,13 @@ from rag_core.parsing.layout.page_text import LINE, PARAGRAPH
 from rag_core.types.tables import Table, TableRow
 
 # With fewer cells, a row may be two texts side by side.
-_LEAST_CELLS = 3
+_MIN_CELLS = 3
 
 
 def join_row_lines(
     lines: Sequence[Line], spans: Sequence[tuple[int, int]], separators: list[str], tables: Sequence[Table], text: str
 ) -> list[str]:
-    """Return the separators of lines, with blanks inside each row that is written cell by cell.
+    """Return the separators of lines, with a blank in place of each line end inside a row that is written cell by cell.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def join_row_lines(
 def _find_place(row: TableRow, text: str) -> tuple[int, int] | None:
     """Return the start and end of a row in the text; ``None`` if its cells do not follow each other there."""
     places = [span for cell in row.cells for span in cell.spans]
-    if len(row.cells) < _LEAST_CELLS or not places:
+    if len(row.cells) < _MIN_CELLS or not places:
         return None
     if any(second[0] < first[1] or text[first[1] : second[0]].strip() for first, second in pairwise(places)):
         return None

@@ -1,4 +1,4 @@
-"""Segments: groups of words on one line with no wide gap between them; a table cell is one or more segments."""
+"""Divide lines into segments: words with no wide gap between them. A table cell consists of one or more segments."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress
 
 import numpy as np
 
 from rag_core.parsing.layout.lines import Line
+from rag_core.parsing.layout.runs import join_words
 from rag_core.text.dates import MONTH, QUARTER, YEAR
 from rag_core.text.units import read_unit
 
-# Least gap between two segments, as a share of the height of the characters.
-_GAP = 0.75
+# Minimum gap between two segments, as a share of the height of the characters.
+_MIN_GAP = 0.75
 _CURRENCY = r"(?:US|C|A|HK)?[$€£¥]|USD|EUR|GBP|CHF"
 _CURRENCY_SIGNS = frozenset("$€£¥")
 _SIGN_BEFORE = re.compile(rf"(?:{_CURRENCY})?\(?|\(")
 _BULLET = re.compile(r"[•◦‣▪●○■□☐☒✓►▶➢➤>*→–-]")
-# Largest distance between a bullet and its text.
-_BULLET_GAP = 4.0
-# Number of texts whose kind is kept, because the kind of a text is needed several times.
-_CACHED = 4096
-_NOTHING = re.compile(rf"(?:{_CURRENCY})?\s?[—–−-]+\s?[%)]?|n/?[am]\.?|n\.[am]\.|nil", re.IGNORECASE)
+# Maximum distance between a bullet and its text, in heights of the characters.
+_MAX_BULLET_GAP = 4.0
+_CACHED_TEXTS = 4096
+# Signs for an empty cell, such as "–" and "n/a".
+_EMPTY = re.compile(rf"(?:{_CURRENCY})?\s?[—–−-]+\s?[%)]?|n/?[am]\.?|n\.[am]\.|nil", re.IGNORECASE)
 _FIGURE = re.compile(
     rf"[(+−–—-]?\s?(?:{_CURRENCY})?\s?[(+−–—-]?\s?[.,]?\d[\d.,’'\u00a0\u202f]*\S*(?:\s\S{{1,8}}){{0,2}}", re.IGNORECASE
 )
@@ -36,12 +38,12 @@ _PERIOD = re.compile(
 )
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=_CACHED_TEXTS)
 def _is_figure(text: str) -> bool:
-    return bool(_NOTHING.fullmatch(text) or _FIGURE.fullmatch(text))
+    return bool(_EMPTY.fullmatch(text) or _FIGURE.fullmatch(text))
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=_CACHED_TEXTS)
 def _is_period(text: str) -> bool:
     period, bracket, unit = text.partition(" (")
     is_with_unit = bracket and unit.endswith(")") and read_unit(unit[:-1], in_brackets=True) is not None
@@ -52,7 +54,7 @@ def _is_period(text: str) -> bool:
 class Segment:
     """Words of one line with no wide gap between them.
 
-    ``words`` contains indices of the words of the page that have a known position. The box is in points, along the
+    ``words`` contains indices into the words of the page with a known position. The box is in points, along the
     direction of the text.
     """
 
@@ -109,18 +111,15 @@ def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
     counts = np.array([len(run.words) for run in runs])
     owners = np.repeat(np.arange(len(runs)), counts)
     known = ~np.isnan(boxes[:, 0])
-    texts = [word for run in runs for word in run.words]
-    spaced = [flag for run in runs for flag in run.spaced]
-    if not known.all():
-        boxes, owners = boxes[known], owners[known]
-        numbers = np.flatnonzero(known).tolist()
-        texts, spaced = [texts[number] for number in numbers], [spaced[number] for number in numbers]
+    boxes, owners = boxes[known], owners[known]
+    texts = list(compress([word for run in runs for word in run.words], known))
+    spaced = list(compress([flag for run in runs for flag in run.spaced], known))
     if not texts:
         return []
     sizes = np.array([run.size for run in runs])[owners]
     gaps = boxes[1:, 0] - boxes[:-1, 2]
     is_sign = np.array([text in _CURRENCY_SIGNS for text in texts[1:]], bool)
-    wide = gaps > _GAP * sizes[1:]
+    wide = gaps > _MIN_GAP * sizes[1:]
     breaks = np.flatnonzero((owners[1:] != owners[:-1]) | wide | is_sign) + 1
     starts = np.concatenate([[0], breaks])
     lows = np.minimum.reduceat(boxes[:, :2], starts, axis=0).tolist()
@@ -128,19 +127,13 @@ def build_text_lines(lines: Sequence[Line]) -> list[TextLine]:
     segments = []
     for start, end, low, high in zip(starts.tolist(), [*breaks.tolist(), len(texts)], lows, highs, strict=True):
         run = runs[owners[start]]
-        if end - start == 1:
-            text = texts[start]
-        elif all(spaced[start + 1 : end]):
-            text = " ".join(texts[start:end])
-        else:
-            text = texts[start] + "".join(
-                (" " if spaced[number] else "") + texts[number] for number in range(start + 1, end)
-            )
+        text = join_words(texts[start:end], spaced[start:end])
         segments.append(Segment(list(range(start, end)), text, low[0], low[1], high[0], high[1], run.size, run.bold))
     return [TextLine(_join_neighbours(row) if len(row) > 1 else row) for row in _group_by_baseline(segments)]
 
 
 def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
+    """Yield the segments on each baseline, from left to right."""
     rows: list[list[Segment]] = []
     bounds: list[tuple[float, float]] = []
     for segment in sorted(segments, key=lambda segment: segment.top + segment.bottom):
@@ -159,17 +152,17 @@ def _group_by_baseline(segments: list[Segment]) -> Iterator[list[Segment]]:
 
 
 def _join_neighbours(row: list[Segment]) -> list[Segment]:
-    """Join segments without a wide gap, bullets to their text, and currency signs and the like to their figure."""
+    """Join segments without a wide gap, a bullet to its text, and a currency sign or bracket to its figure."""
     joined = [row[0]]
     for segment in row[1:]:
         last = joined[-1]
         gap = segment.x0 - last.x1
         small = min(segment.size, last.size) < 0.85 * max(segment.size, last.size)
-        limit = (0.5 if small else _GAP) * max(segment.size, last.size)
+        limit = (0.5 if small else _MIN_GAP) * max(segment.size, last.size)
         is_sign_before = _SIGN_BEFORE.fullmatch(last.text) and segment.is_figure
-        is_bullet = segment is row[1] and _BULLET.fullmatch(last.text) and gap < _BULLET_GAP * segment.size
+        is_bullet = segment is row[1] and _BULLET.fullmatch(last.text) and gap < _MAX_BULLET_GAP * segment.size
         is_item = is_bullet and segment.text[:1].isalpha()
-        # A currency sign begins the next cell if a figure is before it.
+        # A currency sign after a figure begins the next cell.
         is_near = gap <= limit and not (segment.text[0] in _CURRENCY_SIGNS and last.is_figure)
         if is_near or is_sign_before or is_item:
             joined[-1] = _join_segments(last, segment)

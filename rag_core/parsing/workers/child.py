@@ -1,7 +1,7 @@
 """Run the worker process, which opens one file at a time and reads or draws its pages.
 
-The parent starts it with ``python -m rag_core.parsing.workers.child MEMORY_MB OCR`` and exchanges `messages` with
-it over pipes. A hostile file can crash only this process.
+The parent starts the process with ``python -m rag_core.parsing.workers.child MEMORY_MB`` and exchanges `messages` over
+pipes. A hostile file can crash only this process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -22,12 +22,16 @@ from rag_core.parsing.formats import FORMATS
 from rag_core.parsing.formats.base import PasswordNeededError, UnpackedSizeError, UnreadableError
 from rag_core.parsing.highlights import draw_highlights
 from rag_core.parsing.workers import messages
+from rag_core.types.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 def main() -> None:
     """Answer requests until standard input ends."""
-    # Exchange the messages over copies of the descriptors of standard input and output, because text that a library
-    # prints to standard output would otherwise be mixed with the messages.
+    # Copy the descriptors of standard input and output for the messages, so that text that a library prints to standard
+    # output is not mixed with them.
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -62,7 +66,7 @@ def _limit_memory(megabytes: int) -> None:
 def _read_requests(stream: BinaryIO) -> Any:
     """Yield requests in order.
 
-    A thread reads them and ends this process when the parent ends, so that a page that hangs cannot keep it running.
+    A thread reads the requests and ends this process when the parent ends, even while a page hangs.
     """
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
@@ -84,7 +88,7 @@ class Service:
         self._file: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to one request; if an error is raised, the answer reports it."""
+        """Return the answer to a request, which reports an error that was raised."""
         try:
             handler = getattr(self, f"do_{request['do']}")
             return {"result": handler(request)}
@@ -96,7 +100,7 @@ class Service:
             return {"error": "unpacks", "detail": str(error)}
         except MemoryError:
             return {"error": "memory", "detail": ""}
-        except Exception as error:  # noqa: BLE001 - process boundary: a bug on one page must not lose the other pages
+        except Exception as error:  # noqa: BLE001 - a bug on one page must not lose the other pages
             return {"error": "bug", "detail": f"{type(error).__name__}: {error}"[:500]}
 
     def do_open(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -123,9 +127,7 @@ class Service:
 
     def do_render(self, request: dict[str, Any]) -> dict[str, Any]:
         image = self._file.draw_page(request["index"], request["scale"])
-        png, count = draw_highlights(image, messages.unpack_array(request["rects"]))
-        encoded = base64.b64encode(png).decode("ascii")
-        return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
+        return _pack_image(image, messages.unpack_array(request["rects"]))
 
     def do_figure(self, request: dict[str, Any]) -> dict[str, Any]:
         image = self._file.draw_page(request["index"], request["scale"])
@@ -134,15 +136,20 @@ class Service:
             return {}
         width, height = image.size
         cropped = image.crop((int(box[0] * width), int(box[1] * height), int(box[2] * width), int(box[3] * height)))
-        png, count = draw_highlights(cropped, np.zeros((0, 4), np.float32))
-        encoded = base64.b64encode(png).decode("ascii")
-        return {"png": encoded, "width": cropped.width, "height": cropped.height, "highlighted": count}
+        return _pack_image(cropped, np.zeros((0, 4), np.float32))
 
     def do_close(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._file is not None:
             self._file.close()
         self._file = None
         return {}
+
+
+def _pack_image(image: Image, rects: FloatArray) -> dict[str, Any]:
+    """Return a picture with highlights as the fields of `PageImage`."""
+    png, count = draw_highlights(image, rects)
+    encoded = base64.b64encode(png).decode("ascii")
+    return {"png": encoded, "width": image.width, "height": image.height, "highlighted": count}
 
 
 if __name__ == "__main__":

@@ -18,15 +18,16 @@ from rag_core.parsing.workers.process import WorkerDiedError, WorkerPool, Worker
 from rag_core.system import count_available_cores
 from rag_core.types.documents import Page, PageState, ParsedPage
 
-# Largest number of workers per file. A short file gets fewer workers, so that each has at least `_LEAST_PAGES` pages.
+# Maximum number of workers for a file. A short file gets fewer workers, so that each has at least `_MIN_PAGES` pages.
 READERS = min(count_available_cores(), 4)
-_LEAST_PAGES = 24
+_MIN_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Number of pages that are requested from each worker in advance.
 _AHEAD = 2
+# After this many successive failed pages, no further page is tried.
 _MAX_LOSSES = 5
+# Larger and further attached files are reported, but not read.
 MAX_ATTACHMENT_BYTES = 50_000_000
-# Attached files beyond this number are reported, but not read.
 MAX_ATTACHMENTS = 100
 
 
@@ -82,8 +83,8 @@ class DocumentReader:
         )
         self._opening = {**build_opening(file_format, path, password), "ocr": limits.ocr}
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
-        # Read the first page with one worker: it shows whether the file is a scan, and only one worker reads a scan.
-        self._sequential = True
+        # A single worker reads the first page, which shows whether the file is a scan, and all pages of a scan.
+        self._is_sequential = True
         self._lost_worker = False
 
     def close(self) -> None:
@@ -116,7 +117,7 @@ class DocumentReader:
         self._check_states(states, reason)
 
     def _check_states(self, states: set[PageState], reason: str) -> None:
-        """Raise an error if no page has text; ``reason`` is that of the first page that failed."""
+        """Raise an error if no page has text; ``reason`` is the reason of the first failed page."""
         if not states <= {PageState.EMPTY, PageState.FAILED}:
             return
         if PageState.FAILED not in states:
@@ -153,9 +154,9 @@ class DocumentReader:
     def _read_header(self) -> DocumentHeader:
         try:
             answer = self._readers[0].wait_until_open()
-        except (WorkerDiedError, WorkerTimedOutError) as loss:
-            how = str(loss) or f"it took longer than {OPEN_TIMEOUT_S:g} s"
-            raise ExtractionFailed(f"{self._name} could not be opened: {how}. Save it again and retry.") from None
+        except (WorkerDiedError, WorkerTimedOutError) as error:
+            reason = str(error) or f"it took longer than {OPEN_TIMEOUT_S:g} s"
+            raise ExtractionFailed(f"{self._name} could not be opened: {reason}. Save it again and retry.") from None
         if "error" in answer:
             self._raise_open_error(answer)
         page_count = int(answer["result"]["page_count"])
@@ -171,7 +172,7 @@ class DocumentReader:
         try:
             answer = self._readers[0].ask({"do": "metadata"}, _METADATA_TIMEOUT_S)
         except (WorkerDiedError, WorkerTimedOutError):
-            # Continue without outline and labels, because the text is useful without them.
+            # The text is useful without outline and labels.
             answer = {}
         return unpack_metadata(answer.get("result", {}))
 
@@ -187,7 +188,7 @@ class DocumentReader:
 
     def _read_pages(self, page_count: int) -> Iterator[ParsedPage]:
         """Yield every page in order, while the workers already read the next pages."""
-        for _ in range(min(READERS, page_count // _LEAST_PAGES) - 1):
+        for _ in range(min(READERS, page_count // _MIN_PAGES) - 1):
             reader = self._open_reader()
             reader.start()
             self._readers.append(reader)
@@ -195,22 +196,24 @@ class DocumentReader:
         losses = 0
         for index in range(page_count):
             if losses >= _MAX_LOSSES:
-                yield _failed_page(index, f"not tried, because the {losses} pages before it failed one after another")
+                yield _build_failed_page(
+                    index, f"not tried, because the {losses} pages before it failed one after another"
+                )
                 continue
             self._request_pages(index, page_count, pending)
             reader = pending.popleft()
             try:
                 answer = reader.receive()
-            except (WorkerDiedError, WorkerTimedOutError) as loss:
+            except (WorkerDiedError, WorkerTimedOutError) as error:
                 self._lost_worker = True
                 losses += 1
-                how = str(loss) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
-                yield _failed_page(index, how)
+                reason = str(error) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
+                yield _build_failed_page(index, reason)
             else:
                 losses = 0
                 parsed = self._unpack_answer(answer, index)
-                self._sequential = parsed.page.state in (PageState.OCR, PageState.MIXED)
-                reader.recognized |= self._sequential
+                self._is_sequential = parsed.page.state in (PageState.OCR, PageState.MIXED)
+                reader.recognized |= self._is_sequential
                 yield parsed
 
     def _request_pages(self, index: int, page_count: int, pending: deque[FileReader]) -> None:
@@ -218,10 +221,10 @@ class DocumentReader:
 
         ``index`` is the next page to yield.
         """
-        # Text recognition uses all cores, and much memory per worker, so only one worker reads scanned pages.
-        readers = (
-            self._readers[:1] if self._sequential else [reader for reader in self._readers if reader.can_request()]
-        )
+        # Text recognition uses all cores and much memory, so only one worker reads scanned pages.
+        readers = self._readers[:1]
+        if not self._is_sequential:
+            readers = [reader for reader in self._readers if reader.can_request()]
         while len(pending) < _AHEAD * len(readers) and index + len(pending) < page_count:
             reader = min(readers, key=lambda candidate: candidate.pending_count)
             reader.request(index + len(pending))
@@ -235,8 +238,10 @@ class DocumentReader:
             "unreadable": f"the page is damaged ({answer.get('detail', '')})",
         }
         self._lost_worker |= answer["error"] != "unreadable"
-        return _failed_page(index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})"))
+        return _build_failed_page(
+            index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})")
+        )
 
 
-def _failed_page(index: int, reason: str) -> ParsedPage:
+def _build_failed_page(index: int, reason: str) -> ParsedPage:
     return ParsedPage(Page(index, "", "", PageState.FAILED, reason=reason))

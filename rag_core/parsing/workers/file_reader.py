@@ -22,8 +22,8 @@ class FileReader:
         The request that opens the file.
     page_timeout_s : float
     cancelled : callable
-        Called several times a second while waiting for an answer; once it returns true, the wait raises
-        `ReadCancelledError`.
+        Called several times a second while waiting for an answer. As soon as it returns true, `ReadCancelledError` is
+        raised.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class FileReader:
             self._send(index)
 
     def wait_until_open(self) -> dict[str, Any]:
-        """Wait for the answer to the opening request and return this answer, which may report an error.
+        """Wait for the answer to the opening request, and return the answer, which may report an error.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class FileReader:
         return answer
 
     def can_request(self) -> bool:
-        """Return whether pages may be requested; false while the file is being opened or if it cannot be opened."""
+        """Return whether pages may be requested; false before the file is open and if it cannot be opened."""
         if self._worker is not None and self._is_opening:
             if not self._worker.has_answered:
                 return False
@@ -82,7 +82,7 @@ class FileReader:
         return self._can_read
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request that is not for a page, and return its answer; raise the same errors as `wait_until_open`."""
+        """Send a request for anything other than a page, and return the answer; see `wait_until_open` for errors."""
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)
@@ -94,12 +94,12 @@ class FileReader:
             self._send(index)
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the answer to the oldest pending page request, and return this answer.
+        """Wait for the answer to the oldest pending page request, and return the answer.
 
         Raises
         ------
         WorkerDiedError, WorkerTimedOutError
-            The page of this request is lost. The pages requested after it can still be received.
+            The requested page is lost. The pages that were requested later can still be received.
         """
         try:
             if self._worker is None:
@@ -116,13 +116,13 @@ class FileReader:
         if self._requested:
             worker.kill()
         elif self.recognized:
-            worker.close()  # text recognition keeps much memory, so the worker must not stay idle
+            worker.close()  # an idle worker would keep the memory of text recognition
         elif worker.alive:
             try:
                 if self._is_opening:
                     worker.receive(_CLOSE_TIMEOUT_S)
                 worker.ask({"do": "close"}, _CLOSE_TIMEOUT_S)
-            except (WorkerDiedError, WorkerTimedOutError):  # no page is lost, because all requested pages are here
+            except (WorkerDiedError, WorkerTimedOutError):  # all requested pages have been received
                 pass
         self._pool.release(worker)
 

@@ -17,7 +17,7 @@ from rag_core.parsing.formats.base import FileFormat, Metadata
 from rag_core.types.documents import HeadingLine, Page, PageState, ParsedPage, WordBoxes
 from rag_core.types.tables import Table
 
-# The fields of a page that are numbers and texts.
+# The fields of a page that are numbers or texts.
 _PLAIN_FIELDS = tuple("page_index page_label text width height heading reason confidence hidden".split())
 
 
@@ -48,7 +48,7 @@ def build_opening(file_format: FileFormat, path: Path, password: str | None) -> 
 def pack_array(array: npt.NDArray[Any]) -> dict[str, Any]:
     """Encode an array as little-endian bytes in base64.
 
-    The bytes are not compressed, because compression takes longer than sending them uncompressed.
+    The bytes are not compressed, because compression takes longer than sending all bytes.
     """
     little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     data = base64.b64encode(little.tobytes()).decode("ascii")
@@ -93,7 +93,7 @@ def unpack_page(packed: dict[str, Any]) -> ParsedPage:
         **{name: packed[name] for name in _PLAIN_FIELDS},
         state=PageState(packed["state"]),
         boxes=WordBoxes(*map(unpack_array, packed["boxes"])),
-        skip=_pairs(packed["skip"]),
+        skip=tuple((int(start), int(end)) for start, end in packed["skip"]),
         tables=tuple(map(Table.from_json, packed["tables"])),
     )
     divided = tuple((int(at), str(first), str(second)) for at, first, second in packed["divided"])
@@ -102,7 +102,3 @@ def unpack_page(packed: dict[str, Any]) -> ParsedPage:
         HeadingLine(int(start), int(end), float(size), bool(bold)) for start, end, size, bold in packed["headings"]
     )
     return ParsedPage(page, headings, divided, tuple(packed["words"]), clips)
-
-
-def _pairs(values: list[list[int]]) -> tuple[tuple[int, int], ...]:
-    return tuple((int(start), int(end)) for start, end in values)

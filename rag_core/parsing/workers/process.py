@@ -19,13 +19,12 @@ from rag_core.system import count_available_cores
 _ROOT = Path(__file__).resolve().parents[3]
 _SLICE_S = 0.1
 WORKER_MODULE = "rag_core.parsing.workers.child"
-# The child process inherits only these environment variables. So a hostile file that takes over the child cannot read
-# API keys from the environment.
+# The only environment variables of processes that open files, so that a hostile file cannot read API keys.
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
 def inherit_environment() -> dict[str, str]:
-    """Return the environment variables that processes that open files inherit; see `_INHERITED`."""
+    """Return the environment of a process that opens files; see `_INHERITED`."""
     return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
@@ -52,7 +51,7 @@ class WorkerProcess:
             "PYTHONIOENCODING": "utf-8",
             "OMP_NUM_THREADS": str(count_available_cores()),
             "OPENBLAS_NUM_THREADS": "1",
-            # By default, glibc reserves a heap for each thread, and these heaps can use up the memory limit.
+            # By default, glibc reserves a heap for each thread, which can use up the memory limit.
             "MALLOC_ARENA_MAX": "2",
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -73,7 +72,7 @@ class WorkerProcess:
 
     @property
     def has_answered(self) -> bool:
-        """Whether `receive` does not have to wait, because an answer has arrived or the process has ended."""
+        """Whether `receive` returns or raises at once, because an answer has arrived or the process has ended."""
         return not self._answers.empty()
 
     @property
@@ -92,7 +91,7 @@ class WorkerProcess:
             self._answers.put(None)
 
     def send(self, request: dict[str, Any]) -> None:
-        """Send a request. If the process has ended, this method raises no error, but `receive` does."""
+        """Send a request. If the process has ended, only `receive` raises an error."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(messages.encode_message(request))
@@ -125,7 +124,7 @@ class WorkerProcess:
                     raise WorkerTimedOutError from None
                 continue
             if answer is None:
-                raise WorkerDiedError(self._exit_reason())
+                raise WorkerDiedError(self._describe_exit())
             return answer
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
@@ -133,7 +132,8 @@ class WorkerProcess:
         self.send(request)
         return self.receive(timeout_s)
 
-    def _exit_reason(self) -> str:
+    def _describe_exit(self) -> str:
+        """Return why the process ended."""
         try:
             self._process.wait(2)  # the pipe closes a little before the process ends
         except subprocess.TimeoutExpired:
@@ -152,7 +152,7 @@ class WorkerProcess:
         self._reap()
 
     def close(self) -> None:
-        """Close the input of the process, so that it ends; kill it if it does not end within two seconds."""
+        """Close the input of the process, which ends it; kill the process if it runs for two more seconds."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
@@ -162,6 +162,7 @@ class WorkerProcess:
         self._reap()
 
     def _reap(self) -> None:
+        """Wait for the end of the process, and close its streams."""
         self._process.wait()
         self._reader.join(5)
         for stream in (self._process.stdin, self._process.stdout):
@@ -173,7 +174,7 @@ class WorkerProcess:
 
 
 class WorkerPool:
-    """Provide worker processes and take them back; the pool starts a new process if no process is idle.
+    """A pool of worker processes, which starts a new process if no process is idle.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ class WorkerPool:
         self._closed = False
 
     def acquire(self) -> WorkerProcess:
-        """Return a running worker without an open file; start a new worker if no worker is idle."""
+        """Return an idle worker without an open file, or a new worker."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
@@ -198,7 +199,7 @@ class WorkerPool:
         return WorkerProcess(self._memory_mb)
 
     def release(self, worker: WorkerProcess) -> None:
-        """Take a worker back, which may have ended."""
+        """Take back a worker, even if it has ended."""
         with self._lock:
             if worker.alive and not self._closed:
                 self._idle.append(worker)

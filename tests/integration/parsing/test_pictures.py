@@ -74,7 +74,7 @@ def test_errors_contain_the_file_name(renderer: PageRenderer, tmp_path: Path) ->
 def picture_of(path: Path) -> Image.Image:
     """Render the first page as a scanner would."""
     with closing(PdfiumDocument(path)) as document, document.open_page(0) as reader:
-        return reader.picture(2.5)
+        return reader.draw(2.5)
 
 
 @pytest.fixture(scope="module")

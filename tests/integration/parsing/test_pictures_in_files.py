@@ -18,6 +18,7 @@ from rag_core.parsing.flow import file as flow_file
 from rag_core.parsing.flow.content import PictureBlock
 from rag_core.parsing.flow.file import FlowFile
 from rag_core.parsing.formats.accepted import require_format
+from rag_core.parsing.formats.base import OpenFile
 from rag_core.parsing.parser import DocumentParser
 from rag_core.types.documents import Page, PageState
 from tests.support.documents import change_part, make_epub, make_html, make_opendocument, make_picture, with_part
@@ -111,10 +112,17 @@ def read(parser: DocumentParser, path: Path, data: bytes) -> list[Page]:
     return [part for part in parser.parse(path, name=path.name) if isinstance(part, Page)]
 
 
+def open_in_process(path: Path, data: bytes) -> OpenFile:
+    """Open a file in this process, since a worker that recognized text ends and the next one loads the models again."""
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        return require_format(file, path.name).open(path, None, None)
+
+
 @pytest.mark.parametrize("name", FILES)
-def test_text_of_a_picture_stands_where_the_picture_does(parser: DocumentParser, tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    pages = read(parser, path, FILES[name](PICTURE))
+def test_text_of_a_picture_stands_where_the_picture_does(tmp_path: Path, name: str) -> None:
+    opened = open_in_process(tmp_path / name, FILES[name](PICTURE))
+    pages = [opened.read_page(number, "auto").page for number in range(opened.page_count)]
     [page] = [page for page in pages if SAID in page.text]
     known = [page.text.index(one) for one in (BEFORE, SAID, AFTER) if one in page.text]
     assert known == sorted(known)
@@ -122,8 +130,7 @@ def test_text_of_a_picture_stands_where_the_picture_does(parser: DocumentParser,
     assert page.confidence > 0.9
     start = page.text.index("closed")
     left, top, right, bottom = page.boxes.find_overlapping(start, start + 6)[0]
-    with path.open("rb") as file:
-        drawn = require_format(file, name).open(path, None, None).draw_page(page.page_index, 2.0)
+    drawn = opened.draw_page(page.page_index, 2.0)
     box = (int(left * drawn.width), int(top * drawn.height), int(right * drawn.width), int(bottom * drawn.height))
     assert drawn.crop(box).convert("L").getextrema()[0] < 100
 
@@ -140,10 +147,7 @@ def test_picture_that_is_shown_often_is_kept_read_and_drawn_once(
 
     count_calls(flow_file, "recognize_picture")
     count_calls(drawing, "load_picture")
-    path = tmp_path / name
-    path.write_bytes(FILES[name](PICTURE, times=3))
-    with path.open("rb") as file:
-        opened = require_format(file, name).open(path, None, None)
+    opened = open_in_process(tmp_path / name, FILES[name](PICTURE, times=3))
     assert isinstance(opened, FlowFile)
     assert len({id(one.data) for one in opened.content.blocks if isinstance(one, PictureBlock)}) == 1
     pages = [opened.read_page(number, "auto").page for number in range(opened.page_count)]

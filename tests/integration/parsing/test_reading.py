@@ -18,7 +18,7 @@ PAGES = 30
 @pytest.fixture(autouse=True)
 def two_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_reader, "READERS", 2)
-    monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES // 2)
+    monkeypatch.setattr(document_reader, "_MIN_PAGES", PAGES // 2)
 
 
 def long(path: Path) -> Path:
@@ -62,7 +62,7 @@ def test_two_workers_give_the_pages_of_one(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_short_document_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_reader, "_LEAST_PAGES", PAGES)
+    monkeypatch.setattr(document_reader, "_MIN_PAGES", PAGES)
     with closing(DocumentParser(ocr="off")) as parser:
         list(parser.parse(long(tmp_path / "short.pdf")))
         assert len(parser._pool._idle) == 1

@@ -84,7 +84,7 @@ def test_label_of_a_large_box_is_not_a_heading(tmp_path: Path) -> None:
 def test_values_are_rendered(tmp_path: Path) -> None:
     document = PdfiumDocument(_form(tmp_path / "a.pdf"))
     with document.open_page(0) as reader:
-        picture = np.asarray(reader.picture(1.0).convert("L"))
+        picture = np.asarray(reader.draw(1.0).convert("L"))
     document.close()
     name = picture[842 - 710 : 842 - 694, 203:260]
     assert (name < 128).sum() > 20

@@ -48,7 +48,7 @@ def text_of(path: Path, pdf: bytes) -> str:
 def glyph_names(path: Path, pdf: bytes, index: int = 0, password: str | None = None) -> dict[str, dict[int, str]]:
     path.write_bytes(pdf)
     with closing(Fonts(path, password)) as fonts:
-        return fonts.glyph_names(index)
+        return fonts.read_glyph_names(index)
 
 
 @pytest.mark.parametrize(

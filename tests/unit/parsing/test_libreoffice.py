@@ -66,7 +66,7 @@ def test_program_gets_a_profile_of_its_own_and_no_key(
 def test_failure_says_why(
     soffice: StandIn, folder: Path, monkeypatch: pytest.MonkeyPatch, commands: str, expected: str
 ) -> None:
-    monkeypatch.setattr("rag_core.parsing.libreoffice._MOST_FILE_MB", 2)
+    monkeypatch.setattr("rag_core.parsing.libreoffice._MAX_FILE_MB", 2)
     soffice.prepare(commands=commands)
     with pytest.raises(ConversionError, match=expected):
         convert(folder)

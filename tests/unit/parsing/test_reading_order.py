@@ -101,6 +101,14 @@ def blocks(*corners: tuple[float, float, str]) -> Drawing:
         ),
         (
             texts(
+                *((72, 700, 24, "60%             20%             20%"), (72, 680, 10, "of men")),
+                *((72, 668, 10, "who sail"), (215, 680, 10, "of women"), (215, 668, 10, "who row")),
+                *((365, 680, 10, "of pupils"), (365, 668, 10, "who swim")),
+            ),
+            ("60%\nof men", "20%\nof women", "20%\nof pupils"),
+        ),
+        (
+            texts(
                 *((72, 750 - 14 * number, 10, "The column is about rivers.") for number in range(3)),
                 *((72, 660, 24, "41 km       96,300"), (72, 640, 10, "of track"), (72, 600, 10, "The column ends.")),
                 *((180, 640, 10, "passengers"), *((320, 750 - 14 * row, 10, f"Right {row}.") for row in range(14))),
@@ -135,5 +143,5 @@ def test_strips_of_one_picture_count_as_one(tmp_path: Path) -> None:
         canvas.drawImage(ImageReader(Image.new("RGB", (30, 30), "white")), 72, 300, 30, 30)
 
     with closing(PdfiumDocument(make(tmp_path / "a.pdf", draw))) as document, document.open_page(0) as page:
-        heights = (page.pictures()[:, 3] - page.pictures()[:, 1]) * page.height
+        heights = (page.find_pictures()[:, 3] - page.find_pictures()[:, 1]) * page.height
     assert sorted(heights.round().tolist()) == [30, 120]

@@ -100,13 +100,13 @@ def test_empty_page_has_no_headers_or_footers() -> None:
 
 def test_outline_gives_the_section_of_a_page() -> None:
     sections = Sections(((1, "Item 1"), (1, "Item 1 › Risks"), (4, "Item 2")))
-    headings = [sections.heading(index, "", (), ()) for index in range(6)]
+    headings = [sections.find_heading(index, "", (), ()) for index in range(6)]
     assert headings == ["", "Item 1", "Item 1 › Risks", "Item 1 › Risks", "Item 2", "Item 2"]
 
 
 def test_outline_with_one_entry_is_ignored() -> None:
     text = "Liquidity\nWe have cash."
-    assert Sections(((0, "Untitled"),)).heading(0, text, ((0, 9),), ()) == "Liquidity"
+    assert Sections(((0, "Untitled"),)).find_heading(0, text, ((0, 9),), ()) == "Liquidity"
 
 
 def test_page_without_heading_inherits_the_last_one() -> None:
@@ -114,11 +114,11 @@ def test_page_without_heading_inherits_the_last_one() -> None:
     body = SECTION_BODY
     first = f"Risks\n{body}\nMarket risk\n{body}"
     start = first.index("Market risk")
-    assert sections.heading(0, first, ((0, 5), (start, start + 11)), ()) == "Risks"
-    assert sections.heading(1, body, (), ()) == "Market risk"
+    assert sections.find_heading(0, first, ((0, 5), (start, start + 11)), ()) == "Risks"
+    assert sections.find_heading(1, body, (), ()) == "Market risk"
     late = f"{body}\nOutlook"
-    assert sections.heading(2, late, ((len(late) - 7, len(late)),), ()) == "Market risk"
-    assert sections.heading(3, body, (), ()) == "Outlook"
+    assert sections.find_heading(2, late, ((len(late) - 7, len(late)),), ()) == "Market risk"
+    assert sections.find_heading(3, body, (), ()) == "Outlook"
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ def test_label_is_joined_with_the_title_below() -> None:
     body = SECTION_BODY
     sections = Sections()
     text = f"NOTE 2\nLoans and Receivables\n{body}"
-    assert sections.heading(0, text, ((0, 6), (7, 28)), ()) == "NOTE 2 › Loans and Receivables"
-    assert sections.heading(1, body, (), ()) == "NOTE 2 › Loans and Receivables"
+    assert sections.find_heading(0, text, ((0, 6), (7, 28)), ()) == "NOTE 2 › Loans and Receivables"
+    assert sections.find_heading(1, body, (), ()) == "NOTE 2 › Loans and Receivables"
     far = f"Exhibit 3\n{body * 3}\nStores"
-    assert sections.heading(2, far, ((0, 9), (len(far) - 6, len(far))), ()) == "Exhibit 3"
+    assert sections.find_heading(2, far, ((0, 9), (len(far) - 6, len(far))), ()) == "Exhibit 3"
 
 
 BENCH = "The bench in the yard is painted green.\nIt was a present of the school.\nNobody sits on it in winter."

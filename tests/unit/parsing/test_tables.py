@@ -235,21 +235,41 @@ CONTRACTS = (
 )
 
 
+@pytest.mark.parametrize("contracts", [CONTRACTS, CONTRACTS[::2]], ids=["three", "two"])
 @pytest.mark.parametrize("middle", [0.0, 0.5], ids=["top", "middle"])
-def test_row_written_cell_by_cell_is_one_line(tmp_path: Path, middle: float) -> None:
+def test_row_written_cell_by_cell_is_one_line(
+    tmp_path: Path, middle: float, contracts: tuple[tuple[str, ...], ...]
+) -> None:
     def draw(canvas: Canvas) -> None:
         rows(("No.", "Contract", "Supplier", "EUR"), places=(60, 100, 250, 400), left=True, top=640)(canvas)
-        for number, row in enumerate(CONTRACTS):
+        for number, row in enumerate(contracts):
             for x, cell in zip((60, 100, 250, 400), row, strict=True):
                 parts = cell.split("/")
                 top = 620 - 46 * number - middle * 12 * (3 - len(parts))
                 lines(*parts, top=top, left=x, pitch=12, size=10)(canvas)
 
     [table] = tables(tmp_path, lines(*PROSE), draw)
-    expected = [tuple(cell.replace("/", " ") for cell in row) for row in CONTRACTS]
+    expected = [tuple(cell.replace("/", " ") for cell in row) for row in contracts]
     assert [tuple(cell.text for cell in row.cells) for row in table.body] == expected
     text = read(tmp_path / "page.pdf").page.text
     assert [line for line in text.splitlines() if line[:1].isdigit()] == [" ".join(row) for row in expected]
+
+
+def test_table_written_column_by_column_keeps_its_rows(tmp_path: Path) -> None:
+    columns = (("Paint the wall", "Mend the roof", "Feed the cats"), ("Ann Ash", "Bob Bay", "Cy Cole"), ("", "yes"))
+
+    def draw(canvas: Canvas) -> None:
+        rows(("Task", "Owner", "Done"), places=(60, 200, 330), left=True, top=640)(canvas)
+        for x, cells in zip((60, 200, 330), columns, strict=True):
+            for number, cell in enumerate(cells):
+                canvas.drawString(x, 620 - 20 * number, cell)
+
+    [table] = tables(tmp_path, lines(*PROSE), draw)
+    assert [[cell.text for cell in row.cells] for row in table.body] == [
+        ["Paint the wall", "Ann Ash"],
+        ["Mend the roof", "Bob Bay", "yes"],
+        ["Feed the cats", "Cy Cole"],
+    ]
 
 
 def test_texts_side_by_side_and_rows_written_by_line_keep_their_lines(tmp_path: Path) -> None:
