@@ -17,7 +17,7 @@ run: $(VENV)/.installed  ## Install what is missing and start the application on
 setup: $(VENV)/.installed  ## Create .venv with what the application needs
 
 check: style types  ## Check style and types, and run the unit tests, which load no model
-	$(PYTEST) tests/unit
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile tests/unit
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -24,7 +24,7 @@ from streamlit import delta_generator
 from pages.chat import asking, cards, connecting, drop, history, welcome  # noqa: F401
 from pages.shared import clashes, sidebar, unlock  # noqa: F401
 from pages.shared.backend import close_backend, find_base_path, find_host, open_backend, open_engine
-from rag_core.api.calls import Served
+from rag_core.api.calls import ServedApp
 from rag_core.api.routes import build_routes
 
 gc.freeze()
@@ -46,5 +46,5 @@ async def serve_engine(_app: st.App) -> AsyncIterator[None]:
 # module that another thread imports meanwhile may not be found, so let the folder stay.
 sys.path.append(str(Path(__file__).parent / "pages"))
 # Streamlit lists the scripts in a folder "pages" beside the main script as pages; this one is inside of the folder.
-routes = build_routes(Served(open_engine, find_host, find_base_path))
+routes = build_routes(ServedApp(open_engine, find_host, find_base_path))
 app = st.App("pages/main.py", lifespan=serve_engine, routes=routes)

@@ -52,7 +52,7 @@ STEPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "cells on one baseline share a line": without(f"{LAYOUT}.reading_order._continues", lambda before, run: False),
     "runs far from their row moved to it": without(f"{LAYOUT}.reading_order.separate_strays", lambda runs: (runs, [])),
     "line numbers removed": without("rag_core.parsing.pdf.page_parser.remove_line_numbers", _keep_runs),
-    "words joined over line ends": without(f"{LAYOUT}.page_text._word_separator", lambda upper, lower: None),
+    "words joined over line ends": without(f"{LAYOUT}.page_text._choose_word_separator", lambda *_, **__: None),
     "accents composed": without("rag_core.parsing.pdf.page_parser.compose_accents", lambda characters: characters),
     "form fields inserted": without(
         "rag_core.parsing.pdf.page_parser.insert_form_fields", lambda reader, characters: _numbered(characters)

@@ -9,8 +9,8 @@ from pathlib import Path
 def _open_closed_streams() -> None:
     """Open the null device for each standard stream that is closed.
 
-    Call this function before any file is opened. Otherwise the next opened file, such as the database, gets the
-    descriptor of the closed stream, and C libraries and child processes write their output into that file.
+    Call this function before any file is opened. Otherwise, the next file that is opened, such as the database, gets
+    the descriptor of the closed stream, and C libraries and child processes write their output into that file.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -21,11 +21,11 @@ def _open_closed_streams() -> None:
 
 def _run() -> None:
     _open_closed_streams()
-    # Imported modules stay; without this, each collection of garbage would look through them.
+    # The objects of imported modules stay until the process ends, so that garbage collections need not check them.
     gc.disable()
     try:
         from rag_core.cli.app import main
-    except KeyboardInterrupt:  # Ctrl-C during the slow imports would otherwise print a traceback
+    except KeyboardInterrupt:  # do not print a traceback after Ctrl-C during the imports, which are slow
         sys.exit("Stopped.")
     gc.freeze()
     gc.enable()

@@ -1,4 +1,4 @@
-"""The engine, which the web pages, the command line and the API use."""
+"""The interface of the application for the web pages, the command line and the API."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rag_core.types.status import Readiness, Status
 class Engine(Services):
     """Answers questions from documents, with citations. All methods are thread-safe.
 
-    `Services` lists the attributes and the exceptions of the constructor. Each model is loaded when it is first used,
-    or by `warm_up` in the background.
+    `Services` lists the attributes, and the exceptions that the constructor raises. Each model is loaded when it is
+    first used, or by `warm_up` in the background.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Engine(Services):
         return self._local_models.readiness
 
     def describe_embedding(self) -> str:
-        """Return the library and the precision with which the bundled embedder runs; "" if another one is in use."""
+        """Return how the bundled embedder runs, in words; an empty text if another embedder is in use."""
         return self._local_models.describe_runtime()
 
     def status(self) -> Status:
@@ -66,9 +66,9 @@ class Engine(Services):
             self._generations,
             self.preferences,
             self.models,
-            self._removal.unfinished_names,
-            self.jobs.problem,
-            self._drawings.describe_failures,
+            list_unfinished=self._removal.list_unfinished,
+            queue_problem=self.jobs.problem,
+            describe_failures=self._drawings.describe_failures,
         )
 
     def search(
@@ -89,8 +89,8 @@ class Engine(Services):
         documents, collections : sequence of str, optional
             Names or ids of the documents, and names of the collections, to search. Default: all documents.
         as_of : str
-            Name of a snapshot, or a date (YYYY-MM-DD) that stands for the newest snapshot of that date or before. The
-            search is in the content that documents had then. Default: the present content.
+            Name of a snapshot, or a date (YYYY-MM-DD), which stands for the newest snapshot of that date or before. The
+            content of the documents at that time is searched. Default: the present content.
         top_k : int, optional
             Number of passages; overrides ``configuration.top_k``.
         configuration : RetrievalConfig, optional
@@ -168,5 +168,5 @@ class Engine(Services):
         raise RagError("The question ended without an answer. Ask it again.")
 
     def explain(self, question: str, **options: Any) -> Explanation:
-        """Return the ranking of each stage of a search; ``options`` are those of `Explanations.explain`."""
+        """Return the ranking of each stage of a search; see `Explanations.explain` for ``options``."""
         return self.explanations.explain(question, **options)

@@ -23,7 +23,7 @@
     │   ├── DatabaseInUse          another process has the database open
     │   ├── DataFolderUnwritable   the data folder is read-only or its disk is full
     │   ├── StoreUnavailable       the database, Chroma or the file store does not answer
-    │   │   └── ServerUnavailable  it is on a server, and may answer again later without any change
+    │   │   └── ServerUnavailable  a store on a server does not answer, and may answer again later
     │   └── UnknownConversation    no conversation or message has this id
     ├── EmbedderError
     │   ├── EmbedderMissing        the weights of the model cannot be found
@@ -191,7 +191,7 @@ class RerankerMissing(RagError):
 
 
 class VerifierMissing(RagError):
-    """The model that checks statements is not on this machine, or it does not say whether a text supports one."""
+    """The model that checks statements is not on this machine, or is of another type."""
 
 
 class SparseEncoderMissing(RagError):

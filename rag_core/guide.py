@@ -1,4 +1,4 @@
-"""The user guide as a PDF, a first document about which new users can ask questions."""
+"""The user guide as a PDF, about which new users can ask questions before they add documents."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _format_inline(text: str) -> str:
 
 
 def _build_styles() -> dict[int, Any]:
-    """Return a mapping of the number of ``#`` at the start of a block to its paragraph style."""
+    """Return the paragraph style of a block by the number of ``#`` at its start."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
 
@@ -107,7 +107,7 @@ def _draw_footer(canvas: Any, document: Any) -> None:
     canvas.addPageLabel(document.page - 1, style="ARABIC", start=document.page)
     canvas.setFont("Helvetica", 8.5)
     canvas.setFillGray(0.4)
-    # Indent the footer like the body text, which reportlab indents from the margin by 6 points.
+    # The footer is indented like the body text, which reportlab indents by 6 points from the margin.
     right = document.pagesize[0] - document.rightMargin - 6
     canvas.drawString(document.leftMargin + 6, 36, "Footnote user guide")
     canvas.drawRightString(right, 36, str(document.page))

@@ -133,7 +133,7 @@ class Services:
         pages = PageReader(stores, self._local_models)
         summarizer = Summarizer(settings, stores, self._generations, self.models)
         self.themes = Themes(stores, graphs)
-        # A further strategy is one module and one entry here.
+        # A new strategy needs a module and an entry in this list.
         self.strategies = Strategies(
             [
                 SearchStrategy(self._searcher),

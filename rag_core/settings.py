@@ -26,36 +26,27 @@ PREFIX = "RAG_"
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 # The weights of this embedder are in a package of requirements-multilingual.txt.
 MULTILINGUAL_EMBEDDER = "multilingual-e5-small"
-FILE = Path(".env")
-# Settings of earlier versions. Until the next release, they cause a warning instead of an error.
+ENV_FILE = Path(".env")
+# Settings of version 0.1.0 that were removed. The next release ignores them with a warning.
 REMOVED_SETTINGS = frozenset(
     {
         "RAG_CANDIDATES",
         "RAG_CHROMA_PORT",
         "RAG_CHUNK_OVERLAP",
-        "RAG_CONTEXT",
-        "RAG_EMBEDDING_BATCH",
         "RAG_EMBEDDING_PRECISION",
-        "RAG_EXPANSION",
         "RAG_FINANCE",
-        "RAG_FRESHNESS_HALF_LIFE_DAYS",
         "RAG_GGUF_THREADS",
         "RAG_MAX_DECOMPRESSED_MB",
         "RAG_MAX_PAGES",
         "RAG_MAX_QUESTION_CHARS",
-        "RAG_OPENAI_BACKOFF_S",
-        "RAG_OPENAI_CONNECT_TIMEOUT_S",
         "RAG_OPENAI_TEMPERATURE",
         "RAG_PAGE_TIMEOUT_S",
         "RAG_PRICE_CURRENCY",
         "RAG_PRICE_INPUT",
         "RAG_PRICE_OUTPUT",
-        "RAG_RERANK_TOP",
         "RAG_RRF_K",
         "RAG_STRATEGY_CALLS",
-        "RAG_STRATEGY_QUERIES",
         "RAG_STRATEGY_ROUNDS",
-        "RAG_STRATEGY_SECONDS",
         "RAG_STRATEGY_TOKENS",
         "RAG_TOKEN_CACHE_MB",
         "RAG_WATCH_INTERVAL_S",
@@ -70,14 +61,15 @@ class _KnownKeysSource(DotEnvSettingsSource):
     """The ``.env`` file as a source of settings, without keys of other programs in the same file."""
 
     def __call__(self) -> dict[str, Any]:
-        return {key: value for key, value in super().__call__().items() if _is_known(key)}
+        known = {*Settings.model_fields, *list_known_names()}
+        return {key: value for key, value in super().__call__().items() if key in known or key.upper() in known}
 
 
 class _EnvironmentSource(EnvSettingsSource):
     """The environment as a source of settings. A variable ``NAME`` is ignored if ``.env`` sets ``RAG_NAME``.
 
-    If ``.env`` sets ``RAG_OPENAI_API_KEY``, the variable ``OPENAI_API_KEY`` would override this key, and could be sent
-    to an endpoint for which it is not meant.
+    Otherwise, the variable ``OPENAI_API_KEY`` would override ``RAG_OPENAI_API_KEY`` of ``.env``, and the key could be
+    sent to an endpoint for which it is not meant.
     """
 
     def __init__(self, settings: type[BaseSettings], file: DotEnvSettingsSource) -> None:
@@ -320,10 +312,6 @@ def list_known_names() -> set[str]:
     return names
 
 
-def _is_known(key: str) -> bool:
-    return key in Settings.model_fields or key.upper() in list_known_names()
-
-
 def load_settings(**overrides: Any) -> Settings:
     """Return the settings from the environment, from ``.env`` and from ``overrides``.
 
@@ -349,10 +337,10 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def _refuse_unreadable_lines() -> None:
-    # dotenv silently skips lines that it cannot parse. Lines without the name of a setting may be of other programs.
-    if not FILE.is_file():
+    # dotenv silently skips lines that it cannot parse. A line without the name of a setting may be for another program.
+    if not ENV_FILE.is_file():
         return
-    with FILE.open(encoding="utf-8-sig") as file:
+    with ENV_FILE.open(encoding="utf-8-sig") as file:
         lines = [entry.original for entry in parse_stream(file) if entry.error or (entry.key and entry.value is None)]
     for line in lines:
         if any(re.search(rf"(?<![A-Z_]){name}(?![A-Z_])", line.string.upper()) for name in list_known_names()):
@@ -363,10 +351,10 @@ def _refuse_unreadable_lines() -> None:
 
 def _refuse_unknown_variables() -> None:
     # pydantic-settings silently ignores unknown environment variables, such as the misspelt RAG_TRESHOLD.
-    file_keys = DotEnvSettingsSource(Settings, env_file=FILE).env_vars
+    file_keys = DotEnvSettingsSource(Settings, env_file=ENV_FILE).env_vars
     keys = {key.upper() for key in (*os.environ, *file_keys)}
-    if retired := sorted(keys & REMOVED_SETTINGS):
-        log.warning("Setting %s no longer has an effect. Remove it from the environment or .env.", ", ".join(retired))
+    if removed := sorted(keys & REMOVED_SETTINGS):
+        log.warning("Setting %s no longer has an effect. Remove it from the environment or .env.", ", ".join(removed))
     unknown = sorted(key for key in keys - REMOVED_SETTINGS if key.startswith(PREFIX) and key not in list_known_names())
     if unknown:
         known = ", ".join(sorted(list_known_names()))

@@ -1,4 +1,4 @@
-"""The stages of an answer, and the scores of passages, including those of each retriever."""
+"""The stages of an answer, and the scores of passages. Some belong to a retriever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ STAGES = (
     SearchStage("cross_encoder", "Reading the best passages", "Read the best passages", "cross-encoder"),
     SearchStage("gate", "Checking whether they answer", "Decided whether to answer", "gate"),
     SearchStage("generate", ended="Wrote the answer"),
-    SearchStage("read", ended="Wrote the answer"),  # in answers of earlier versions
     SearchStage("total", short="total"),
 )
 # The scores of a passage, in the order in which they are listed.

@@ -13,9 +13,9 @@ from pathlib import Path
 
 # Options of glibc's mallopt.
 _M_PERTURB, _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -6, -3, -1
-# Values of M_PERTURB, which fills new memory with the complement of a byte. The byte 0 turns the filling off.
+# Values of M_PERTURB. The option fills new memory with the complement of the value, and 0 turns it off.
 _FILL_WITH_ZEROS, _DO_NOT_FILL = 0xFF, 0
-# Maximum sizes of a block on the heap, and of the free memory at the end of the heap that stays in the process.
+# Maximum size of a block on the heap, and maximum size of the free memory at the end of the heap.
 _MMAP_THRESHOLD_BYTES, _TRIM_THRESHOLD_BYTES = 32 << 20, 64 << 20
 # mallopt is looked up once, because each search calls it twice.
 _mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
@@ -46,10 +46,10 @@ def make_new_files_private() -> None:
 
 
 def configure_malloc() -> None:
-    """Keep some of the freed memory in the process, instead of returning it to the system.
+    """Let the process keep some of the memory that it frees, instead of returning this memory to the system.
 
-    Reranking allocates and frees arrays of a few megabytes. With the defaults of glibc, the memory of each freed array
-    is returned to the system, and the next array causes many page faults, which are slow.
+    Reranking allocates and frees arrays of a few megabytes. By default, glibc returns the memory of each freed array to
+    the system, and the next array causes many page faults, which are slow.
     """
     if _mallopt is not None:
         _mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
@@ -66,9 +66,9 @@ def freeze_garbage_collector() -> None:
 def zero_new_allocations() -> Iterator[None]:
     """Fill all memory that malloc returns in the ``with`` block with zeros, if the C library is glibc.
 
-    Use this for calls to libraries that write uninitialized memory to disk, because it can contain earlier data of the
-    process, such as an API key. Outside of the block, the filling is off, because it slows down searches. Blocks of up
-    to a kilobyte may not be filled, because glibc reuses them from a separate cache.
+    Use this for calls of libraries that write uninitialized memory to disk, because this memory can contain earlier
+    data of the process, such as an API key. Outside of the block, memory is not filled, because this slows down
+    searches. Memory of up to a kilobyte may not be filled, because glibc takes it from a separate cache.
     """
     global _active_blocks
     with _lock:

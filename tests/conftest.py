@@ -65,9 +65,9 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors, because the tests with a browser wait for its pages."""
-    return len(os.sched_getaffinity(0)) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start a worker for each processor; for ``auto``, one more, because tests with a browser wait for its pages."""
+    return len(os.sched_getaffinity(0)) + (config.getvalue("numprocesses") == "auto")
 
 
 class WithOneBrowser(LoadFileScheduling):
@@ -111,6 +111,8 @@ def _models_are_loaded_once() -> Iterator[None]:
     """Share models between engines, since loading them takes longer than most tests."""
     load_once = functools.cache(load_embedder)
     with pytest.MonkeyPatch.context() as patch:
+        # Most tests of a file have the same questions and passages.
+        patch.setattr("rag_core.embedding.bundled.MAX_CACHED", 1000)
         patch.setattr("rag_core.runtime.models.load_embedder", lambda name, *_: load_once(name))
         patch.setattr("rag_core.runtime.models.AnswerabilityModel", functools.cache(AnswerabilityModel))
         # The shared models have seen every length after a few tests; the search of a warm-up uses them once more.

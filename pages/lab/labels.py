@@ -14,7 +14,7 @@ from rag_core.types.retrieval import Passage
 
 def find_labelled_passage(engine: Engine, explanation: Explanation) -> str | None:
     """Return the chunk id of the best passage that starts on a labelled page; ``None`` if there is none."""
-    right = engine.labels.pages_for(explanation.question)
+    right = engine.labels.find_pages(explanation.question)
     on_it = (one.chunk_id for one in explanation.passages if (one.document_id, one.page_index) in right)
     return next(on_it, None)
 

@@ -40,7 +40,7 @@ def show_mixture(
     if probabilities is None:
         return
     answers = list(dict.fromkeys(answer for one in probabilities.values() for answer in one if answer != UNKNOWN))
-    labelled = engine.labels.answers_for(explanation.question)
+    labelled = engine.labels.find_answers(explanation.question)
     matching = (at for at, one in enumerate(answers) if any(text.casefold() in one.casefold() for text in labelled))
     expected = st.selectbox(
         _("Which answer is right?"),
@@ -50,7 +50,7 @@ def show_mixture(
         format_func=lambda one: truncate(one, 80),
         placeholder=_("Choose the right answer"),
     )
-    outdated = engine.labels.pages_for(explanation.question, current=False)
+    outdated = engine.labels.find_pages(explanation.question, current=False)
     mixture = engine.mixtures.mix(
         weighted,
         probabilities,

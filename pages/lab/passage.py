@@ -41,7 +41,7 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         if int(passage.chunk_id) in stage.ranks
     ]
     st.caption(_("Rank in {ranks}", ranks=", ".join(ranks)))
-    is_labelled = (passage.document_id, passage.page_index) in engine.labels.pages_for(explanation.question)
+    is_labelled = (passage.document_id, passage.page_index) in engine.labels.find_pages(explanation.question)
     st.button(
         _("Mark as right"),
         icon=":material/check:",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
-from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, find_names
+from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, find_value_names
 from rag_core.reading.cell_lookup import FoundCell
 from rag_core.retrieval.passages import build_passage
 from rag_core.text.numbers import CURRENCIES
@@ -63,7 +63,7 @@ class NamedCell:
 
     @property
     def text(self) -> str:
-        """The text of the cell with its unit."""
+        """The text of the cell, followed by the word for its scale, such as "million"."""
         scale = "" if self.found.number.power else _SCALE_WORDS.get(self.scale, "")
         return self.found.text if not scale or scale in self.found.text.casefold() else f"{self.found.text} {scale}"
 
@@ -86,7 +86,7 @@ class ComputedValue:
     expression: str
     cells: Mapping[str, NamedCell]
 
-    def pieces(self) -> Iterable[tuple[str, NamedCell | None]]:
+    def split_pieces(self) -> Iterable[tuple[str, NamedCell | None]]:
         """Yield the text "value = computation" in pieces; each piece ends with a cell, which is yielded with it."""
         several = len({cell.document.document_id for cell in self.cells.values()}) > 1
         text, end = f"{self.text} = ", 0
@@ -161,7 +161,7 @@ class Evidence:
         ------
         ComputationProblem
         """
-        names = find_names(text)
+        names = find_value_names(text)
         used = {name: self.cells[name] for name in names if name in self.cells}
         if unknown := [name for name in names if name not in used]:
             raise ComputationProblem(f"there is no cell {', '.join(unknown)}. Look up the values first")
@@ -174,7 +174,7 @@ class Evidence:
             raise ComputationProblem(str(problem)) from None
         if value is None:
             raise ComputationProblem("the divisor is zero")
-        computed = ComputedValue(_format(value, _is_amount(text, used), list(used.values())), text, used)
+        computed = ComputedValue(_format_value(value, _is_amount(text, used), list(used.values())), text, used)
         if used and computed not in self.computed:
             self.computed.append(computed)
         return computed
@@ -183,8 +183,8 @@ class Evidence:
 def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
     """Return whether an expression yields an amount: its value is ten times as large if all amounts in it are.
 
-    The value of a ratio does not change. The test uses made-up values, because the true ones may be equal: their
-    difference, 0, does not show whether it grows.
+    The value of a ratio does not change. The test uses made-up values, because the difference of equal values is 0,
+    which does not show whether the difference grows.
     """
     examples = {name: Decimal("7.3") ** exponent for exponent, name in enumerate(used, 1)}
     tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
@@ -192,7 +192,7 @@ def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
     return value is not None and value != 0 and compute_arithmetic(text, tenfold) == value * 10
 
 
-def _format(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:
+def _format_value(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:
     """Return a value in words: an amount in the smallest scale of its cells, and a ratio also in percent."""
     if not is_amount and not cells and value == value.to_integral_value():
         return f"{value.to_integral_value():,f}"

@@ -83,7 +83,7 @@ def build_conversation(
     names : sequence of str
         The names of the documents that can be searched.
     room : int
-        Most tokens of the messages.
+        Maximum number of tokens of the messages.
     """
     listed = "; ".join(map(format_name, names)) if len(names) <= _MAX_NAMES else "see list_documents"
 
@@ -121,7 +121,7 @@ def count_messages(messages: Sequence[dict[str, Any]]) -> int:
     return total
 
 
-def find_room(context_tokens: int, answer_tokens: int) -> int:
+def compute_room(context_tokens: int, answer_tokens: int) -> int:
     """Return how many tokens of a model's context remain for the conversation.
 
     The descriptions of the tools and the reply, of ``answer_tokens`` tokens, take the rest of the ``context_tokens``.

@@ -24,14 +24,14 @@ from rag_core.types.documents import DocumentInfo
 from rag_core.types.retrieval import Passage, Timer
 from rag_core.types.searches import Query, SearchOutcome
 
-# Most of each in one result: passages of a search, documents, and sections of an outline.
+# Maximum numbers of passages of a search, of documents, and of sections of an outline in one result.
 _PASSAGES, _MAX_DOCUMENTS, _MAX_SECTIONS = 4, 40, 60
-# Most of each in the result of a look-up in tables: rows, values, and labels of rows if no row fits.
+# Maximum numbers of rows and values in the result of a look-up in tables, and of labels of rows if no row fits.
 _ROWS, _MAX_CELLS, _MAX_LABELS = 3, 8, 30
-# A look-up without a page reads the tables on the pages of this many passages.
+# Number of passages on whose pages a look-up reads the tables if the model names no page.
 _MAX_PAGES = 6
-# Characters of a name or a text of the model in the description of a step.
-_LONGEST_STEP = 80
+# Maximum number of characters of a name or a text of the model in the description of a step.
+_MAX_STEP_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ToolResult:
     step: str
 
 
-# How the reader is told about a tool, by its name: "Could not search: …", and "Searching" while it runs.
+# Texts for the reader by the name of a tool: for "Could not search: …" after a failure, and while the tool runs.
 ACTIONS = {
     "list_documents": ("list the documents", "Listing the documents"),
     "search": ("search", "Searching"),
@@ -98,7 +98,7 @@ class Toolbox:
         ``offered`` contains the names of the tools that the model may call.
         """
         if call.name not in offered:
-            name = format_name(call.name)[:_LONGEST_STEP]
+            name = format_name(call.name)[:_MAX_STEP_CHARS]
             return ToolResult(
                 f"There is no tool {name}. Use one of: {', '.join(offered)}.", f"Called an unknown tool: {name}"
             )
@@ -133,7 +133,7 @@ class Toolbox:
         entries = build_outline(self._stores.documents.page_headings(info.version_id))
         words = title.casefold().split()
         chosen = [one for one in entries if all(word in one.title.casefold() for word in words)]
-        names = self._page_names(info.version_id)
+        names = self._list_page_names(info.version_id)
         listed = chosen[:_MAX_SECTIONS]
         lines = [f"{'  ' * one.level}{format_name(one.title)}, page {names[one.page_index]}" for one in listed]
         if left := len(chosen) - len(listed):
@@ -160,8 +160,8 @@ class Toolbox:
             labels = "; ".join(map(format_name, list_labels(tables)[:_MAX_LABELS]))
             known = f" The rows there are: {labels}." if labels else " Search, or read a page, first."
             return ToolResult(f"No row fits.{known}", f"{step}: not found")
-        names = self._page_names(info.version_id)
-        cells = [self._name(one, info, contents[one.page_index][0]) for one in found]
+        names = self._list_page_names(info.version_id)
+        cells = [self._name_cell(one, info, contents[one.page_index][0]) for one in found]
         lines = [_write_cell(cell, names[cell.found.page_index]) for cell in cells]
         values = ", ".join(cell.text for cell in cells[:3])
         return ToolResult("\n".join(lines), f"{step}: {_shorten(values)}")
@@ -191,7 +191,7 @@ class Toolbox:
 
     def _find_page(self, info: DocumentInfo, page: str) -> tuple[int, str]:
         """Return the index and the name of a page, given the name, or the number of the page in the file."""
-        names = self._page_names(info.version_id)
+        names = self._list_page_names(info.version_id)
         wanted = page.casefold().removeprefix("page ").strip()
         index = next((index for index, name in names.items() if name.casefold() == wanted), None)
         if index is None and wanted.removeprefix("pdf ").isdecimal():
@@ -201,8 +201,8 @@ class Toolbox:
             raise ToolArgumentError(f"The document has no page {format_name(page)[:20]}; its pages are {ends}.")
         return index, names[index]
 
-    def _page_names(self, version_id: str) -> Mapping[int, str]:
-        """Return the names of pages by index: their labels, or "PDF n" for a page whose label an earlier page has."""
+    def _list_page_names(self, version_id: str) -> Mapping[int, str]:
+        """Return the names of pages by index: the label, or "PDF n" if an earlier page has the same label."""
         if version_id not in self._names:
             labels: set[str] = set()
             names = self._names[version_id] = {}
@@ -220,13 +220,13 @@ class Toolbox:
         passages = self._searcher.search(query, self._timer).passages[:_MAX_PAGES]
         return list(dict.fromkeys(page for one in passages for page in (one.page_index, one.page_index_end)))
 
-    def _name(self, found: FoundCell, info: DocumentInfo, page_text: str) -> NamedCell:
+    def _name_cell(self, found: FoundCell, info: DocumentInfo, page_text: str) -> NamedCell:
         rows = self._stores.documents.chunk_rows(info.version_id, found.page_index)
         return self.evidence.name_cell(found, info, read_scale(found.table, page_text), rows)
 
     def _quote(self, passages: Sequence[Passage]) -> str:
         named = (
-            replace(one, page_label=self._page_names(one.version_id)[one.page_index])
+            replace(one, page_label=self._list_page_names(one.version_id)[one.page_index])
             for one in self._reader.write_tables(passages)
         )
         return "\n\n".join(map(format_passage, named))
@@ -239,6 +239,6 @@ def _write_cell(cell: NamedCell, page_label: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return a text of the model, or a name, in at most `_LONGEST_STEP` characters."""
+    """Return a text of the model, or a name, in at most `_MAX_STEP_CHARS` characters."""
     plain = format_name(text)
-    return plain if len(plain) <= _LONGEST_STEP else f"{plain[:_LONGEST_STEP].rstrip()}…"
+    return plain if len(plain) <= _MAX_STEP_CHARS else f"{plain[:_MAX_STEP_CHARS].rstrip()}…"

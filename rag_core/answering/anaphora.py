@@ -25,7 +25,7 @@ from rag_core.text.grammar import (
 )
 from rag_core.text.proper_names import find_names
 
-# A longer question without a verb is a separate search, and not a fragment.
+# Maximum number of words of a fragment. A longer question without a verb is searched for as it is.
 MAX_FRAGMENT_WORDS = 8
 _OPENERS = re.compile(r"^(?:(?:and|but|or|so|also|then|ok|okay|well|now)\b[,\s]*)+(?=\S)", re.IGNORECASE)
 _WHAT_ABOUT = re.compile(r"^(?:what|how)\s+(?:about|of)\s+(.+)$|^(?:the\s+)?same\s+(?:question\s+)?for\s+(.+)$", re.I)
@@ -114,7 +114,7 @@ def _has_other_use(words: Sequence[Token], position: int, before: str) -> bool:
     word, rest = words[position].word, [token.word for token in words[position + 1 :]]
     after = rest[0] if rest else ""
     if word == "it":
-        # "It" stands for the clause after it, as in "how long does it take to settle".
+        # "It" stands for the following clause, as in "how long does it take to settle".
         return not _CLAUSES.isdisjoint(rest) and (before in BE or after in _EXPLETIVE_VERBS | BE)
     if word == "there":
         return bool({before, after} & AUXILIARIES)

@@ -38,7 +38,7 @@ from rag_core.verification.attribution import EMPTY_ANSWER, contains_words
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
-# For the message that a summary of a topic needs a language model: what needs it, and what to ask instead.
+# Parts of the message that a summary of a topic needs a language model.
 _TOPIC_SUMMARY = "A summary of what documents say about a topic"
 _ALTERNATIVE = "ask for a summary of a whole document, or for a fact"
 

@@ -29,11 +29,11 @@ class CallBudget:
     Attributes
     ----------
     max_calls : int
-        Most calls.
+        Maximum number of calls.
     max_tokens : int
-        Most input and output tokens of all calls together.
+        Maximum number of input and output tokens of all calls together.
     max_seconds : float
-        Seconds after the start of the trace, after which `call_tools` fails.
+        Number of seconds after the start of the trace after which `call_tools` fails.
     """
 
     max_calls = 12

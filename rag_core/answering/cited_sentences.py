@@ -69,7 +69,7 @@ class SentenceReader:
         self._generations = generations
 
     def read_whole(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
-        """Return the complete sentences of chunks, without those in tables, and repeated ones only once."""
+        """Return the distinct complete sentences of chunks, without sentences in tables."""
         tokens = self._load_tokens(rows)
         tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
         found: dict[str, Sentence] = {}
@@ -87,7 +87,7 @@ class SentenceReader:
         return list(found.values())
 
     def read_spans(self, spans: Iterable[tuple[ChunkRow, int, int]]) -> list[Sentence | None]:
-        """Return a sentence for each chunk with offsets of a span; ``None`` if the span has no token vectors."""
+        """Return the sentence between two offsets of each chunk; ``None`` for spans without token vectors."""
         spans = list(spans)
         tokens = self._load_tokens(list({row.id: row for row, _, _ in spans}.values()))
         return [

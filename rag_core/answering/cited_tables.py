@@ -14,14 +14,14 @@ from rag_core.types.cited_tables import CitedTable
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableCell
 
-# Most rows that an answer cites, in all tables together.
+# Maximum number of rows that an answer cites, in all tables together.
 _MAX_ROWS = 6
-# Minimum share of the letters and digits of a quote that are in cells; a quote with fewer is prose beside a table.
+# Minimum share of the letters and digits of a quote that are in cells; otherwise, the quote is prose beside a table.
 _IN_CELLS = 0.9
-# Most characters of a cell of a cited row; a longer cell is prose, which the quote shows better.
-_LONGEST_CELL = 200
+# Maximum number of characters of a cell of a cited row; a longer cell is prose, which the quote shows better.
+_MAX_CELL_CHARS = 200
 # The same limit for a quote of one row that also contains other text between its cells.
-_LONGEST_APART = 600
+_MAX_APART_CHARS = 600
 _MARKERS = re.compile(rf"(?:\s*{MARKER.pattern})+")
 _NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f'’]\d+)*")
 _SEPARATORS = re.compile(r"\D")
@@ -65,7 +65,7 @@ def _find_address(answer: Answer, citation: Citation, tables: Sequence[Table]) -
 
 
 @dataclass
-class _Found:
+class _FoundTable:
     """A table that an answer cites.
 
     ``rows`` are the indices of the cited rows in the table, and ``cells`` the offsets at which the cited cells start.
@@ -85,7 +85,7 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
     returned, except for answers that consist of excerpts, whose number of rows is limited already.
     """
     stated = _find_stated_texts(answer.written_text)
-    found: dict[tuple[str, int, int], _Found] = {}
+    found: dict[tuple[str, int, int], _FoundTable] = {}
     excerpts = answer.consists_of_excerpts
     for citation in (*answer.citations, *answer.more):
         key = citation.version_id, citation.page_index
@@ -94,7 +94,7 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
             total = sum(len(one.rows) for one in found.values())
             if not cells or (total + len(cells) > _MAX_ROWS and not excerpts):
                 continue
-            known = found.setdefault((*key, number), _Found(citation.marker, table))
+            known = found.setdefault((*key, number), _FoundTable(citation.marker, table))
             known.rows |= cells.keys()
             is_marked = excerpts or bool(citation.marks)
             for one in cells.values():
@@ -131,7 +131,7 @@ def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[Table
             continue
         length = sum(_count_characters(cell.text) for cell in own)
         is_apart = length < _IN_CELLS * _count_characters(citation.quote)
-        if is_apart and all(len(cell.text) <= _LONGEST_APART for cell in own):
+        if is_apart and all(len(cell.text) <= _MAX_APART_CHARS for cell in own):
             return {number: own}
     cells: dict[int, list[TableCell]] = {}
     covered = 0
@@ -141,7 +141,7 @@ def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[Table
             piece = citation.quote[max(0, start - citation.start) : max(0, end - citation.start)]
             covered += _count_characters(piece)
         if within and number >= table.header_rows and not row.is_section:
-            if any(len(cell.text) > _LONGEST_CELL for cell in row.cells):
+            if any(len(cell.text) > _MAX_CELL_CHARS for cell in row.cells):
                 return {}
             cells[number] = within
     return cells if covered >= _IN_CELLS * _count_characters(citation.quote) else {}

@@ -15,7 +15,7 @@ from rag_core.answering.prompt_evidence import create_hint, find_probable_answer
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.answering.summary import WRITING
 from rag_core.answering.trace import AnswerTrace
-from rag_core.answering.verifier import Verifier
+from rag_core.answering.verifier import NOT_VERIFIED, Verifier
 from rag_core.errors import GeneratorError
 from rag_core.llm.answer_stream import AnswerStream
 from rag_core.llm.generator import LanguageModel
@@ -91,7 +91,7 @@ class Continuations:
         written, question = answer.unfinished_text, answer.rewritten or answer.question
         stream = self._start(writer, answer, history, wishes)
         pieces: list[str] = []
-        problem = ""
+        problem, is_lost = "", False
         yield Stage("generate", WRITING)
         try:
             texts = (one.text if isinstance(one, Delta) else one for one in stream.events(WRITING))
@@ -103,6 +103,7 @@ class Continuations:
                 yield Delta(piece)
         except GeneratorError as error:
             problem = str(error)
+            is_lost = True
         finally:
             stream.close()
         problem = problem or stream.cut
@@ -127,7 +128,8 @@ class Continuations:
         encode = create_text_encoder(self._generations.active().embedder)
         text = (written + added).strip()
         comparison = compare_with(answer.passages, question, encode)
-        trace = AnswerTrace(notices=[one for one in notices if one != NOT_CHECKED])
+        kept = [one for one in notices if one != NOT_CHECKED and not one.startswith(NOT_VERIFIED)]
+        trace = AnswerTrace(notices=kept, is_model_lost=is_lost)
         verified = check_text(text, comparison, self._reader.read, self._verifier, writer, trace)
         base = replace(base, usage=usage + trace.usage, steps=(*base.steps, *trace.steps))
         whole = _replace_text(
@@ -138,7 +140,7 @@ class Continuations:
     def _start(
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
     ) -> AnswerStream:
-        """Return the stream of the rest of an answer; its prompt is of the same kind as for the beginning."""
+        """Return a stream of the rest of an answer. The prompt is of the same kind as that for the beginning."""
         if self._strategies.reads_pages(answer.strategy, writer):
             return writer.stream_reply(
                 build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
@@ -159,7 +161,7 @@ def _replace_text(
     base: Answer, verified: VerifiedAnswer, quoted: Answer | None, generator: str, notices: tuple[str, ...]
 ) -> Answer:
     """Return ``base`` with the text ``verified``, followed by the quotes at the end of ``quoted``, if there are any."""
-    # The text contains citations that Footnote added to its beginning. They are still not the model's.
+    # Footnote added some citations to the beginning of the text. They stay marked as added.
     before = {(one.chunk_id, one.start, one.end) for one in base.citations if one.added}
     citations = tuple(
         replace(one, added=one.added or (one.chunk_id, one.start, one.end) in before) for one in verified.citations
@@ -170,8 +172,8 @@ def _replace_text(
         text = quoted.text[begin:]
         cited = [one for one in quoted.citations if " ".join(one.quote.split()) in " ".join(text.split())]
         statements = [one for one in quoted.statements if one.start >= begin]
-        moved = tuple(replace(one, start=one.start - begin, end=one.end - begin) for one in statements)
-        verified = append_quotes(verified, VerifiedAnswer(text, tuple(cited), moved))
+        shifted = tuple(replace(one, start=one.start - begin, end=one.end - begin) for one in statements)
+        verified = append_quotes(verified, VerifiedAnswer(text, tuple(cited), shifted))
     return replace(
         base,
         text=verified.text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rag_core.answering.export import export_docx, export_markdown, export_pdf
@@ -9,12 +10,17 @@ from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import check_instructions
 from rag_core.settings import Settings
 from rag_core.store.conversations import ConversationStore
+from rag_core.text.grammar import ARTICLES, BE
+from rag_core.text.proper_names import find_content_words
 from rag_core.types.answers import Answer
-from rag_core.types.conversations import Conversation, Message, Scope
+from rag_core.types.conversations import MAX_TITLE_CHARS, Conversation, Message, Scope
 
-# Most characters of a title and of a tag.
-LONGEST_TITLE = 200
-LONGEST_TAG = 40
+# Maximum number of characters of a tag.
+MAX_TAG_CHARS = 40
+# The beginning of a question before its subject, such as "What was the".
+_QUESTION_START = re.compile(
+    rf"(?:what|which|who|where|when)\s+(?:{'|'.join(BE)})\s+(?:(?:{'|'.join(ARTICLES)})\s+)?", re.IGNORECASE
+)
 
 
 class Conversations:
@@ -35,7 +41,7 @@ class Conversations:
         self.are_kept = are_kept
 
     def list(self, query: str = "") -> list[Conversation]:
-        """Return the conversations with ``query`` in title or text: pinned ones first, each group newest first.
+        """Return the conversations with ``query`` in title or text; pinned conversations and newer ones come first.
 
         The attribute ``found`` of a conversation shows where its text contains the query.
         """
@@ -59,7 +65,8 @@ class Conversations:
 
     def add_message(self, conversation_id: str, role: str, text: str, answer: Answer | None = None) -> Message:
         """Add a message; the subject of the first question becomes the title. May raise `UnknownConversation`."""
-        return self._store.append(conversation_id, role, text, answer)
+        title = _find_subject(text)[:MAX_TITLE_CHARS] if role == "user" and text.strip() else ""
+        return self._store.append(conversation_id, role, text, answer, title=title)
 
     def replace_answer(self, message_id: str, answer: Answer) -> None:
         """Replace an answer by a longer one."""
@@ -72,15 +79,15 @@ class Conversations:
     def rename(self, conversation_id: str, title: str) -> None:
         """Change the title of a conversation; ignore an empty title."""
         if title.strip():
-            self._store.update(conversation_id, title=" ".join(title.split())[:LONGEST_TITLE])
+            self._store.update(conversation_id, title=" ".join(title.split())[:MAX_TITLE_CHARS])
 
     def set_pinned(self, conversation_id: str, pinned: bool) -> None:
         """Pin a conversation to the top of the list, or unpin it."""
         self._store.update(conversation_id, pinned=pinned)
 
     def set_tags(self, conversation_id: str, tags: Sequence[str]) -> None:
-        """Set the tags of a conversation; ignore empty and repeated ones."""
-        kept = [one[:LONGEST_TAG] for one in dict.fromkeys(" ".join(tag.split()) for tag in tags) if one]
+        """Set the tags of a conversation; ignore empty and repeated tags."""
+        kept = [one[:MAX_TAG_CHARS] for one in dict.fromkeys(" ".join(tag.split()) for tag in tags) if one]
         self._store.update(conversation_id, tags=kept)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
@@ -119,3 +126,14 @@ class Conversations:
 
     def _collect(self, conversation_id: str) -> tuple[Settings, Conversation, Sequence[Message]]:
         return self._models.settings, self.get(conversation_id), self.messages(conversation_id)
+
+
+def _find_subject(question: str) -> str:
+    """Return the subject of a question, such as "Net income in 2025" of "What was the net income in 2025?".
+
+    If the subject would contain only function words, return the whole question.
+    """
+    whole = " ".join(question.split())
+    start = _QUESTION_START.match(whole)
+    subject = whole[start.end() :].rstrip(" ?") if start else whole
+    return subject[0].upper() + subject[1:] if find_content_words(subject) else whole

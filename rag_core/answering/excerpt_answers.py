@@ -32,8 +32,7 @@ from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 # A refusal names the closest passages if one of them is on the topic with at least this probability.
 MIN_TOPIC_OF_CLOSEST = 0.3
-# Minimum probability with which an excerpt after the first must answer for its words to be marked; less probable marks
-# are mostly wrong.
+# Minimum probability of an excerpt after the first whose words are marked; less probable marks are mostly wrong.
 MIN_MARKED_BESIDE = 0.9
 
 
@@ -67,7 +66,8 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     # If the question names a place or asks for one, the right excerpt may not be among the best, so all are read.
-    enough = None if outcome.places or find_asked_kind(outcome.result.question) else SHOWN
+    asked_kind = find_asked_kind(outcome.result.question)
+    enough = None if outcome.places or asked_kind else SHOWN
     answers, page_texts = reader.compare_answers(outcome.result.question, read, outcome, enough)
     readable = {key: remove_struck(text) for key, text in page_texts.items()}
     candidates = [candidate for source in SOURCES for candidate in source.propose(answers, readable)]
@@ -94,7 +94,6 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
         _cite(one, found, page_texts[one.page], is_marked=not other_years and _is_marked(one, selection))
         for one in selection.excerpts
     ]
-    asked_kind = find_asked_kind(outcome.result.question)
     best, shown = selection.excerpts[0], min(len(selection.excerpts), SHOWN)
     answer = AnswerBuilder(introduce_excerpts(outcome, shown, best, _quote(best, page_texts)))
     for candidate, citations, place in zip(selection.excerpts[:SHOWN], cited, above, strict=False):
@@ -107,7 +106,7 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
                 answer.cite(citation)
             answer.text += "\n\n"
         if candidate.table is None:
-            # The header of a mail follows its sentences in the citations, and precedes them on the page.
+            # In the citations, the header of a mail follows the sentences of the mail. On the page, it precedes them.
             quotes = [" ".join(citation.quote.split()) for citation in reversed(citations)]
             answer.add_statement(" … ".join(quotes), *citations)
         else:
@@ -229,8 +228,8 @@ def _add_passages(
 def _is_marked(candidate: Candidate, selection: Selection) -> bool:
     """Return whether to mark the words that the reading model found in an excerpt.
 
-    They are not marked if the document lacks a name or the year of the question, because they are then about someone or
-    something else. In an excerpt after the first, they are marked only if they are almost certain.
+    If the document lacks a name or the year of the question, the words are about someone or something else and are not
+    marked. In an excerpt after the first, words are marked only if they are almost certain.
     """
     is_first = candidate is selection.excerpts[0]
     return not candidate.passage.lacks_name and (is_first or candidate.probability >= MIN_MARKED_BESIDE)
@@ -265,5 +264,5 @@ def _refuse(selection: Selection) -> VerifiedAnswer:
     closest = [one.passage for one in selection.excerpts[:SHOWN]]
     if not any((one.scores.get(ON_TOPIC) or 0.0) >= MIN_TOPIC_OF_CLOSEST for one in closest):
         return REFUSED
-    pages = dict.fromkeys(f"{one.document}, page {one.page_label}" for one in closest)
+    pages = dict.fromkeys(one.page_name for one in closest)
     return VerifiedAnswer(CLOSEST_PASSAGES.format(pages="; ".join(pages)), refused=True)

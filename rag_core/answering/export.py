@@ -19,7 +19,7 @@ from rag_core.types.local_time import to_local_time
 REMOVED = "[removed]"
 # Minimum length of a secret value that is removed from exports. For endpoints that need no key, users set words such as
 # "none" or "ollama", which occur in ordinary text.
-SHORTEST_SECRET = 8
+MIN_SECRET_CHARS = 8
 # A citation marker such as ``[1]``, which is no markup unless a bracket or a colon follows.
 _NUMBER = r"(\[\d+\](?![\[(:]))"
 # Characters that are escaped in quotes, because they would be markup. An underscore is markup only at the edge of a
@@ -283,7 +283,7 @@ def _list_sources(answer: Answer, application: str) -> list[str]:
         + (f" {build_citation_link(application, one)}" if application else "")
         for one in answer.citations
     ]
-    listed = [f"[{one.rank}] {one.document}, page {one.page_label} (not cited)" for one in answer.passages]
+    listed = [f"[{one.rank}] {one.page_name} (not cited)" for one in answer.passages]
     return list(dict.fromkeys(cited or listed))
 
 
@@ -305,7 +305,7 @@ def remove_secrets(settings: Settings, text: str) -> str:
     """Return a text without the values of secret settings, which a user may have typed or an endpoint repeated."""
     for secret in (settings.openai_api_key, settings.database_url):
         value = secret.get_secret_value() if secret else ""
-        if len(value) >= SHORTEST_SECRET:
+        if len(value) >= MIN_SECRET_CHARS:
             text = text.replace(value, REMOVED)
     return text
 

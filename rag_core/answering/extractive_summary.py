@@ -28,14 +28,14 @@ from rag_core.verification.verified_answer import VerifiedAnswer
 # The name of the score of a summary's gate: the share of the model's statements that the cited passages support.
 SUPPORTED_SCORE = "supported"
 # The threshold of this score. A summary of which the model makes up more than half is not reliable.
-LEAST_SUPPORTED = 0.5
-# Most documents of a summary.
+MIN_SUPPORTED = 0.5
+# Maximum number of documents of a summary.
 MAX_DOCUMENTS = 12
-# Most chunks of a document that are read; of a longer document, chunks that are spread evenly over it.
+# Maximum number of chunks of a document that are read, evenly spread over the document.
 MAX_CHUNKS = 80
-# Words of the key sentences of each document, by the number of documents in the summary.
+# Number of words of the key sentences of each document, by the number of documents in the summary.
 _WORDS = {1: 110, 2: 65, 3: 50}
-# The same for more documents.
+# Number of words for each of more than three documents.
 _WORDS_EACH = 32
 # Factor for the rank of sentences on the first page, which states what a document is about.
 _FIRST_PAGE_WEIGHT = 1.3
@@ -152,5 +152,5 @@ def _find_last_citations(history: Sequence[Message]) -> Sequence[Citation]:
 
 
 def _build_result(query: Query, passages: Sequence[Passage], *, answerable: bool) -> SearchResult:
-    gate = Gate(SUPPORTED_SCORE, float(answerable), LEAST_SUPPORTED, answerable)
+    gate = Gate(SUPPORTED_SCORE, float(answerable), MIN_SUPPORTED, answerable)
     return SearchResult(query.text, tuple(passages), gate, {}, as_of=query.as_of_label)

@@ -178,7 +178,7 @@ class Rewriter:
         return Rewriting("" if completed == question else completed, notices if depends else (), usage)
 
     def _may_depend(self, question: str) -> bool:
-        """Return whether to ask the model about a question of which no word points to earlier turns."""
+        """Return whether the model is to rewrite a question although no word of it refers to earlier turns."""
         if self._generator is None:
             return False
         is_bare = bool(find_content_words(question)) and not contains_name_or_number(question)

@@ -10,7 +10,7 @@ from rag_core.answering.trace import AnswerTrace
 from rag_core.answering.verifier import Verifier
 from rag_core.llm.generator import LanguageModel
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import numbers_equal
+from rag_core.text.numbers import contains_number
 from rag_core.text.scales import find_table_scales
 from rag_core.text.struck import remove_struck
 from rag_core.types.answers import strip_markers
@@ -153,8 +153,5 @@ def _contains(passage: Passage, short: str) -> bool:
     if not wanted.numbers and not wanted.content:
         return False
     scales = find_table_scales(source.text)
-    has_numbers = all(
-        any(numbers_equal(one, other, scales, rounded=True) for other in source.possible_numbers)
-        for one in wanted.numbers
-    )
-    return has_numbers and all(word.stem in source.stems or wanted.number_at(word) for word in wanted.content)
+    has_numbers = all(contains_number(source.possible_numbers, one, scales) for one in wanted.numbers)
+    return has_numbers and all(word.stem in source.stems or wanted.find_number_at(word) for word in wanted.content)

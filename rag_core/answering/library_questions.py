@@ -1,7 +1,7 @@
 """Answer small talk, and questions about the application and its library, without a search and a language model.
 
-A question is compared with examples of each kind. It is of the kind of an example if the vectors of both are nearly the
-same, so wording and language may vary.
+A question is compared with examples of each kind. It has the kind of an example if their vectors are similar, so
+wording and language may differ.
 """
 
 from __future__ import annotations
@@ -99,13 +99,13 @@ EXAMPLES: Mapping[Kind, tuple[str, ...]] = {
 }
 # The vectors of all examples by the hash of the embedder's weights, kept because computing them takes 0.1 s or more.
 _VECTORS: dict[str, FloatArray] = {}
-# Minimum cosine similarity of a question and the example whose kind it gets.
+# Minimum cosine similarity of a question and an example that determines the kind of the question.
 MIN_SIMILARITY = 0.68
-# The similarity must exceed that of each example of "other" by this much.
+# Minimum difference of this similarity and the similarity of the question to each example of "other".
 MARGIN = 0.05
-# A question with more words is not about the library alone.
+# Maximum number of words of a question about the library.
 _MAX_WORDS = 14
-# Most documents that an answer lists.
+# Maximum number of documents that an answer lists.
 _MAX_LISTED = 20
 # The words of a question for the number of pages of a document; the rest of the question is the name of the document.
 _ASKED_PAGES = re.compile(
@@ -113,7 +113,7 @@ _ASKED_PAGES = re.compile(
     r"cu[aá]ntas p[aá]ginas tienen?\b",
     re.IGNORECASE,
 )
-# Characters of the beginning of a document that are quoted if the document has no title.
+# Number of characters of the beginning of a document that are quoted if the document has no title.
 _BEGINNING = 120
 # The answers that are always the same, by the kind of question.
 _TEXTS: Mapping[Kind, str] = {
@@ -159,7 +159,7 @@ class LibraryAnswerer:
     def _answer_about_named(self, query: Query) -> str:
         """Return the titles or the numbers of pages of documents, if a question asks for them and names the documents.
 
-        A question can name documents by file names or by words of their titles; one without a name means all of them.
+        A question can name documents by file names or by words of their titles. Without a name, it means all documents.
         """
         title = TITLE.search(query.text)
         asked = title or _ASKED_PAGES.search(query.text)

@@ -9,9 +9,9 @@ from rag_core.text.grammar import WH
 from rag_core.text.proper_names import find_names
 from rag_core.text.sentences import find_sentence_spans
 
-# Characters from which a text is long; a shorter one is searched for as it is.
+# Minimum number of characters of a long text. A shorter text is one question.
 LONG_CHARS = 300
-# Most questions of a text, most characters of a question, and most names that are added to it.
+# Maximum numbers of questions of a text, of characters of a question, and of names that are added to a question.
 MAX_QUESTIONS, MAX_CHARS, MAX_NAMES = 6, 400, 8
 # A request without a question mark, such as "I would like to know when the office opens."
 _REQUEST = re.compile(

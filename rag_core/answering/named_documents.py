@@ -16,14 +16,14 @@ from rag_core.text.words import LETTERS, stem
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.snapshots import AsOf
 
-# In a scope with more documents, only their names are compared, and not their titles.
+# Maximum number of documents in a scope whose titles are compared, and not only their names.
 MAX_TITLES = 40
-# Two forms of a word have at least this many letters in common.
-_LEAST_STEM = 5
-# Most letters of an ending for a case or a plural.
-_LONGEST_ENDING = 2
-# Fewest letters of the last part of a compound, such as "Satzung" in "Friedhofssatzung".
-_LEAST_COMPOUND = 6
+# Minimum number of letters that two forms of a word have in common.
+_MIN_STEM = 5
+# Maximum number of letters of an ending for a case or a plural.
+_MAX_ENDING = 2
+# Minimum number of letters of the last part of a compound, such as "Satzung" in "Friedhofssatzung".
+_MIN_COMPOUND = 6
 # A file name with its ending, such as "report.pdf".
 FILE_NAME = re.compile(r"[\w.()-]*\w\.[a-z]{2,4}\b", re.IGNORECASE)
 # The noun after a name, as in "the Bajaj policy".
@@ -52,8 +52,8 @@ class NamedDocuments:
         found = stores.view(as_of).documents(None if scope is None else list(scope))
         if scope is not None and (ids := [one.document_id for one in found if one.aliases]):
             # The aliases include names in other collections, which the asker may not be allowed to see.
-            further = stores.names.list_further(ids)
-            found = [replace(one, aliases=further.get(one.document_id, ())) for one in found]
+            visible = stores.names.list_aliases(ids)
+            found = [replace(one, aliases=tuple(visible.get(one.document_id, ()))) for one in found]
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
 
     def find_file_names(self, question: str) -> list[DocumentInfo]:
@@ -61,12 +61,12 @@ class NamedDocuments:
         text = question.casefold()
         stems = {one.document_id: PurePosixPath(one.name).stem.casefold() for one in self.documents}
         named = {key: stem for key, stem in stems.items() if contains_file_name(text, stem)}
-        # "minutes.pdf" is not meant in "board_minutes.pdf", nor "lease" in "lease (2)".
+        # A question with "board_minutes.pdf" does not name "minutes.pdf".
         outer = {key for key, stem in named.items() if any(stem != other and stem in other for other in named.values())}
         return [one for one in self.documents if one.document_id in named.keys() - outer]
 
     def find(self, name: str) -> list[DocumentInfo]:
-        """Return the documents whose names contain a name; lower-case words after it are ignored ("Acme policy")."""
+        """Return the documents whose names contain a name; lower-case words at its end are ignored ("Acme policy")."""
         name = _LOWER_CASE_END.sub("", name) or name
         return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
@@ -102,13 +102,13 @@ class NamedDocuments:
 # Cached, because the words of a question are compared with each title several times.
 @lru_cache(maxsize=10_000)
 def _contains_form(title: str, word: str) -> bool:
-    """Return whether a title contains a word, a word with the same stem, or a compound that ends with it."""
-    least = max(_LEAST_STEM, len(word) - _LONGEST_ENDING)
-    lasts = tuple(word[:end] for end in range(len(word) - _LONGEST_ENDING, len(word) + 1) if end >= _LEAST_COMPOUND)
+    """Return whether a title contains a word, another form of the word, or a compound that ends with the word."""
+    least = max(_MIN_STEM, len(word) - _MAX_ENDING)
+    lasts = tuple(word[:end] for end in range(len(word) - _MAX_ENDING, len(word) + 1) if end >= _MIN_COMPOUND)
     return contains_document_name(title, word) or any(
         stem(other) == stem(word)
         or other.endswith(lasts)
-        or Prefix.similarity(word, other) >= max(least, len(other) - _LONGEST_ENDING)
+        or Prefix.similarity(word, other) >= max(least, len(other) - _MAX_ENDING)
         for other in LETTERS.findall(title.casefold())
     )
 

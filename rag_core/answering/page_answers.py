@@ -1,4 +1,4 @@
-"""Answer with a capable language model, which reads whole pages and may ask for more of them."""
+"""Answer with a capable language model, which reads whole pages and may ask for further pages."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ from rag_core.types.searches import Query, SearchOutcome
 from rag_core.verification.attribution import SourceComparison
 from rag_core.verification.support import create_text_encoder
 
-# Times that a model may ask for more sources before it has to answer.
+# Maximum number of times that a model may ask for more sources before it has to answer.
 MAX_LOOKS = 2
-# Most documents without a source whose names are in the prompt.
+# Maximum number of documents without a source whose names are in the prompt.
 MAX_NAMES = 20
-# In a library with more documents, the prompt names none of them but those of the sources.
+# Maximum number of documents of a library from which the prompt names documents without a source.
 MAX_LISTED = 200
-# Most abbreviations that a prompt explains.
+# Maximum number of abbreviations that a prompt explains.
 MAX_ABBREVIATIONS = 10
-# Tokens that are kept for the list of documents: at most this number, and at most this share of the remaining budget.
+# Maximum number of tokens for the list of documents, and maximum share of the remaining budget.
 _LIST_TOKENS, _LIST_SHARE = 400, 0.25
-# Fewest tokens for the sources, enough for one chunk.
-_LEAST_ROOM = 400
-# A question is refused without a call of the model if the score of the gate is lower.
+# Minimum number of tokens for the sources, enough for one chunk.
+_MIN_ROOM = 400
+# Minimum score of the gate with which the model is called; otherwise, the question is refused.
 MIN_ON_TOPIC = 0.1
 # The tools for the requests that a model writes as lines of its reply, by the word that begins the line.
 _TOOL_NAMES = {"SEARCH": "search", "OPEN": "read_page", "COMPUTE": "compute"}
@@ -213,7 +213,7 @@ class PageAnswerer:
         *,
         can_search: bool,
     ) -> tuple[list[dict[str, Any]], PageContext]:
-        """Return the messages, and the sources that fit into the budget beside everything else in the messages.
+        """Return the messages, and those sources that fit into the budget with the rest of the messages.
 
         Pictures take at most half of the budget.
         """
@@ -225,7 +225,7 @@ class PageAnswerer:
         rest = build_page_messages(question, (), turns, findings=findings, instructions=wishes, can_search=can_search)
         room -= sum(count_tokens(message["content"]) + PER_MESSAGE for message in rest)
         # A very long question leaves no room in a small budget, but the context of a capable model has room.
-        room = max(room - min(_LIST_TOKENS, int(room * _LIST_SHARE)), _LEAST_ROOM)
+        room = max(room - min(_LIST_TOKENS, int(room * _LIST_SHARE)), _MIN_ROOM)
         context = self._selector.select(outcomes, room, opened=opened)
         drawn = pictures.choose(context, min(writer.page_images, room // 2 // IMAGE_TOKENS))
         if drawn:
@@ -247,7 +247,7 @@ class PageAnswerer:
         return messages, context
 
     def _list_undefined_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
-        """Return the abbreviations in the question and the sources that the sources do not define, with long forms."""
+        """Return the abbreviations of the question and the sources that only other pages define, with long forms."""
         known = self._stores.word_index.list_abbreviations({one.version_id for one in context.sources})
         text = "\n".join(one.text for one in context.sources)
         used = set(ALPHANUMERIC.findall(f"{question}\n{text}"))
@@ -258,7 +258,7 @@ class PageAnswerer:
     def _describe_documents(self, context: PageContext, query: Query, dates: AskedDates) -> list[str]:
         """Return the lines of the list of documents in the prompt.
 
-        They describe each document with a source, name some others, and say how dates of the question are understood.
+        The lines describe each document with a source, name some other documents, and explain dates of the question.
         """
         given: dict[str, list[Passage]] = {}
         for source in context.sources:
@@ -320,7 +320,7 @@ class PageAnswerer:
 
 
 def _convert_to_call(request: LookupRequest) -> ToolCall:
-    """Return the call of a tool that does what a model requests in a line of its reply."""
+    """Return the tool call for a request that a model wrote as a line of its reply."""
     match = _OPENED.fullmatch(request.text)
     document, page = (match[1], match[2]) if match else (request.text, "")
     expression = _SEPARATORS.sub("", request.text)
@@ -333,7 +333,7 @@ def _convert_to_call(request: LookupRequest) -> ToolCall:
 
 
 def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, list[str]]:
-    """Run a tool as a step of the answer; return what the next prompt says about the call."""
+    """Run a tool as a step of the answer; return the text about the call for the next prompt."""
     name = f"search_{len(trace.steps) + 1}"
     yield Stage(name, _LOOKING)
     result = toolbox.run(call, [tool.name for tool in LOOKUP_TOOLS])

@@ -17,17 +17,17 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
-# Most pages that are considered; about as many fit into a budget of 200,000 tokens.
+# Maximum number of pages that are considered; about as many fit into a budget of 200,000 tokens.
 MAX_PAGES = 300
-# Best pages that come before the pages of financial statements and the other pages of a short document.
+# Number of best pages that come before the pages of financial statements and the other pages of a short document.
 FIRST_PAGES = 3
-# A document is sent whole if it takes at most this share of the budget.
+# Maximum share of the budget for a document that is sent whole.
 WHOLE_SHARE = 0.5
-# Fewest tokens of a chunk. With it, the number of chunks shows that a document is too long, without reading it.
+# Minimum number of tokens of a chunk. A document with too many chunks for the budget need not be read.
 _MIN_TOKENS = 25
-# The selection ends when this many pages, and the chunks on them, did not fit.
+# The selection ends after this number of pages of which neither the page nor the best chunk fits.
 _MAX_MISSES = 3
-# Pages that are loaded at a time.
+# Number of pages that are loaded at a time.
 _BATCH = 8
 # The scores of chunks: by the name of the score, then by chunk id.
 Scores = Mapping[str, Mapping[int, float]]
@@ -83,7 +83,7 @@ class PageSelector:
         self._reader = reader
 
     def select(self, outcomes: Sequence[SearchOutcome], budget: int, *, opened: Sequence[PageKey] = ()) -> PageContext:
-        """Return the pages that fit into the budget, in this order; of a page that does not fit, its best chunk.
+        """Return the pages that fit into the budget, in this order; if a page does not fit, return its best chunk.
 
         1. The pages that the model has opened.
         2. The pages of the first chunks: the best chunk of each search, the second of each search, and so on.
@@ -130,9 +130,9 @@ class PageSelector:
         return _build_context(chosen, spent)
 
     def _list_pages(self, outcome: SearchOutcome, best: dict[PageKey, ChunkRow], budget: int) -> Iterator[PageKey]:
-        """Yield the pages in the order of `select`, without the opened ones; a page may occur several times.
+        """Yield the pages in the order of `select`, except those that are opened already; a page may occur again.
 
-        If the question names places, only the pages of the ranking are yielded, which are those of the places.
+        If the question names places, only ranked pages follow, because the search was limited to the places.
         """
         ranked = list(best)
         yield from ranked[:FIRST_PAGES]
@@ -146,7 +146,7 @@ class PageSelector:
         yield from ranked[FIRST_PAGES:]
 
     def _list_whole(self, version_id: str, budget: int) -> list[PageKey]:
-        """Return all pages of a document that takes at most `WHOLE_SHARE` of the budget; none of a longer one."""
+        """Return all pages of a document that takes at most `WHOLE_SHARE` of the budget; otherwise no pages."""
         version = self._documents.version(version_id)
         most = int(WHOLE_SHARE * budget)
         if version is None or version.chunks * _MIN_TOKENS > most:
@@ -156,7 +156,7 @@ class PageSelector:
         return [(version_id, page) for page in sorted(texts)] if is_short else []
 
     def _add_pages(self, pages: Sequence[PageKey], best: dict[PageKey, ChunkRow]) -> list[PageKey]:
-        """Return those of some pages that have chunks; add the first chunk of each page to ``best`` if it has none."""
+        """Return the pages that have chunks. Pages that are missing in ``best`` are added with their first chunk."""
         for version_id in dict.fromkeys(version for version, page in pages if (version, page) not in best):
             for row in self._documents.chunk_rows(version_id):
                 if (key := (row.version_id, row.page_index)) in pages:
@@ -164,7 +164,7 @@ class PageSelector:
         return [page for page in pages if page in best]
 
     def _add_descriptions(self, pages: Sequence[Passage]) -> list[Passage]:
-        """Return pages with what a model wrote about their figures."""
+        """Return pages with a model's descriptions of their figures."""
         found = self._figures.find([one.page_key for one in pages])
         return [
             replace(
@@ -226,9 +226,9 @@ def _build_context(chosen: Sequence[_Source], tokens: int) -> PageContext:
 def _fold_pages(
     rows: Sequence[ChunkRow], known: Mapping[int, ChunkRow], scores: Scores
 ) -> tuple[dict[int, ChunkRow], list[Passage]]:
-    """Return the distinct pages by the ids of their rows, and the new ones among them as passages.
+    """Return the distinct pages by the ids of their rows, and the new pages among them as passages.
 
-    ``known`` are the distinct pages of earlier batches. A passage names the pages that are near duplicates of it.
+    ``known`` are the distinct pages of earlier batches. A passage names its near duplicates.
     """
     pages = {**known, **{row.id: row for row in rows}}
     folded = fold_near_duplicates(list(pages.values()), len(pages))

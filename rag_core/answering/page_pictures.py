@@ -1,4 +1,4 @@
-"""Pictures of pages whose text may lack something, such as a figure. A capable model gets them beside the text."""
+"""Draw pages for a capable model if their text may lack something, such as a figure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rag_core.types.retrieval import Passage
 
 # Width of a picture in pixels.
 _WIDTH = 1000
-# A page has little text, and so perhaps a figure, if it has more square points (1/72 inch) than this for each
-# character: fewer than 1,000 characters on a page of the size A4.
+# Minimum area per character, in square points (1/72 inch), of a page that may contain a figure because it has little
+# text: fewer than 1,000 characters on a page of the size A4.
 _SPARSE = 500
 
 
@@ -62,7 +62,7 @@ class PagePictures:
         return parts
 
     def _may_show_more(self, source: Passage) -> bool:
-        """Return whether a page may show more than its text says."""
+        """Return whether a page may show more than its text contains."""
         page = self._pages.get(source.page_key)
         if page is None:
             return False

@@ -24,7 +24,7 @@ from rag_core.types.retrieval import Passage, Reading
 from rag_core.types.searches import SearchOutcome
 from rag_core.types.tables import Span, Table
 
-# Characters at the beginning of a document in which its date is looked for.
+# Number of characters at the beginning of a document in which its date is looked for.
 _TOP = 1000
 
 
@@ -129,7 +129,7 @@ class PageReader:
         return next((one.text for one in dates), "")
 
     def restore_struck(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Return passages with struck words, which the texts of chunks lack and those of pages contain."""
+        """Return passages with their struck words, which are in the texts of pages but not in the texts of chunks."""
         lacking = [one for one in passages if may_lack_struck(one.text)]
         keys = {(one.version_id, page) for one in lacking for page in one.page_indices}
         texts = {key: text for key, (text, _) in self._stores.documents.page_texts(keys).items()} if keys else {}
@@ -155,10 +155,11 @@ class PageReader:
         return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
     def add_passage_at(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
-        """Return the outcome with a passage that contains an offset on a page, if none of its passages contains it.
+        """Add a passage with an offset on a page, unless a passage of the outcome contains the offset already.
 
         ``best`` is a passage on the page, and ``start`` the offset in the text of the page. The added passage is a
-        chunk. It follows the other passages and has the scores of ``best``.
+        chunk. It follows the other passages and has the scores of ``best``. If no further chunk contains the offset,
+        return the outcome as it is.
         """
         passages = outcome.result.passages
         on_page = [one for one in passages if one.page_key == best.page_key]
@@ -176,7 +177,7 @@ class PageReader:
 
 
 def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
-    """Return a passage with its text from the texts of its pages; unchanged if a page is not stored."""
+    """Return a passage with the text that its pages contain at its offsets; unchanged if a page is not stored."""
     first, last = (
         page_texts.get((passage.version_id, page), "") for page in (passage.page_index, passage.page_index_end)
     )
@@ -188,7 +189,7 @@ def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Pass
 
 
 def _join_passages(passages: Sequence[Passage]) -> dict[PageKey, str]:
-    """Return texts of pages that consist of passages at their offsets, with blanks elsewhere."""
+    """Return the texts of pages as far as passages contain them, with blanks in place of other text."""
     texts: dict[PageKey, str] = {}
     for one in sorted(passages, key=lambda one: one.start + len(one.first_page_text)):
         before = texts.get(one.page_key, "")[: one.start]

@@ -103,7 +103,7 @@ class Ranker:
 
     def rank(self, query: Query, timer: Timer, hypothesis: str, generation: IndexGeneration) -> RankedChunks:
         """Return the chunks of ``generation``, ranked for a query; see `Searcher.rank`."""
-        with self._pool.tasks() as tasks:
+        with self._pool.open_tasks() as tasks:
             return self._rank(query, timer, hypothesis, generation, tasks)
 
     def _rank(

@@ -55,7 +55,7 @@ TRIES = 3
 MAX_CACHED_RANGES = 10_000
 # A search for this question runs every stage, including the domain look-up.
 WARM_QUESTION = "What were the total assets and the revenue in 2000?"
-# The states of documents that a search does not read, or not wholly, in words for notices.
+# Parts of notices about documents that a search does not read, or reads only in part.
 _ONLY_WORDS = "still being indexed and can only be found by words"
 _PARTLY_READ = (
     "{read:,} of {pages} of {name} are read so far, and only these were searched. Ask again when the rest is read."
@@ -172,7 +172,7 @@ class Searcher:
         tokens: dict[int, PassageTokens] = {}
         if query.gated:
             tokens = load_passage_tokens(scored_rows, ranked.vectors, ranked.embedder)
-            contains = self._contains_word(query.text, {row.version_id for row in scored_rows})
+            contains = self._create_word_lookup(query.text, {row.version_id for row in scored_rows})
             closeness = score_unmapped(ranked, list(tokens))
             read = read_with_forms(self._models.answerability_model(), ranked.forms)
             passages = score_answerability(passages, tokens, ranked, closeness, contains, read)
@@ -194,7 +194,7 @@ class Searcher:
         result = SearchResult(query.text, passages[: query.top_k], gate, {}, notices, as_of=query.as_of_label)
         return SearchOutcome(result, ranked, passages, tokens, places=query.places)
 
-    def _contains_word(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:
+    def _create_word_lookup(self, question: str, version_ids: Collection[str]) -> Callable[[str, str, str], bool]:
         """Return a function of a version id, a word and a prefix.
 
         The function returns whether the version contains the word, or any word that starts with the prefix. Its first
@@ -258,7 +258,7 @@ class Searcher:
 
     def load_vectors(self, row: ChunkRow, generation: IndexGeneration) -> ChunkVectors | None:
         """Return the token vectors of one chunk; ``None`` if the chunk has none."""
-        with self._pool.tasks() as tasks:
+        with self._pool.open_tasks() as tasks:
             documents, embeddings = self._stores.documents, self._stores.embeddings
             loader = ChunkLoader(documents, embeddings, generation.embedder, tasks, self._on_demand)
             return loader.vectors([row.id]).get(row.id)

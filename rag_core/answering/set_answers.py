@@ -14,17 +14,17 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.retrieval import Passage
 from rag_core.types.searches import SearchOutcome
 
-# A table with more rows is not listed whole.
-MOST_ROWS = 30
+# Maximum number of rows of a table that is listed whole.
+MAX_ROWS = 30
 UNREAD = "The model read {read} of {number} pages that may answer; there may be more."
 
 
 def find_stems_to_quote(
     outcome: SearchOutcome, candidates: Iterable[Candidate] = (), *, has_model: bool
 ) -> frozenset[str]:
-    """Return the stems with which an excerpt is quoted even if the gate refuses; none for most questions.
+    """Return the stems that an excerpt must contain to be quoted although the gate refuses; empty for most questions.
 
-    The gate looks for a single passage that answers. So its score means little for two kinds of questions:
+    The gate looks for a single passage that answers, so its score means little for two kinds of questions:
 
     - a question for all things of a kind or for their number, if several passages or a table are about these things;
     - a question for the place of a topic, if a passage mentions the topic.
@@ -49,10 +49,13 @@ def find_stems_to_quote(
 
 
 def describe_table(candidate: Candidate) -> str:
-    """Return the texts that say what the table of a candidate lists; empty if the candidate has no table."""
+    """Return the heading of a candidate's passage, and the caption and column headers of its table.
+
+    The text is empty if the candidate has no table.
+    """
     if candidate.table is None:
         return ""
-    # Of a table of words alone, no row is known to be a header.
+    # In a table without figures, no row is recognized as a header.
     headers = (cell.text for row in candidate.table.headers or candidate.table.body[:1] for cell in row.cells)
     return "\n".join((candidate.passage.heading, *candidate.table.caption, *headers))
 
@@ -67,7 +70,7 @@ def add_other_rows(outcome: SearchOutcome, candidate: Candidate) -> Candidate:
         for row in table.body
         if (cells := [cell for cell in row.cells if cell.spans]) and not row.is_section
     }
-    if len(places) > MOST_ROWS:
+    if len(places) > MAX_ROWS:
         return candidate
     unit, own = candidate.quotes[: -len(candidate.rows)], candidate.quotes[-len(candidate.rows) :]
     known = {quote.start: quote for quote in own}
@@ -84,9 +87,9 @@ def _is_listed(asked: SetQuestion, candidate: Candidate) -> bool:
 
 
 def introduce_excerpts(outcome: SearchOutcome, shown: int, best: Candidate, text: str) -> str:
-    """Return the line above excerpts, which says if they are probably not everything that the question asks for.
+    """Return the line above excerpts, which says if they are probably only a part of the answer.
 
-    ``shown`` is the number of excerpts that are shown, and ``text`` the text of the ``best`` one.
+    ``shown`` is the number of excerpts that are shown, and ``text`` the text of the ``best`` excerpt.
     """
     asked = parse_set_question(outcome.result.question)
     if asked is not None and best.table is not None:

@@ -9,7 +9,7 @@ from rag_core.text.languages import detect_language
 from rag_core.text.spelling import is_ordinary_word, list_spelled_words
 from rag_core.text.words import replace_words
 
-# A question with more unknown words is not corrected, because its language probably has no dictionary here.
+# Maximum number of unknown words of a question. With more unknown words, its language probably has no dictionary here.
 MAX_UNKNOWN = 2
 
 
@@ -22,7 +22,7 @@ def correct_spelling(
     differs from it by a typing error. For example, "salmon" is in a dictionary, so it does not become "Salomon".
 
     ``find_ranges`` returns the chunks that are searched, as for `WordIndex.find_words`, or ``None`` for all chunks.
-    Other chunks are not read: a word that only they contain is unknown, and does not replace another.
+    Words that only other chunks contain are unknown, and do not replace other words.
     """
     words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
     language = detect_language(question)

@@ -27,15 +27,15 @@ from rag_core.verification.claims import Context, TableHeader, split_claims
 from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import VerifiedAnswer
 
-# Statements that are searched for at the same time.
+# Number of statements that are searched for at the same time.
 _AHEAD = 2
-# Texts whose token vectors are cached: the statements of a draft are often compared with the same passages.
+# Number of texts whose token vectors are cached: statements of a draft are often compared with the same passages.
 _KEPT_TEXTS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class DraftStatement:
-    """A statement of a draft, and what stands above it there if it is an item of a list or a row of a table."""
+    """A statement of a draft, with the introduction of its list or the header of its table, if any."""
 
     text: str
     context: Context | None = None
@@ -91,10 +91,9 @@ class StatementChecker:
         ------
         QuestionError, UnknownDocument, CollectionError, SnapshotError, EmbedderError, IndexMismatch, StoreError
         """
-
         encoders: dict[ModelIdentity, TextEncoder] = {}
 
-        def check(statement: DraftStatement) -> _Compared:
+        def check(statement: DraftStatement) -> _ComparedStatement:
             # The text of a search is limited, so only the beginning of a long statement is searched for.
             words = f"{statement.context.text}: {statement.text}" if statement.context else statement.text
             query = self._searcher.build_query(words[:MAX_QUESTION_CHARS], scope, None, DEFAULT_CONFIGURATION)
@@ -105,15 +104,17 @@ class StatementChecker:
 
         remaining = iter(statements)
         with ThreadPoolExecutor(_AHEAD, "check") as pool:
-            running: deque[Future[_Compared]] = deque(pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD))
-            batch: list[_Compared] = []
+            running: deque[Future[_ComparedStatement]] = deque(
+                pool.submit(check, one) for one in islice(remaining, 2 * _AHEAD)
+            )
+            batch: list[_ComparedStatement] = []
             trace = AnswerTrace()
             try:
                 while running:
                     batch.append(running.popleft().result())
                     running.extend(pool.submit(check, one) for one in islice(remaining, 1))
                     if not running or len(batch) == self._verifier.batch_size:
-                        trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+                        trace = AnswerTrace(verifier_failures=trace.verifier_failures)
                         yield from self._verify_batch(batch, trace)
                         batch = []
             finally:
@@ -137,10 +138,10 @@ class StatementChecker:
         trace = AnswerTrace()
         for statement, source in pairs:
             passage = Passage(1, "", "", "", "", 0, "", 0, 0, len(source), source, "", {})
-            trace = AnswerTrace(is_verifier_lost=trace.is_verifier_lost)
+            trace = AnswerTrace(verifier_failures=trace.verifier_failures)
             yield from self._verify_batch([_compare(DraftStatement(statement), [passage], encode)], trace)
 
-    def _verify_batch(self, batch: Sequence[_Compared], trace: AnswerTrace) -> Iterator[CheckedStatement]:
+    def _verify_batch(self, batch: Sequence[_ComparedStatement], trace: AnswerTrace) -> Iterator[CheckedStatement]:
         """Yield the results of statements, verified together; the first has the usage and notices."""
         pairs = [(one.answer, one.passages) for one in batch]
         model = self._models.active() if self._verifier.is_language_model else None
@@ -151,7 +152,7 @@ class StatementChecker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _ComparedStatement:
     """A statement, the passages that it was compared with, and the result of the comparison."""
 
     statement: str
@@ -159,11 +160,11 @@ class _Compared:
     passages: Sequence[Passage]
 
 
-def _compare(statement: DraftStatement, passages: Sequence[Passage], encode: TextEncoder) -> _Compared:
-    # Between two lines, a row is one statement, also if a full stop is in it.
+def _compare(statement: DraftStatement, passages: Sequence[Passage], encode: TextEncoder) -> _ComparedStatement:
+    # Between vertical bars, a row is one statement even if it contains a full stop.
     text = f"| {statement.text} |" if isinstance(statement.context, TableHeader) else statement.text
     answer = attribute_claims(text, "", passages, encode, statement.context) if passages else VerifiedAnswer(text)
-    return _Compared(statement.text, answer, passages)
+    return _ComparedStatement(statement.text, answer, passages)
 
 
 def _build_result(statement: str, answer: VerifiedAnswer, passages: Sequence[Passage]) -> CheckedStatement:

@@ -42,7 +42,7 @@ class StreamedChecks:
         self._comparison = self._thread.submit(compare_with, sources, self._question, self._encode)
 
     def restart(self) -> None:
-        """Forget the text so far."""
+        """Discard the text so far."""
         self._text, self._running = "", None
         self._compared = self._searched = 0
 
@@ -72,7 +72,7 @@ class StreamedChecks:
                 yield from map(Marked, self._compare())
 
     def _compare(self) -> list[Claim]:
-        """Start to compare the statements that are complete now; return the marks of those compared before."""
+        """Start to compare the statements that are complete now; return the marks of the previous comparison."""
         found: list[Claim] = []
         if self._running is not None:
             if not self._running.done():

@@ -76,6 +76,7 @@ def relay_reply(
         if strict:
             raise
         problem = str(error)
+        trace.is_model_lost = True
     finally:
         stream.close()
         trace.usage += stream.usage

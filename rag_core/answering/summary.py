@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rag_core.answering.answer_builder import WrittenSummary
 from rag_core.answering.call_budget import CallBudget, require_model
-from rag_core.answering.extractive_summary import LEAST_SUPPORTED, SUPPORTED_SCORE
+from rag_core.answering.extractive_summary import MIN_SUPPORTED, SUPPORTED_SCORE
 from rag_core.answering.places.restriction import list_rows
 from rag_core.answering.summary_notes import NoteChecker, describe_range, renumber_answer, renumber_passages
 from rag_core.answering.trace import AnswerTrace
@@ -52,12 +52,12 @@ from rag_core.verification.support import create_text_encoder
 from rag_core.verification.verified_answer import REFUSED
 
 WRITING = "Writing the answer"
-# Largest share of all tokens that one call may use, so that a model with a large context makes several calls.
+# Maximum share of the tokens of all calls for an answer that one call may use.
 _MAX_CALL_SHARE = 1 / 3
-# Assumed length of a chunk, as a share of the longest one, for the number of chunks to read. Many chunks are
-# shorter than the setting allows; those that do not fit are then dropped.
+# Estimated length of a chunk as a share of the maximum length. It determines how many chunks are read; of these, the
+# chunks that do not fit are dropped.
 _ESTIMATED_SHARE = 0.5
-# Tokens that a passage takes in the prompt in addition to its text.
+# Number of tokens of a passage in the prompt in addition to its text.
 _TOKENS_AROUND_PASSAGE = 40
 
 
@@ -128,8 +128,8 @@ class Summarizer:
         budget = CallBudget(model, trace)
         with trace.timer.measure("notes"):
             notes = yield from self._take_notes(query.text, passages, capacity, checker, budget, trace)
-            is_reliable = bool(notes) and checker.share >= LEAST_SUPPORTED
-            gate = Gate(SUPPORTED_SCORE, checker.share, LEAST_SUPPORTED, is_reliable)
+            is_reliable = bool(notes) and checker.share >= MIN_SUPPORTED
+            gate = Gate(SUPPORTED_SCORE, checker.share, MIN_SUPPORTED, is_reliable)
             if gate.answerable:
                 notes = yield from self._condense_notes(query.text, notes, capacity, checker, budget)
         shown, notes = renumber_passages(passages, notes)
@@ -204,7 +204,7 @@ class Summarizer:
         encode: TextEncoder,
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, WrittenSummary]:
-        """Let the model write the summary from the notes (reduce); return it, checked against the passages."""
+        """Let the model write the summary from the notes (reduce); return the summary, checked against the passages."""
         yield Stage("generate", WRITING)
         stream = model.stream_reply(build_reduce_messages(query.text, notes, query.writer.instructions))
         pieces: list[str] = []
@@ -252,9 +252,9 @@ def _read_passages(
     documents_in_scope : sequence of str, optional
         Ids of documents; by default, all documents.
     chunk_tokens : int
-        Most tokens of a chunk, by the settings.
+        Maximum number of tokens of a chunk, by the settings.
     capacity : int
-        Tokens of passages that fit into one call.
+        Number of tokens of passages that fit into one call.
     calls : int
     """
     scope = None if documents_in_scope is None else list(documents_in_scope)

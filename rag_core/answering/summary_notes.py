@@ -9,7 +9,7 @@ from dataclasses import replace
 from rag_core.llm.context_budget import NOTE_TOKENS, count_tokens
 from rag_core.llm.prompts import MAX_NOTES
 from rag_core.text.annotated import AnnotatedText
-from rag_core.text.numbers import numbers_equal
+from rag_core.text.numbers import contains_number
 from rag_core.text.scales import find_table_scales
 from rag_core.types.answers import MARKER, strip_markers
 from rag_core.types.protocols import TextEncoder
@@ -76,9 +76,9 @@ class NoteChecker:
     def check_notes(self, reply: str) -> list[str]:
         """Return the supported statements of a reply, as lines with their citation markers.
 
-        Statements are compared with the passages that the reply cites; if it cites none, as replies of small models
-        often do, with all passages. A statement is not supported if it contains a number that is neither in these
-        passages nor in the request. This rule does not apply to replies in another language.
+        Statements are compared with the passages that the reply cites, or with all passages if the reply cites none, as
+        often with small models. A statement is not supported if it contains a number that is neither in these passages
+        nor in the request. This rule does not apply to replies in another language.
         """
         if is_refusal(reply):
             return []
@@ -110,11 +110,7 @@ def _read_source(passage: Passage) -> tuple[AnnotatedText, frozenset[int]]:
 def _contain_numbers(sources: Sequence[tuple[AnnotatedText, frozenset[int]]], statement: AnnotatedText) -> bool:
     """Return whether sources contain all numbers of a statement."""
     return all(
-        any(
-            numbers_equal(number, other, scales, rounded=True)
-            for source, scales in sources
-            for other in source.possible_numbers
-        )
+        any(contains_number(source.possible_numbers, number, scales) for source, scales in sources)
         for number in statement.numbers
     )
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from rag_core.types.retrieval import Timer
 from rag_core.types.usage import Usage
 
+# Number of failed calls in a row after which the verifier is not called again.
+MAX_VERIFIER_FAILURES = 2
+
 
 @dataclass(slots=True)
 class AnswerTrace:
@@ -25,8 +28,10 @@ class AnswerTrace:
         The steps of a strategy, in words.
     usage : Usage
         The sum over all calls to a language model.
-    is_verifier_lost : bool
-        Whether the verifier failed in a way that a further call would repeat, so that it is not called again.
+    is_model_lost : bool
+        Whether the language model failed while it wrote the answer, so that it is not asked to verify it.
+    verifier_failures : int
+        Number of calls of the verifier that failed in a row, or `MAX_VERIFIER_FAILURES` after a lasting failure.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -34,7 +39,13 @@ class AnswerTrace:
     notices: list[str] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    is_verifier_lost: bool = False
+    is_model_lost: bool = False
+    verifier_failures: int = 0
+
+    @property
+    def is_verifier_lost(self) -> bool:
+        """Whether the verifier is not called again."""
+        return self.verifier_failures >= MAX_VERIFIER_FAILURES
 
     @property
     def elapsed_ms(self) -> float:

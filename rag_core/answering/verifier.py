@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rag_core.answering.agent_prompt import count_messages
-from rag_core.answering.trace import AnswerTrace
+from rag_core.answering.trace import MAX_VERIFIER_FAILURES, AnswerTrace
 from rag_core.errors import GeneratorAuthError, GeneratorError, GeneratorTimeout, VerifierMissing
 from rag_core.llm.context_budget import TRUSTED_SHARE
 from rag_core.llm.generator import LanguageModel
@@ -29,19 +29,19 @@ from rag_core.types.tables import Span
 from rag_core.verification.claims import describe_context
 from rag_core.verification.verified_answer import VerifiedAnswer, cite_statement
 
-# Characters of a passage that a language model reads before and after the sentences that statements were compared with.
-_AROUND = 1_000
-# The same for a local model, whose input is shorter.
-_AROUND_LOCAL = 400
-# Characters of the beginning of a passage that are read in any case.
+# Number of characters that are read before and after the compared sentences of a passage, by a language model and by a
+# local model, whose input is shorter.
+_AROUND, _AROUND_LOCAL = 1_000, 400
+# Number of characters of the beginning of a passage that are read in any case.
 _BEGINNING = 200
-# Tokens of a verdict with its reason and its passages.
-_VERDICT_TOKENS = 50
-# Statements of a draft that a language model verifies in one call.
+# Maximum number of tokens of a verdict with its reason and its passages, also in languages with many tokens a word.
+_VERDICT_TOKENS = 90
+# Number of statements of a draft that a language model verifies in one call.
 _BATCH_SIZE = 8
-_VALUES_ONLY = "Statements were checked by their values only"
-# What identifies a passage: its version and its text.
-_PassageKey = tuple[str, str]
+# Beginning of the notice about a failure of the verifier.
+NOT_VERIFIED = "Statements without a verdict of the model were checked by their values only."
+# The key of a passage: its version, its page, its start on the page, and its text.
+_PassageKey = tuple[str, int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Statements that one call verifies, and its messages, in which each of the ``sources`` is once, by its rank."""
+    """Statements that one call verifies, their sources with ranks from 1, and the messages of the call."""
 
     statements: tuple[_Statement, ...]
     sources: Mapping[_PassageKey, Passage]
@@ -90,7 +90,7 @@ class _CitedVerdict(NamedTuple):
 
 
 class Verifier:
-    """Verifies statements with a model; without one, it changes nothing.
+    """Verifies statements with a model; without a model, answers do not change.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Verifier:
         model : LanguageModel, optional
             The language model, which is asked if it is the verifier.
         trace : AnswerTrace
-            Gets the usage, what was verified, and why statements were not.
+            Records the usage, which statements were verified, and why others were not.
         """
         checked = [answer for answer, _ in answers]
         name = self._preferences.verifier
@@ -142,7 +142,7 @@ class Verifier:
             for one in _list_statements(index, answer, passages)
             if name == LANGUAGE_MODEL or not answer.statements[one.position].mark
         ]
-        if not statements or trace.is_verifier_lost:
+        if not statements or trace.is_verifier_lost or (name == LANGUAGE_MODEL and trace.is_model_lost):
             return checked
         verdicts = (
             _verify_with_language_model(model, question, statements, trace)
@@ -155,14 +155,14 @@ class Verifier:
         if name != LANGUAGE_MODEL:
             return checked
         decided = Counter(one.statement.answer_index for one in verdicts)
-        # What was not compared, such as a statement about the description of a figure, is undecided for another reason.
+        # Statements that were not compared, such as those about the description of a figure, need no verdict.
         return [
             replace(answer, unchecked=False) if decided[index] == sum(map(bool, answer.compared)) > 0 else answer
             for index, answer in enumerate(checked)
         ]
 
     def _verify_locally(self, name: str, statements: Sequence[_Statement], trace: AnswerTrace) -> list[_CitedVerdict]:
-        """Return the negative verdicts of the local model ``name``; what it does not contradict may still be wrong."""
+        """Return the negative verdicts of the local model ``name``; its positive verdicts are not certain enough."""
         pairs = [
             ("\n".join(_clip_passage(*place, _AROUND_LOCAL).text for place in one.places), one.text)
             for one in statements
@@ -217,7 +217,7 @@ def _verify_with_language_model(
 ) -> list[_CitedVerdict]:
     """Return the verdicts of a language model; statements without a usable verdict are left out."""
     if model is None or model.capability != "capable":
-        trace.notices.append(f"{_VALUES_ONLY}, because this needs a capable model.")
+        trace.notices.append("Statements were checked by their values only, because this needs a capable model.")
         return []
     token_budget = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens
     most = max(1, model.answer_tokens // _VERDICT_TOKENS)
@@ -231,6 +231,7 @@ def _verify_with_language_model(
             if trace.is_verifier_lost:
                 break
             continue
+        trace.verifier_failures = 0
         trace.usage += reply.usage
         trace.steps.append(
             f"{model.name} judged {format_count(len(batch.statements), 'statement')} ({reply.usage.label})"
@@ -244,7 +245,7 @@ def _verify_with_language_model(
 
 
 def _parse_reply(reply: str, batch: _Batch) -> Iterator[_CitedVerdict]:
-    """Yield the verdicts of a reply; one that finds a statement supported must name a passage of its answer."""
+    """Yield the verdicts of a reply. A positive verdict must name a passage of the statement's answer."""
     numbers, ranks = range(1, len(batch.statements) + 1), [one.rank for one in batch.sources.values()]
     for number, verdict in parse_verdicts(reply, numbers, ranks).items():
         one = batch.statements[number - 1]
@@ -261,15 +262,26 @@ def _cite_named(
         passage = statement.passages.get(key)
         if passage and source.rank in ranks:
             sentences = [one for one in statement.citations if one.passage_rank == passage.rank]
-            yield from sentences or [Citation.of(passage, 0, len(passage.first_page_text))]
+            yield from sentences or _cite_whole(passage)
+
+
+def _cite_whole(passage: Passage) -> Iterator[Citation]:
+    """Yield a citation of the text of a passage on each of its pages."""
+    first, _, rest = passage.text.partition(PAGE_BREAK)
+    yield Citation.of(passage, 0, len(first))
+    if rest:
+        # A passage has only the label of its first page.
+        label, start = str(passage.page_index_end + 1), passage.end - len(rest)
+        next_page = replace(passage, page_index=passage.page_index_end, page_label=label, start=start, text=rest)
+        yield Citation.of(next_page, 0, len(rest))
 
 
 def _record_failure(error: GeneratorError | VerifierMissing, trace: AnswerTrace) -> None:
-    """Add a failure of the verifier to the notices, once, and record whether a further call would repeat it."""
-    notice = f"{_VALUES_ONLY}. {error}"
+    """Add a failure of the verifier to the notices, once, and count it; a lasting one ends the calls at once."""
+    notice = f"{NOT_VERIFIED} {error}"
     trace.notices += [notice] if notice not in trace.notices else []
     is_lasting = isinstance(error, (GeneratorAuthError, GeneratorTimeout, VerifierMissing)) or error.is_unreachable
-    trace.is_verifier_lost = is_lasting
+    trace.verifier_failures = MAX_VERIFIER_FAILURES if is_lasting else trace.verifier_failures + 1
 
 
 def _split_into_batches(
@@ -309,7 +321,7 @@ def _format_ranks(statement: _Statement, sources: Mapping[_PassageKey, Passage])
 
 
 def _build_key(passage: Passage) -> _PassageKey:
-    return passage.version_id, passage.text
+    return passage.version_id, passage.page_index, passage.start, passage.text
 
 
 def _apply_verdict(answer: VerifiedAnswer, one: _CitedVerdict) -> VerifiedAnswer:
@@ -322,7 +334,9 @@ def _apply_verdict(answer: VerifiedAnswer, one: _CitedVerdict) -> VerifiedAnswer
     if one.verdict.positive:
         cited = {citation.marker for citation in one.statement.citations} if statement.supported else set()
         new = [citation for citation in one.citations if citation.marker not in cited]
-        answer = cite_statement(answer, position, new)
+        # The passage that the comparison of values found to contradict the statement does not support it.
+        without = statement.compared_rank if statement.mark == "contradicted" else 0
+        answer = cite_statement(answer, position, new, without=without)
         statement = answer.statements[position]
         changed = replace(statement, supported=True, mark="", source_value="", compared_rank=0)
     elif statement.mark:

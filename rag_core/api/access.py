@@ -13,9 +13,10 @@ from rag_core.types.access import Caller, Right, is_loopback
 if TYPE_CHECKING:  # the command line, which imports this module, needs no server
     from starlette.requests import HTTPConnection
 
-# A token that counts as none, for programs that must send one.
+# A token that is ignored, for programs that cannot leave out the token.
 NO_TOKEN = "local"  # noqa: S105 - not a secret
-# Headers that a proxy adds. With one of them, a request from this computer may come from another one.
+# Headers that a proxy adds. A request with such a header may come from another computer, although it seems to come from
+# this one.
 _FORWARDED = re.compile(r"(x-forwarded|x-real|cf)-.*|x-client-ip|true-client-ip|forwarded|via")
 _HOW_TO_CREATE = (
     "Create one on the Settings page, or, while the application is closed, with: "
@@ -26,8 +27,8 @@ _HOW_TO_CREATE = (
 def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Caller:
     """Return who sends a request.
 
-    Two kinds of requests that a page of another site makes a browser send are refused: those with the header
-    ``Origin`` of the site, and those to a name that resolves to this computer (DNS rebinding).
+    Requests that a page of another site makes a browser send are refused. The header ``Origin`` contains the site, or
+    the page is at a name that resolves to this computer (DNS rebinding).
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
     Raises
     ------
     RequestError
-        The request comes from a page of another site, has an unknown token, or has none although it needs one.
+        The request comes from a page of another site, has an unknown token, or lacks a required token.
     """
     headers = request.headers
     host = headers.get("host", "")
@@ -60,7 +61,7 @@ def find_caller(request: HTTPConnection, engine: Engine, served_at: str) -> Call
             "there are no tokens yet, so programs cannot use it. Either set STREAMLIT_SERVER_ADDRESS to localhost, or "
             f"create a token. {_HOW_TO_CREATE}.",
         )
-    is_local = request.client is not None and is_loopback(request.client.host) and is_loopback(_read_name(host))
+    is_local = request.client is not None and is_loopback(request.client.host) and is_loopback(_parse_host_name(host))
     if not is_local or any(map(_FORWARDED.fullmatch, headers)):
         raise RequestError(
             401,
@@ -79,7 +80,7 @@ def require_right(caller: Caller, right: Right) -> None:
 
 
 def require_all_collections(caller: Caller, what: str) -> None:
-    """Raise `RequestError` if a caller sees only some collections; ``what`` is the beginning of the message."""
+    """Raise `RequestError` if a caller sees only some collections; ``what`` is, for example, "Conversations need"."""
     if caller.collections:
         raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
 
@@ -92,8 +93,8 @@ def _is_foreign(origin: str | None, host: str) -> bool:
         return True
 
 
-def _read_name(host: str) -> str:
-    """Return the name in a Host header, without the port; empty if it cannot be read."""
+def _parse_host_name(host: str) -> str:
+    """Return the name in a Host header, without the port; empty if the header is invalid."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

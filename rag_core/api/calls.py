@@ -34,10 +34,10 @@ _log = logging.getLogger(__name__)
 MAX_BODY_BYTES, UPLOAD_OVERHEAD_BYTES = 4_000_000, 1_000_000
 # Seconds within which a request without a file, an upload, and a reply must be complete.
 BODY_S, UPLOAD_S, REPLY_S = 30, 900, 900
-# A message without the reason, because everybody can read it and the reason may name folders and servers.
+# The message does not contain the reason, which may name folders and servers, because everybody can read it.
 CANNOT_START = "Footnote cannot start. Its pages and its log say why."
-# Seconds between two checks whether to give up on a client that reads nothing.
-_LOOK_S = 1
+# Seconds between two checks whether a client that reads nothing has left or has taken too long.
+_CHECK_S = 1
 # Seconds within which the client has to read the last event.
 _LAST_EVENT_S = 5
 # Requests that are processed at the same time. Further ones wait.
@@ -55,8 +55,8 @@ class NoValues(Body):
     """No parameters."""
 
 
-class Served(NamedTuple):
-    """Functions that return the engine and the addresses of the application.
+class ServedApp(NamedTuple):
+    """The application whose API is served: functions that return its engine and its addresses.
 
     Attributes
     ----------
@@ -164,20 +164,20 @@ class Endpoint:
     async def reply(
         self,
         request: Request,
-        served: Served,
+        served: ServedApp,
         build_error_response: Callable[[Exception], Response] = build_problem_response,
     ) -> Response:
-        """Return the reply to a request. An error becomes the reply of ``build_error_response``."""
+        """Return the reply to a request; ``build_error_response`` returns the reply for an error."""
         try:
             call = await self._read(request, served)
             value = await run_stoppable(request.receive, call.stopping, lambda: self.run(call))
         except ClientDisconnect:
-            return Response(status_code=400)  # which nobody reads
+            return Response(status_code=400)  # nobody reads it, because the client has left
         except Exception as error:  # noqa: BLE001 - every error becomes a reply
             return build_error_response(error)
         return value if isinstance(value, Response) else build_json_response(value)
 
-    async def _read(self, request: Request, served: Served) -> Call:
+    async def _read(self, request: Request, served: ServedApp) -> Call:
         engine, caller = await run_in_thread(lambda: served.admit(request, self.right))
         body, file = await self._read_body(request, engine) if self.body else (None, None)
         return Call(
@@ -221,7 +221,7 @@ async def run_in_thread(work: Callable[[], T]) -> T:
 async def run_stoppable(receive: Receive, stopping: threading.Event, work: Callable[[], T]) -> T:
     """Run work in a thread and return its result.
 
-    ``stopping`` is set when the client leaves, and after `REPLY_S` seconds. The work then raises `Stopped`.
+    ``stopping`` is set when the client leaves, and after `REPLY_S` seconds; the work then has to raise `Stopped`.
 
     Raises
     ------
@@ -289,7 +289,7 @@ class EventStream(Response):
                         raise Stopped
                     message = {"type": "http.response.body", "body": chunk, "more_body": True}
                     sending = asyncio.run_coroutine_threadsafe(_send(send, message), loop)
-                    while not wait([sending], _LOOK_S).done:
+                    while not wait([sending], _CHECK_S).done:
                         if self._stopping.is_set():
                             sending.cancel()
                             raise Stopped
@@ -306,7 +306,7 @@ class EventStream(Response):
 
 
 class Download(EventStream):
-    """A zip file that a generator writes. If this takes too long, the connection is closed before the end."""
+    """A zip file that a generator writes. If writing takes too long, the connection is closed before the end."""
 
     media_type = "application/zip"
 
@@ -324,12 +324,12 @@ async def _send(send: Send, message: Message) -> None:
 
 
 def encode_event(name: str, value: Any) -> bytes:
-    """Return a server-sent event with a JSON value; without ``name``, it has only the line ``data``."""
+    """Return a server-sent event with a JSON value; without a name, the event has only the line ``data``."""
     return f"{f'event: {name}' if name else ''}\ndata: {json.dumps(value, default=str)}\n\n".lstrip().encode()
 
 
 def build_json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a reply with a JSON value, in ASCII because names of files may contain characters that UTF-8 cannot."""
+    """Return a reply with a JSON value, in ASCII, because UTF-8 cannot encode all characters of file names."""
     content = json.dumps(value, default=str)
     return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 

@@ -29,7 +29,7 @@ class RunningApp:
         import httpx  # imported here, because most commands use the engine
 
         self.address = address
-        # Use no proxy, through which the request would seem to come from another computer.
+        # Use no proxy: through a proxy, the request would seem to come from another computer.
         self._http = httpx.Client(base_url=f"{address}/api/v1/", timeout=_TIMEOUT_S, trust_env=False)
 
     def __enter__(self) -> RunningApp:
@@ -98,7 +98,7 @@ class RunningApp:
 
 
 def _build_error(problem: dict[str, Any]) -> errors.RagError:
-    """Return the error that the details of a problem describe."""
+    """Return the exception for the problem details of a reply."""
     kind = getattr(errors, problem["code"], None)
     if isinstance(kind, type) and issubclass(kind, errors.RagError) and kind.__init__ is Exception.__init__:
         return kind(problem["detail"])

@@ -138,7 +138,7 @@ def stream_conversation_answer(
     write_answer: Callable[[Answer], Iterator[bytes]],
     encode_problem: Callable[[Exception], bytes],
 ) -> EventStream:
-    """Return a stream of the answer, which begins when the answer is verified: text cannot be corrected later.
+    """Return a stream of the answer, whose text begins when the answer is verified: sent text cannot be corrected.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def split_content(content: str) -> list[str]:
 
 
 def list_annotations(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
-    """Return the place of each marker in the content, with the link to the page that it cites."""
+    """Return the place of each marker in the content, with the link to the cited page."""
     cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
     return [
         {
@@ -199,7 +199,7 @@ def _complete(call: Call) -> dict[str, Any] | Response:
     message = {"role": "assistant", "content": content, "refusal": None}
     choice = {"index": 0, "message": message | {"annotations": _list_nested_annotations(call, answer, content)}}
     head = _write_head("chat.completion", call.body.model)
-    return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count(answer)}
+    return {**head, "choices": [{**choice, "finish_reason": "stop", "logprobs": None}], "usage": _count_tokens(answer)}
 
 
 def _stream(call: Call) -> EventStream:
@@ -217,7 +217,7 @@ def _stream(call: Call) -> EventStream:
             yield write({"content": piece})
         yield write({"annotations": _list_nested_annotations(call, answer, content)}, "stop")
         if usage:
-            yield encode_event("", {**head, "choices": [], "usage": _count(answer)})
+            yield encode_event("", {**head, "choices": [], "usage": _count_tokens(answer)})
         yield DONE
 
     first = write({"role": "assistant", "content": ""})
@@ -237,8 +237,8 @@ def _write_head(kind: str, model: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
 
 
-def _count(answer: Answer) -> dict[str, int]:
-    """Return the tokens of the language model that wrote the answer; none if the answer is quotes."""
+def _count_tokens(answer: Answer) -> dict[str, int]:
+    """Return the tokens that language models used for an answer; 0 for excerpts."""
     read, written = answer.usage.input_tokens, answer.usage.output_tokens
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 

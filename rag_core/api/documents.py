@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, Literal, TypeVar
@@ -26,7 +26,7 @@ from rag_core.types.documents import DocumentInfo
 from rag_core.types.jobs import Job
 from rag_core.types.page_links import build_page_link
 
-# Most keys of earlier requests that are remembered.
+# Most idempotency keys that are remembered.
 MAX_KEYS = 1000
 # Most pages in a reply.
 MAX_PAGES = 100
@@ -37,7 +37,7 @@ class ListQuery(Body):
     """Which part of a list to return."""
 
     limit: int = Field(100, ge=1, le=1000)
-    cursor: str = Field("", description="The next_cursor of the part before.")
+    cursor: str = Field("", description="The next_cursor of the previous part.")
 
 
 class DocumentsQuery(ListQuery):
@@ -71,9 +71,9 @@ class Upload(Body):
 
 
 class RepeatedRequests:
-    """The results of requests by their Idempotency-Key, so that a request that is sent again is not executed again.
+    """The results of requests by their Idempotency-Key, so that a repeated request is not executed again.
 
-    The results are lost when the process ends. Later, the file is recognized by its content.
+    The results are lost when the process ends. After that, a repeated file is recognized by its content.
     """
 
     def __init__(self) -> None:
@@ -116,23 +116,23 @@ class RepeatedRequests:
 _repeated = RepeatedRequests()
 
 
-def cut_page(
-    found: Sequence[T], query: ListQuery, place: Callable[[T], tuple[datetime, str]]
+def paginate(
+    found: Sequence[T], query: ListQuery, get_key: Callable[[T], tuple[datetime, str]]
 ) -> tuple[list[T], str | None]:
-    """Return the part of a list after the cursor, newest first, and the cursor of the next part, if any.
+    """Return the part of a list after the cursor, newest first, and the cursor of the next part, if there is one.
 
-    A cursor contains the time and the id of the last row of a part, which ``place`` returns. So rows that are added or
-    removed meanwhile do not move the other rows.
+    A cursor contains the time and the id of the last row of a part, which ``get_key`` returns, so that rows that are
+    added or removed meanwhile do not move the other rows.
     """
-    ordered = sorted(found, key=place, reverse=True)
+    ordered = sorted(found, key=get_key, reverse=True)
     if query.cursor:
-        after = _parse_cursor(query.cursor)
-        ordered = [one for one in ordered if place(one) < after]
+        last = _parse_cursor(query.cursor)
+        ordered = [one for one in ordered if get_key(one) < last]
     part = ordered[: query.limit]
     if len(ordered) <= query.limit:
         return part, None
-    moment, key = place(part[-1])
-    return part, base64.urlsafe_b64encode(json.dumps([moment.isoformat(), key]).encode()).decode()
+    moment, row_id = get_key(part[-1])
+    return part, base64.urlsafe_b64encode(json.dumps([moment.isoformat(), row_id]).encode()).decode()
 
 
 def _parse_cursor(cursor: str) -> tuple[datetime, str]:
@@ -143,13 +143,13 @@ def _parse_cursor(cursor: str) -> tuple[datetime, str]:
             raise ValueError
         return moment, str(key)
     except (ValueError, TypeError, binascii.Error):
-        raise RequestError(422, "This cursor is not one of a list. Send the next_cursor of the part before.") from None
+        raise RequestError(422, "This cursor is invalid. Send the next_cursor of the previous part.") from None
 
 
 def _list_documents(call: Call) -> dict[str, Any]:
     query: DocumentsQuery = call.query
     found = [one for one in call.library.list() if query.collection in ("", one.collection)]
-    part, cursor = cut_page(found, query, lambda one: (one.added_at, one.document_id))
+    part, cursor = paginate(found, query, lambda one: (one.added_at, one.document_id))
     return {"documents": [row for one in part for row in json_rows.build_document_rows(one)], "next_cursor": cursor}
 
 
@@ -177,7 +177,7 @@ def _add_document(call: Call) -> Response:
 
 
 def _is_listed(engine: Engine, job_id: str) -> bool:
-    """Return whether a job is listed. It no longer is after its document was deleted."""
+    """Return whether a job is listed, which it is until its document is deleted."""
     try:
         engine.jobs.get(job_id)
     except UnknownDocument:
@@ -186,18 +186,21 @@ def _is_listed(engine: Engine, job_id: str) -> bool:
 
 
 def _get_document(call: Call) -> dict[str, Any]:
-    return json_rows.build_document_row(_find(call))
+    return json_rows.build_document_row(_find_document(call))
 
 
 def _delete_document(call: Call) -> dict[str, Any]:
-    receipts = call.engine.documents.delete([_find(call).document_id], collections=call.caller.collections)
+    document = _find_document(call)
+    receipts = call.engine.documents.delete([document.document_id], collections=call.caller.collections)
     return {"receipts": [json_rows.build_deletion_row(one) for one in receipts]}
 
 
 def _list_pages(call: Call) -> dict[str, Any]:
-    document, query = _find(call), call.query
+    document, query = _find_document(call), call.query
     _require_page(document, query.first)
-    return {"pages": list(read_pages(call, document, query.first, query.count)), "page_count": document.pages}
+    last = min(query.first - 1 + query.count, document.pages)
+    rows = [_build_page_row(call, document, page_index) for page_index in range(query.first - 1, last)]
+    return {"pages": rows, "page_count": document.pages}
 
 
 def _require_page(document: DocumentInfo, number: int) -> None:
@@ -205,18 +208,16 @@ def _require_page(document: DocumentInfo, number: int) -> None:
         raise UnknownDocument(f"{document.name} has no page {number}: its last page is {document.pages}.")
 
 
-def read_pages(call: Call, document: DocumentInfo, first: int, count: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the pages of a document from the page ``first``, which is counted from 1."""
-    for page_index in range(first - 1, min(first - 1 + count, document.pages)):
-        page = call.engine.documents.page(document.document_id, page_index)
-        link = build_page_link(call.application, document.document_id, page_index)
-        place = document.version_id, page_index
-        described = call.engine.documents.find_descriptions([place]).get(place, ())
-        yield {**json_rows.build_page_row(document.name, page, described), "link": link}
+def _build_page_row(call: Call, document: DocumentInfo, page_index: int) -> dict[str, Any]:
+    page = call.engine.documents.page(document.document_id, page_index)
+    key = document.version_id, page_index
+    described = call.engine.documents.find_descriptions([key]).get(key, ())
+    link = build_page_link(call.application, document.document_id, page_index)
+    return {**json_rows.build_page_row(document.name, page, described), "link": link}
 
 
 def _draw_page(call: Call) -> Response:
-    document, query = _find(call), call.query
+    document, query = _find_document(call), call.query
     marked = [(query.start, query.end)] if query.start is not None and query.end is not None else []
     page = int(call.path["page"])
     _require_page(document, page)
@@ -225,7 +226,7 @@ def _draw_page(call: Call) -> Response:
 
 
 def _list_sections(call: Call) -> dict[str, Any]:
-    document = _find(call)
+    document = _find_document(call)
     entries = call.engine.documents.outline(document.document_id)
     return {"sections": [json_rows.build_outline_row(document.name, entry) for entry in entries]}
 
@@ -246,7 +247,7 @@ def _build_job_row(engine: Engine, job: Job) -> dict[str, Any]:
     return json_rows.build_job_row(job, find_document(engine, job))
 
 
-def _find(call: Call) -> DocumentInfo:
+def _find_document(call: Call) -> DocumentInfo:
     return call.library.get(call.path["document_id"])
 
 

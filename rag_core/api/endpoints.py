@@ -21,7 +21,7 @@ Fetch = Callable[[str, str, dict[str, Any]], Any]
 
 
 def fetch_locally(engine: Engine, caller: Caller, application: str, stopping: threading.Event) -> Fetch:
-    """Return a function that runs endpoints for a caller, without HTTP; see `Call` for the other parameters."""
+    """Return a function that runs endpoints for a caller within this process; see `Call` for the other parameters."""
 
     def fetch(method: str, path: str, values: dict[str, Any]) -> Any:
         for one in ENDPOINTS:

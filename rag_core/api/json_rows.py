@@ -83,7 +83,7 @@ def build_document_rows(document: DocumentInfo) -> list[dict[str, Any]]:
 
 
 def build_job_row(job: Job, document: DocumentInfo | None) -> dict[str, Any]:
-    """Return the row of a job. If it has ended, ``addition`` is the row that ``add`` prints for the file."""
+    """Return the row of a job; after the job has ended, ``addition`` is the row that ``add`` prints for the file."""
     has_ended = job.state not in (JobState.QUEUED, JobState.RUNNING)
     return {
         **pick(job, "job_id", "kind", "name", "document_id"),
@@ -103,9 +103,8 @@ def build_conversation_row(conversation: Conversation) -> dict[str, Any]:
     return {**row, **times, "tags": list(conversation.tags)}
 
 
-def build_message_row(message: Message) -> dict[str, Any]:
-    """Return the row of a message of a conversation, with the row that ``ask`` prints for its answer."""
-    answer = build_answer_row(message.answer, None) if message.answer else None
+def build_message_row(message: Message, answer: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the row of a message of a conversation, with the row of its answer."""
     return {
         **pick(message, "message_id", "role", "text"),
         "created_at": message.created_at.isoformat(),
@@ -125,7 +124,7 @@ def build_token_row(token: AccessToken) -> dict[str, Any]:
 
 
 def build_page_row(document: str, found: Page, descriptions: Sequence[FigureDescription] = ()) -> dict[str, Any]:
-    """Return the row that ``pages`` prints for a page; ``descriptions`` are a model's words, no text of the page."""
+    """Return the row that ``pages`` prints for a page; ``descriptions`` of figures are by a model, not on the page."""
     return {
         "document": document,
         **pick(found, "page_index", "page_label", "text"),
@@ -191,7 +190,7 @@ def build_search_row(result: SearchResult | Answer, question_id: str | None) -> 
 
 
 def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
-    """Return the row that ``ask`` prints for a question. A refusal has no citations, even of the closest text."""
+    """Return the row that ``ask`` prints for a question; a refusal has no citations, not even of the closest text."""
     is_refusal = answer.state is AnswerState.ABSTAINED
     return {
         **build_search_row(answer, question_id),
@@ -378,7 +377,7 @@ def _build_passage_row(passage: Passage) -> dict[str, Any]:
 
 
 def _list_descriptions(found: Sequence[FigureDescription]) -> list[dict[str, Any]]:
-    """Return the descriptions of figures, with the places of their captions in the text of the page."""
+    """Return descriptions of figures, with the spans of the captions in the text of the page."""
     return [pick(one, "start", "end", "text", "model") for one in found]
 
 

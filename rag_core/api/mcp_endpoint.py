@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from rag_core.api.calls import Served, build_problem_response, run_in_thread
+from rag_core.api.calls import ServedApp, build_problem_response, run_in_thread
 from rag_core.api.endpoints import Fetch, fetch_locally
 
 # Key of the ASGI scope under which tools find the engine and the caller of a request.
@@ -19,7 +19,7 @@ _KEY = "footnote"
 class McpEndpoint:
     """An ASGI application that serves clients of the Model Context Protocol over HTTP."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: ServedApp) -> None:
         self._served = served
         self._starting: asyncio.Task[Any] | None = None
 
@@ -37,7 +37,7 @@ class McpEndpoint:
         await manager.handle_request(scope, receive, send)
 
     async def _start(self) -> Any:
-        """Start the manager of requests in a task, which runs until the process ends, and return the manager."""
+        """Start the manager of requests in a task that runs until the process ends; return the manager."""
         manager = await run_in_thread(self._build_manager)
         started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -21,12 +21,12 @@ from rag_core.api.mcp_tools import INSTRUCTIONS, TOOLS, McpTool
 from rag_core.api.problems import build_problem
 from rag_core.errors import RequestError
 
-# A function of the context of a tool's call and an event that stops the call, which returns how the tool uses the API.
+# A function that returns the `Fetch` of a tool call, given the context of the call and an event that stops the call.
 FetchFactory = Callable[[Any, threading.Event], Fetch]
 
 
 def build_manager(create_fetch: FetchFactory) -> StreamableHTTPSessionManager:
-    """Return the manager of requests over HTTP. It is stateless: each request has a separate token."""
+    """Return the manager of requests over HTTP, which keeps no sessions, because each request has a separate token."""
     return StreamableHTTPSessionManager(
         _build_server(create_fetch), json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
     )

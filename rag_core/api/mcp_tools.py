@@ -1,4 +1,4 @@
-"""The tools of the Model Context Protocol: short texts with the page of each statement, and links to these pages."""
+"""The tools of the Model Context Protocol, which return short texts with links to the cited pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DocumentList(Body):
 
     collection: str = ""
     limit: int = Field(100, ge=1, le=1000)
-    cursor: str = Field("", description="The cursor that the list before ended with.")
+    cursor: str = Field("", description="The cursor at the end of the previous part of the list.")
 
 
 class OneDocument(Body):

@@ -1,4 +1,4 @@
-"""Give each request an id, log and count it, and report figures to Prometheus."""
+"""Give each request an id, log and count the requests, and report metrics to Prometheus."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 requests = Durations()
 
 
-class Observed:
-    """Wraps an ASGI application: requests get an id, are logged, and are counted under a path.
+class ObservationMiddleware:
+    """ASGI middleware that gives each request an id, logs it, and counts it under a path.
 
-    The id is the value of the header ``X-Request-ID``, or a new one. The log and the figures contain no text of
+    The id is the value of the header ``X-Request-ID``, or a new id. The log and the metrics contain no text of
     questions or documents.
     """
 
@@ -39,19 +39,19 @@ class Observed:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, status = time.perf_counter(), 0
         sent = dict(scope["headers"]).get(_HEADER.lower().encode(), b"").decode("latin-1")
-        one = sent if _ID.fullmatch(sent) else uuid4().hex
-        request_id.set(one)
+        current_id = sent if _ID.fullmatch(sent) else uuid4().hex
+        request_id.set(current_id)
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[_HEADER] = one
+                MutableHeaders(scope=message)[_HEADER] = current_id
             await send(message)
 
         # A client can send any word as the method; each would become a separate time series.
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        known = {"http.request.method": method, "http.route": self._path, "footnote.request_id": one}
+        known = {"http.request.method": method, "http.route": self._path, "footnote.request_id": current_id}
         try:
             with open_span(f"{method} {self._path}", kind="SERVER", headers=Headers(scope=scope), **known) as added:
                 await self._app(scope, receive, send_with_id)
@@ -62,21 +62,21 @@ class Observed:
             seconds = time.perf_counter() - started
             requests.add(seconds, method, self._path, str(status))
             level = logging.WARNING if status >= 500 else logging.INFO
-            _log.log(level, "request %s: %s %s: %s in %.3f s", one, method, self._path, status, seconds)
+            _log.log(level, "request %s: %s %s: %s in %.3f s", current_id, method, self._path, status, seconds)
 
 
 def write_metrics(engine: Engine) -> bytes:
-    """Return the figures in the text format of Prometheus."""
+    """Return the metrics in the text format of Prometheus."""
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
-    registry.register(_Figures(engine))
+    registry.register(_MetricsCollector(engine))
     return generate_latest(registry)
 
 
-class _Figures:
-    """A collector of prometheus_client for the figures of the application."""
+class _MetricsCollector:
+    """A collector of prometheus_client for the metrics of the application."""
 
     def __init__(self, engine: Engine) -> None:
         self._activity = engine.activity

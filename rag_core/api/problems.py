@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 PROBLEM_TYPE = "application/problem+json"
 # The id of the request that is being answered, for logs.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-# The errors of each HTTP status. The first status with a class of an error counts, so base classes come after the
-# classes that are derived from them.
+# The errors of each HTTP status. An error has the first status whose classes it belongs to, so base classes come after
+# their derived classes.
 _ERRORS: dict[int, tuple[type[errors.RagError], ...]] = {
     404: (errors.UnknownDocument, errors.UnknownConversation, errors.UnknownModel),
     422: (
@@ -28,7 +28,7 @@ _ERRORS: dict[int, tuple[type[errors.RagError], ...]] = {
     504: (errors.GeneratorTimeout,),
     502: (errors.GeneratorError,),
 }
-# The status of all other errors of Footnote.
+# The status of all errors of Footnote that `_ERRORS` does not contain.
 UNAVAILABLE = 503
 
 

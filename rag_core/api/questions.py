@@ -13,7 +13,7 @@ from starlette.responses import Response
 from rag_core.api import json_rows
 from rag_core.api.access import require_all_collections
 from rag_core.api.calls import Body, Call, Endpoint, EventStream, Stopped, encode_event
-from rag_core.api.documents import ListQuery, cut_page
+from rag_core.api.documents import ListQuery, paginate
 from rag_core.api.problems import build_problem
 from rag_core.errors import RagError
 from rag_core.types.answers import Answer, AskEvent, Delta, Marked, Restart, Rewritten, Stage, build_citation_link
@@ -77,7 +77,7 @@ def iterate_until_stopped(call: Call, events: Generator[AskEvent, None, None]) -
 
 
 def read_answer(call: Call, events: Generator[AskEvent, None, None]) -> Answer:
-    """Return the answer among events; close the iterator and raise `Stopped` if the call is stopping."""
+    """Return the answer, which is the last event; close the iterator and raise `Stopped` if the call is stopping."""
     with closing(iterate_until_stopped(call, events)) as answering:
         for event in answering:
             if isinstance(event, Answer):
@@ -129,7 +129,7 @@ def build_answer_row(call: Call, answer: Answer) -> dict[str, Any]:
 
 
 def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Answer) -> dict[str, Any]:
-    """Add links to a row of passages, and remove scores that depend on documents that the caller does not see."""
+    """Add links to the passages of a row, and remove scores that depend on documents that the caller does not see."""
     for one, passage in zip(row["passages"], result.passages, strict=True):
         place = passage.document_id, passage.page_index, passage.start
         one["link"] = build_page_link(call.application, *place, passage.text)
@@ -145,7 +145,7 @@ def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Ans
 def _list_conversations(call: Call) -> dict[str, Any]:
     require_all_collections(call.caller, "Conversations need")
     found = call.engine.conversations.list()
-    part, cursor = cut_page(found, call.query, lambda one: (one.updated_at, one.conversation_id))
+    part, cursor = paginate(found, call.query, lambda one: (one.updated_at, one.conversation_id))
     return {"conversations": [json_rows.build_conversation_row(one) for one in part], "next_cursor": cursor}
 
 
@@ -153,10 +153,10 @@ def _get_conversation(call: Call) -> dict[str, Any]:
     require_all_collections(call.caller, "Conversations need")
     conversation_id = call.path["conversation_id"]
     conversation = call.engine.conversations.get(conversation_id)
-    messages = []
-    for one in call.engine.conversations.messages(conversation_id):
-        row = json_rows.build_message_row(one)
-        messages.append({**row, "answer": build_answer_row(call, one.answer) if one.answer else None})
+    messages = [
+        json_rows.build_message_row(one, build_answer_row(call, one.answer) if one.answer else None)
+        for one in call.engine.conversations.messages(conversation_id)
+    ]
     return {**json_rows.build_conversation_row(conversation), "messages": messages}
 
 

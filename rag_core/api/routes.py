@@ -15,14 +15,14 @@ from rag_core.api.access import require_all_collections
 from rag_core.api.calls import (
     CANNOT_START,
     Endpoint,
-    Served,
+    ServedApp,
     build_json_response,
     build_problem_response,
     run_in_thread,
 )
 from rag_core.api.endpoints import ENDPOINTS
 from rag_core.api.mcp_endpoint import McpEndpoint
-from rag_core.api.observation import Observed, write_metrics
+from rag_core.api.observation import ObservationMiddleware, write_metrics
 from rag_core.errors import RagError, RequestError
 
 BASE = "/api/v1"
@@ -30,7 +30,7 @@ _MODEL_ENDPOINTS = (*completions.ENDPOINTS, *responses.ENDPOINTS)
 Reply = Callable[[Request], Awaitable[Response]]
 
 
-def build_routes(served: Served) -> list[BaseRoute]:
+def build_routes(served: ServedApp) -> list[BaseRoute]:
     """Return all routes for other programs."""
     return [
         Mount(
@@ -48,23 +48,23 @@ def build_routes(served: Served) -> list[BaseRoute]:
                 *_build_refusal_routes(_MODEL_ENDPOINTS, completions.build_error_response),
             ],
         ),
-        Route("/mcp", Observed(McpEndpoint(served), "/mcp")),
+        Route("/mcp", ObservationMiddleware(McpEndpoint(served), "/mcp")),
         Route("/metrics", _report_metrics(served)),
-        Route("/healthz", _report_life),
+        Route("/healthz", _report_liveness),
         Route("/readyz", _report_readiness(served)),
     ]
 
 
 def _build_route(
     one: Endpoint,
-    served: Served,
+    served: ServedApp,
     base: str,
     build_error_response: Callable[[Exception], Response] = build_problem_response,
 ) -> Route:
     async def reply(request: Request) -> Response:
         return await one.reply(request, served, build_error_response)
 
-    observed = Middleware(Observed, f"{base}{one.path}")
+    observed = Middleware(ObservationMiddleware, f"{base}{one.path}")
     return Route(one.path, reply, methods=[one.method], middleware=[observed])
 
 
@@ -72,7 +72,7 @@ def _build_refusal_routes(
     endpoints: Sequence[Endpoint],
     build_error_response: Callable[[Exception], Response] = build_problem_response,
 ) -> list[Route]:
-    """Return the route of all other paths, which refuses requests; without it, Streamlit would send its page."""
+    """Return the route that refuses requests to all other paths, for which Streamlit would send its page."""
     patterns = [(compile_path(one.path)[0], one.method) for one in endpoints]
 
     async def refuse(request: Request) -> Response:
@@ -94,12 +94,12 @@ async def _send_description(_: Request) -> Response:
     return build_json_response(await run_in_thread(lambda: describe_api(ENDPOINTS, BASE)))
 
 
-async def _report_life(_: Request) -> Response:
+async def _report_liveness(_: Request) -> Response:
     return build_json_response({"status": "ok"})
 
 
-def _report_metrics(served: Served) -> Reply:
-    """Return a function that reports figures to Prometheus, to callers who may manage all collections."""
+def _report_metrics(served: ServedApp) -> Reply:
+    """Return a function that reports metrics to Prometheus if the caller may manage all collections."""
 
     def write(request: Request) -> Response:
         try:
@@ -116,8 +116,8 @@ def _report_metrics(served: Served) -> Reply:
     return report
 
 
-def _report_readiness(served: Served) -> Reply:
-    """Return a function that reports whether the models are loaded and the stores are open; if not, with status 503."""
+def _report_readiness(served: ServedApp) -> Reply:
+    """Return a function that reports whether the application is ready: its models loaded and its stores open."""
 
     async def report(_: Request) -> Response:
         try:

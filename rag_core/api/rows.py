@@ -1,4 +1,4 @@
-"""The types of the JSON objects that the API returns. `json_rows` builds the objects."""
+"""The types of the JSON objects that the API returns; `rag_core.api.json_rows` builds the objects."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SearchRow(Row):
 
 
 class CitationRow(Row):
-    """What a marker such as ``[1]`` in the text of an answer refers to; ``cells`` is the address in a sheet."""
+    """The citation of a marker such as ``[1]`` in the text of an answer; ``cells`` is the address in a sheet."""
 
     marker: int
     passage_rank: int
@@ -89,7 +89,7 @@ class StatementRow(Row):
 
 
 class AnswerRow(SearchRow):
-    """An answer, or a refusal, whose ``state`` is ``abstained``."""
+    """An answer; the ``state`` of a refusal is ``abstained``."""
 
     state: str
     text: str
@@ -102,7 +102,7 @@ class AnswerRow(SearchRow):
 
 
 class DocumentRow(Row):
-    """A document, or a further name of one."""
+    """A document, under its name or under an alias."""
 
     document_id: str
     document: str
@@ -271,7 +271,7 @@ class ModelsRow(Row):
 
 
 class TokenRow(Row):
-    """A token, without its secret text; without collections, it is for all of them."""
+    """A token, without its secret text; an empty list of collections stands for all collections."""
 
     token_id: str
     name: str
@@ -296,7 +296,7 @@ class TokensRow(Row):
 class ImportedRow(Row):
     """A document of an export, and the job that indexes it.
 
-    The job has ended if the library had the content. There is no job if the library had the document with all names.
+    If the library contained the content already, the job has ended. If it also contained all names, there is no job.
     """
 
     file: str

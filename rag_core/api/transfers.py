@@ -9,7 +9,7 @@ from starlette.responses import Response
 from rag_core.api import json_rows
 from rag_core.api.access import require_all_collections
 from rag_core.api.calls import Body, Call, Download, Endpoint, build_json_response
-from rag_core.store.backups import check_is_local, stream_backup
+from rag_core.store.backups import check_database_is_local, stream_backup
 
 
 class ImportForm(Body):
@@ -18,7 +18,7 @@ class ImportForm(Body):
 
 def _send_backup(call: Call) -> Response:
     require_all_collections(call.caller, "A backup needs")
-    check_is_local(call.engine.settings)
+    check_database_is_local(call.engine.settings)
     return Download(stream_backup(call.engine.settings), call.stopping, "footnote-backup.zip")
 
 

@@ -140,7 +140,7 @@ def find_writer(engine: Engine, model: str | None) -> str | None:
 
 
 def find_document(engine: Engine, job: Job) -> DocumentInfo | None:
-    """Return the document of a job; ``None`` if it has none, or if the document was deleted in the meantime."""
+    """Return the document of a job; ``None`` if the job has no document, or if the document was deleted meanwhile."""
     try:
         return engine.documents.get(job.document_id) if job.document_id else None
     except UnknownDocument:

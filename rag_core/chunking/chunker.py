@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from rag_core.chunking.document_titles import extract_title, format_document_label
-from rag_core.chunking.table_heads import find_carried_labels, find_headed_tables, find_header_lines
+from rag_core.chunking.table_heads import find_carried_labels, find_headed_tables, find_header_lines, fit_head
 from rag_core.errors import SettingsError
 from rag_core.text.mails import Mail, find_mail_at, find_mails
 from rag_core.text.outline import find_heading
@@ -32,11 +32,8 @@ OVERLAP = 0.18
 PREFIX_TOKENS = 40
 # Maximum number of tokens of the document's name and title in this line if it also contains a heading.
 DOCUMENT_TOKENS = 26
-# Maximum number of tokens of a table head that a chunk inside the table repeats. It is lower if the window of the
-# embedder has no more room.
-HEAD_TOKENS = 40
-# Number of tokens that are reserved in a piece that begins inside a word, because the rest of a word can have more
-# tokens than in the whole word.
+# Number of tokens that stay free in a piece that begins inside a word: alone, the rest of a word can have more tokens
+# than within the word.
 CUT_MARGIN = 8
 # Version of the rule by which prefixes are built; see `Fingerprint`.
 PREFIX_RULE = "name-title-heading-tablehead-3"
@@ -82,7 +79,7 @@ class ChunkConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence, a table row, or a part of a long sentence or row, with its length in tokens."""
+    """A sentence or a table row, or a part of a long one; ``tokens`` is its length."""
 
     start: int
     end: int
@@ -94,14 +91,14 @@ class Chunker:
 
     Parameters
     ----------
-    rule : ChunkConfig
+    config : ChunkConfig
     offsets : callable
         Function that takes texts and returns the character spans of the tokens of each text, shape (n, 2), without
         special tokens.
     """
 
-    def __init__(self, rule: ChunkConfig, offsets: Offsets) -> None:
-        self._rule = rule
+    def __init__(self, config: ChunkConfig, offsets: Offsets) -> None:
+        self._config = config
         self._offsets = offsets
 
     def chunk(self, name: str, pages: Iterable[Page]) -> list[ChunkSpan]:
@@ -134,11 +131,12 @@ class Chunker:
             heading = (mail and mail.heading) or find_heading(page, start)
             common, common_tokens = self._build_prefix(format_document_label(name, title, heading), heading)
             tokens = sum(piece.tokens for piece in pieces)
-            room = self._rule.window - self._rule.special - common_tokens - tokens
+            room = self._config.window - self._config.special - common_tokens - tokens
             lines = [*find_header_lines(page, tables, start, common), *find_carried_labels(page, start, end)]
-            head, head_tokens = self._fit_head(lines, room)
+            counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
+            head, head_tokens = fit_head(lines, counts, room)
             prefix, prefix_tokens = "\n".join((common, *head)), common_tokens + head_tokens
-            firsts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
+            piece_starts = accumulate((piece.tokens for piece in pieces[:-1]), initial=prefix_tokens)
             span = ChunkSpan(
                 ordinal=ordinal,
                 page_index=page.page_index,
@@ -148,8 +146,8 @@ class Chunker:
                 text=page.text[start:end],
                 prefix=prefix,
                 heading=heading,
-                tokens=tokens + prefix_tokens + self._rule.special,
-                sentences=tuple(firsts),
+                tokens=tokens + prefix_tokens + self._config.special,
+                sentences=tuple(piece_starts),
             )
             spans.append(span)
         if spans and following is not None:
@@ -169,36 +167,25 @@ class Chunker:
         offsets = self._offsets([line])[0]
         return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
-    def _fit_head(self, lines: Sequence[str], room: int) -> tuple[Sequence[str], int]:
-        """Return the last lines of a table head that fit into ``room`` tokens, and their number of tokens.
-
-        The last lines are the most important ones, because they contain the column heads.
-        """
-        counts = [len(offsets) for offsets in self._offsets(lines)] if lines else []
-        first, tokens = len(lines), 0
-        while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
-            first -= 1
-            tokens += counts[first]
-        return lines[first:], tokens
-
     def _iter_chunks(self, page: Page, mails: Sequence[Mail]) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
         """Yield the start, the end and the pieces of each chunk of a page. A mail begins with a new chunk."""
         offsets = self._offsets([page.text])[0]
         for body_start, body_end in _split_at_mails(_find_bodies(page), mails):
             pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
-            yield from _pack_pieces(pieces, self._rule.tokens, round(self._rule.tokens * self._rule.overlap))
+            yield from _pack_pieces(pieces, self._config.tokens, round(self._config.tokens * self._config.overlap))
 
     def _iter_pieces(self, text: str, start: int, end: int, offsets: IntArray) -> Iterator[_Piece]:
+        """Yield the sentences between two offsets; sentences that are longer than a chunk are divided."""
         # The array is converted once, because `searchsorted` would copy it at each call if the dtypes differed.
         starts = offsets[:, 0].astype(np.int64)
         for first, last in find_sentence_spans(text[start:end]):
             begin, stop = start + first, start + last
             low, high = np.searchsorted(starts, [begin, stop])
             is_in_word = False
-            while high - low > (limit := self._rule.tokens - is_in_word * CUT_MARGIN):
+            while high - low > (limit := self._config.tokens - is_in_word * CUT_MARGIN):
                 cut = _find_cut(text, offsets, int(low), int(low) + limit)
                 following = int(offsets[cut][0])
-                # The piece includes characters between its last token and the next token, which the tokenizer dropped.
+                # Include the characters after the last token that the tokenizer dropped.
                 piece_end = begin + len(text[begin:following].rstrip())
                 yield self._build_piece(text, begin, piece_end, cut - int(low), is_in_word)
                 low, begin = np.intp(cut), following
@@ -206,17 +193,13 @@ class Chunker:
             yield self._build_piece(text, begin, stop, int(high - low), is_in_word)
 
     def _build_piece(self, text: str, start: int, end: int, tokens: int, is_in_word: bool) -> _Piece:
-        """Return a piece with its number of tokens.
-
-        A piece that begins inside a word is tokenized again, because the rest of a word can have more tokens than in
-        the whole word.
-        """
+        """Return a piece with its number of tokens; a piece that begins inside a word is tokenized again."""
         if is_in_word:
             tokens = max(tokens, len(self._offsets([text[start:end]])[0]))
         return _Piece(start, end, tokens)
 
     def _extend_to_next_page(self, span: ChunkSpan, following: Page) -> ChunkSpan:
-        """Return the last chunk of a page with the end of its last sentence, if this is on the next page and fits."""
+        """Return the last chunk of a page, extended by the end of its last sentence on the next page if this fits."""
         bodies = _find_bodies(following)
         if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span
@@ -228,7 +211,7 @@ class Chunker:
         first, last = sentences[0]
         rest = body[first:last]
         tokens = span.tokens + len(self._offsets([rest])[0])
-        if tokens > min(self._rule.tokens + PREFIX_TOKENS + self._rule.special, self._rule.window):
+        if tokens > min(self._config.tokens + PREFIX_TOKENS + self._config.special, self._config.window):
             return span
         return replace(
             span,
@@ -261,7 +244,7 @@ class DocumentChunker:
         return self._advance(None)
 
     def _advance(self, following: Page | None) -> list[ChunkSpan]:
-        """Return the chunks of the current page, and make the following page the current one."""
+        """Return the chunks of the current page, and make ``following`` the current page."""
         page, self._page = self._page, following
         if page is None:
             return []
@@ -284,7 +267,7 @@ def _split_at_mails(bodies: Sequence[Span], mails: Sequence[Mail]) -> Iterator[S
 def _ends_in_footer(text: str, following: Page) -> bool:
     """Return whether the last line of a chunk is a footer, which the next page repeats.
 
-    Only repetitions of a footer are in ``Page.skip``, so that the first footer is part of a chunk.
+    ``Page.skip`` contains only the repetitions of a footer, so its first occurrence is part of a chunk.
     """
     last = _DIGITS.sub("", text[text.rfind("\n") + 1 :])
     return any(_DIGITS.sub("", following.text[start:end]) == last for start, end in following.skip)
@@ -293,9 +276,8 @@ def _ends_in_footer(text: str, following: Page) -> bool:
 def _find_cut(text: str, offsets: IntArray, low: int, high: int) -> int:
     """Return the index of the token before which a long sentence is divided.
 
-    The index is in the last third of the tokens from ``low`` to ``high``: after the last line end, or else after the
-    last comma or semicolon, or else after the last word. If there is no word boundary, it is ``high``, which can be
-    inside a word.
+    In the last third of the tokens from ``low`` to ``high``, the best place is after the last line end, then after the
+    last comma or semicolon, then after the last word. Without any of them, return ``high``, which can be inside a word.
     """
     window = range(high, max(low + 1, high - (high - low) // 3), -1)
     for ends in ("\n", ";,", " "):

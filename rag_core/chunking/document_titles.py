@@ -40,6 +40,7 @@ _NO_SYMBOLS = frozenset("and at by each inc market none of on or per par share s
 _INCORPORATED = frozenset("ag co company corp corporation inc incorporated limited llc ltd plc sa se the".split())
 # Frequent headings of first pages that do not name the document.
 _GENERIC_HEADINGS = frozenset(("contents", "cover", "cover page", "front matter", "table of contents", "title page"))
+# Shorter words do not show what a heading is about.
 _MIN_LETTERS = 3
 
 
@@ -74,15 +75,15 @@ def extract_title(name: str, first: Page | None) -> str:
 def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
     """Return the company, the year and the form of a filing; for other documents, the year in the file name."""
     years = find_years(name_in_words(name))
-    named = int(years[0]) if len(years) == 1 else None
+    year_in_name = int(years[0]) if len(years) == 1 else None
     cover = read_filing_cover(first.text) if first else None
     if cover is None:
-        return DocumentAttributes(year=named)
-    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else named, cover.form)
+        return DocumentAttributes(year=year_in_name)
+    return DocumentAttributes(cover.registrant, int(cover.date[-4:]) if cover.date else year_in_name, cover.form)
 
 
 def format_document_label(name: str, title: str, heading: str) -> str:
-    """Return the file name in words and the title, which is left out if ``heading`` contains it."""
+    """Return the file name in words, followed by the title unless ``heading`` contains the title."""
     return SEPARATOR.join(filter(None, (name_in_words(name), title if title not in heading else "")))
 
 
@@ -113,6 +114,7 @@ def read_filing_cover(text: str) -> FilingCover | None:
 
 
 def _name_registrant(registrant: re.Match[str]) -> str:
+    """Return the name of the company, given a match of `_REGISTRANT`."""
     name = registrant["name"].strip()
     # If the line is only a legal form, such as "Inc.", the name is in the line above.
     if not _distinctive_words(name):
@@ -145,11 +147,8 @@ def _find_symbol(cover: str, file_name: str) -> str:
 
 def _choose_heading(heading: str, file_name: str) -> str:
     """Return the first heading of a path; empty if it is generic or the file name contains most of its words."""
-    first = (
-        next((part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part)), "")
-        .rstrip("…")
-        .strip()
-    )
+    parts = (part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part))
+    first = next(parts, "").rstrip("…").strip()
     words = [word for word in _split_words(first) if len(word) >= _MIN_LETTERS and not word.isdigit()]
     new = [word for word in words if word not in file_name]
     return first if len(words) > 1 and 2 * len(new) > len(words) and first.casefold() not in _GENERIC_HEADINGS else ""

@@ -15,27 +15,29 @@ from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import Page
 from rag_core.types.tables import Span, TableRow
 
+# Maximum number of tokens of a table head that a chunk inside the table repeats. It is lower if the window of the
+# embedder has no more room.
+HEAD_TOKENS = 40
 # Maximum number of lines of a table head: the title, the units, and column heads of several lines.
 _MAX_LINES = 16
-# Maximum number of characters of a line in a table. Longer lines are prose.
-_MAX_LINE = 110
+# Longer lines are prose.
+_MAX_CHARACTERS = 110
 # Minimum width of a gap between columns, in line heights. Gaps between words of a sentence are narrower.
-_GAP = 1.2
+_MIN_GAP = 1.2
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r"[(\[$€£¥+\-–−]*\d(?:[\d,.]*\d)?[%)\]]*|[-–—−]+|n/?[am]", re.IGNORECASE)
 # Years are mostly column heads and not values.
 _YEAR = re.compile(YEAR)
-# A quick check: a line without a match contains no values.
+# A cheap test: a line without a match contains no values.
 _FIGURE = re.compile(r"\d|\s[-–—−]+(?!\S)")
 _DIGIT = re.compile(r"\d")
 _ORDINAL = re.compile(r"\d{1,2}")
 _MARK = re.compile(r"[$€£¥%)#*†‡]+|\([a-z]\)")
-# Maximum number of characters of a value.
-_MAX_VALUE = 24
+_MAX_VALUE_CHARACTERS = 24
 _SENTENCE_END = re.compile(r"[.;][\"”’)]*$")
-# Minimum number of words of a line that ends a sentence.
-_SENTENCE_WORDS = 6
+# A line with the end of a sentence is prose if it has at least this many words.
+_MIN_SENTENCE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,9 @@ class HeadedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The values in a line that is a row: their number, and the start offsets of the first and the last value."""
+    """A row of a table: the number of its values, and the start offsets of the first and the last value."""
 
-    values: int
+    value_count: int
     first: int
     last: int
 
@@ -75,13 +77,13 @@ class _TableScanner:
         self._after_blank |= apart
         row = _parse_row(line[0], line.start())
         # A line with a single value is a row only inside a table.
-        if row is not None and (self._in_table or row.values > 1):
+        if row is not None and (self._in_table or row.value_count > 1):
             self._add_row(line.span(), row)
         elif text := line[0].strip():
             self._add_other(line.span(), text)
 
     def add_header(self, line: re.Match[str], *, apart: bool) -> None:
-        """Process a line of a page header, which can be the head of a table that continues on several pages."""
+        """Process a line of a page header, which can be the head of a table that extends over several pages."""
         self._page_headers = [*([] if apart else self._page_headers), line.span()]
 
     def _add_row(self, span: Span, row: _Row) -> None:
@@ -110,11 +112,12 @@ class _TableScanner:
 def find_headed_tables(page: Page) -> list[HeadedTable]:
     """Return the tables of a page that have column heads, in text order. The tables do not overlap.
 
-    The first row of a table is a line with at least two values side by side. The table ends before a line of prose, or
-    before the next column heads. Lines above a row are column heads if they extend over the last value of the row, and
-    either begin to the right of the row's label or have a gap between columns. Other lines are labels. The positions of
-    words come from word boxes, so that a page without word boxes has no tables. Page headers can contain the column
-    heads of a table.
+    The first row of a table is a line with at least two values side by side. The table ends before a line of prose or
+    before the next column heads. Page headers can contain the column heads of a table.
+
+    Lines above a row are column heads if they extend over the last value of the row, and either begin to the right of
+    the label of the row or have a gap between columns. A page without word boxes has no tables, because these positions
+    are unknown.
     """
     scanner = _TableScanner(page)
     position = 0
@@ -126,9 +129,17 @@ def find_headed_tables(page: Page) -> list[HeadedTable]:
 
 
 def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, prefix: str) -> list[str]:
-    """Return the lines of the table head above ``start``, where a chunk begins; empty if this is outside of a table.
+    """Return the lines of the head of the table in which a chunk begins; empty if it begins outside of a table.
 
-    Lines that the ``prefix`` of the chunk contains, such as the heading of the page, are left out.
+    Parameters
+    ----------
+    page : Page
+    tables : sequence of HeadedTable
+        The tables of the page.
+    start : int
+        Offset of the beginning of the chunk.
+    prefix : str
+        Prefix of the chunk. Lines that it contains, such as the heading of the page, are left out.
     """
     number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
     if number < 0 or start >= tables[number].end:
@@ -138,10 +149,23 @@ def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, pre
 
 
 def find_carried_labels(page: Page, start: int, end: int) -> list[str]:
-    """Return the cells that extend into the first table row in a span of a page from the rows above it."""
+    """Return the texts of cells that extend, from rows above, into the first table row in a span of a page."""
     rows = [row for table in page.tables for row in table.body if any(start < cell.end for cell in row.cells)]
     row = min(rows, key=_find_start, default=None)
     return [cell.text for cell in row.cells if not cell.spans] if row and _find_start(row) < end else []
+
+
+def fit_head(lines: Sequence[str], counts: Sequence[int], room: int) -> tuple[Sequence[str], int]:
+    """Return the last lines of a table head that fit into ``room`` tokens, and their number of tokens.
+
+    The last lines are the most important ones, because they contain the column heads. ``counts`` are the numbers of
+    tokens of the lines.
+    """
+    first, tokens = len(lines), 0
+    while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
+        first -= 1
+        tokens += counts[first]
+    return lines[first:], tokens
 
 
 def _find_start(row: TableRow) -> int:
@@ -149,7 +173,7 @@ def _find_start(row: TableRow) -> int:
 
 
 def _parse_row(line: str, offset: int) -> _Row | None:
-    """Return the last values in a line that are side by side, or the value at its end; ``None`` without values.
+    """Return a line as a row, with its last group of values or the value at its end; ``None`` without values.
 
     ``offset`` is the offset of the line in the text of the page.
     """
@@ -174,35 +198,35 @@ def _parse_row(line: str, offset: int) -> _Row | None:
 
 
 def _is_value(word: str) -> bool:
-    return len(word) <= _MAX_VALUE and _VALUE.fullmatch(word) is not None and not _YEAR.fullmatch(word)
+    return len(word) <= _MAX_VALUE_CHARACTERS and _VALUE.fullmatch(word) is not None and not _YEAR.fullmatch(word)
 
 
 def _is_prose(text: str, *, after_prose: bool) -> bool:
     """Return whether a line looks like a part of a sentence. ``after_prose`` says whether the line above does."""
-    if len(text) > _MAX_LINE or (after_prose and text[0].islower()):
+    if len(text) > _MAX_CHARACTERS or (after_prose and text[0].islower()):
         return True
-    return _SENTENCE_END.search(text) is not None and len(text.split()) >= _SENTENCE_WORDS
+    return _SENTENCE_END.search(text) is not None and len(text.split()) >= _MIN_SENTENCE_WORDS
 
 
 def _find_head(page: Page, above: Sequence[Span], row: Span, figures: _Row) -> tuple[Span, ...]:
-    """Return the table head above a row: the lines down to the last line of column heads; empty without column heads.
+    """Return the table head above a row: the lines ``above`` down to the last column heads; empty without these.
 
     See `find_headed_tables` for the positions of column heads.
     """
-    label = _word_rects(page, (row[0], figures.first))
-    last = _word_rects(page, (figures.last, row[1]))
+    label = _find_word_rects(page, (row[0], figures.first))
+    last = _find_word_rects(page, (figures.last, row[1]))
     if not len(last):
         return ()
     label_end = label[:, 2].max(initial=0.0)
     for count in range(len(above), 0, -1):
-        rects = _word_rects(page, above[count - 1])
+        rects = _find_word_rects(page, above[count - 1])
         is_over_value = len(rects) and rects[:, 2].max() > last[0, 0]
         if is_over_value and (rects[:, 0].min() >= label_end or _has_column_gap(page, above[count - 1])):
             return tuple(above[:count])
     return ()
 
 
-def _word_rects(page: Page, span: Span) -> FloatArray:
+def _find_word_rects(page: Page, span: Span) -> FloatArray:
     """Return the rectangles of the words that begin in a span, in text order, shape (n, 4)."""
     starts = page.boxes.starts
     # The dtypes must be equal, because `searchsorted` would copy the whole array otherwise.
@@ -213,7 +237,7 @@ def _word_rects(page: Page, span: Span) -> FloatArray:
 
 def _has_column_gap(page: Page, span: Span) -> bool:
     """Return whether the gap between two neighbouring words of a line is as wide as a gap between columns."""
-    rects = _word_rects(page, span)
+    rects = _find_word_rects(page, span)
     gaps = (rects[1:, 0] - rects[:-1, 2]) * page.width
     heights = (rects[:, 3] - rects[:, 1]) * page.height
-    return bool(len(gaps) and gaps.max() > _GAP * heights.max())
+    return bool(len(gaps) and gaps.max() > _MIN_GAP * heights.max())

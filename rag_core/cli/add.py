@@ -22,15 +22,13 @@ from rag_core.types.jobs import Job, JobState
 
 # The reason in the row of a file that an interrupted command had queued.
 CONTINUED = "Continued: an interrupted command had queued it."
-# More jobs than are ever active at a time, so that `Jobs.list` returns all of them.
-MAX_LISTED = 100_000
 # Most files that wait in the engine: enough to keep it busy, few enough for the memory.
 MAX_PENDING = 64
 
 
 def add(
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Documents, folders or zip archives.", show_default=False)
+        list[Path] | None, typer.Argument(help="Documents, folders or zip archives.", exists=True, show_default=False)
     ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,
@@ -44,9 +42,7 @@ def add(
     """
     if not paths and not resume:
         raise typer.BadParameter("Name files, folders or zip archives, or give --resume.")
-    missing = [str(path) for path in paths or [] if not path.exists()]
-    if missing:
-        raise typer.BadParameter(f"No such file or folder: {', '.join(missing)}.")
+
     statuses: list[str] = []
     waiting = 0
     with open_engine_or_app() as opened, console.job_bars() as bars:
@@ -93,10 +89,10 @@ class Additions:
         self._engine = engine
         self._options = options
         self._bars = bars
-        active = engine.jobs.list(active=True, limit=MAX_LISTED)
+        active = engine.jobs.list(active=True, limit=None)
         # Names of the active jobs of earlier commands, by job id.
         self._earlier = {job.job_id: job.name for job in reversed(active)}
-        # Ids of those jobs that index a file.
+        # Ids of the active jobs that index a file.
         self._files = {job.job_id for job in active if job.kind == "index"}
         # Displayed names of the files, by the id of the job to wait for.
         self._pending: dict[str, list[str]] = {}
@@ -116,11 +112,11 @@ class Additions:
         yield from self._wait(0)
 
     def finish(self) -> int:
-        """Wait for jobs that the files caused, such as a re-index after a change of names.
+        """Wait for the jobs that follow from the files, such as a re-index after a change of names.
 
-        Return the number of files that earlier commands queued and that still wait.
+        Return the number of waiting files that earlier commands queued.
         """
-        active = [job.job_id for job in self._engine.jobs.list(active=True, limit=MAX_LISTED)]
+        active = [job.job_id for job in self._engine.jobs.list(active=True, limit=None)]
         self._engine.jobs.wait([job_id for job_id in active if job_id not in self._earlier])
         return len(self._files.intersection(active))
 

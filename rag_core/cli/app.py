@@ -81,7 +81,7 @@ app = typer.Typer(
 
 
 @app.callback()
-def _global(
+def _set_options(
     data_dir: Annotated[Path | None, typer.Option(help="Data folder; the default is RAG_DATA_DIR.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and debug logs.")] = False,
 ) -> None:
@@ -89,7 +89,7 @@ def _global(
     logging.basicConfig(level=logging.DEBUG if debug else logging.ERROR, stream=sys.stderr)
 
 
-app.command(help="Index files, folders and zip archives; wait until done.\n\nSubfolders are searched too.")(add)
+app.command()(add)
 
 
 @app.command("list")

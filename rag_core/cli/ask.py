@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from rag_core.api import json_rows
 from rag_core.api.client import RunningApp
 from rag_core.api.visible_library import QUOTES, find_writer
 from rag_core.cli import console
-from rag_core.cli.common import SOME_FAILED, Json, open_engine_or_app
+from rag_core.cli.common import SOME_FAILED, Json, open_engine_or_app, read_json_lines
 from rag_core.engine import Engine
 from rag_core.errors import CollectionError, QuestionError, UnknownDocument
 from rag_core.types.answers import Answer
@@ -55,6 +55,14 @@ Instructions = Annotated[
     str, typer.Option("--instructions", help="Language, length and tone of the answers; only a model follows them.")
 ]
 Question = Annotated[str | None, typer.Argument(show_default=False)]
+
+
+class QuestionLine(BaseModel):
+    """A question of a file; ``documents`` replaces the documents of the command."""
+
+    id: Any
+    question: str
+    documents: list[str] | None = None
 
 
 def search(
@@ -113,31 +121,32 @@ def ask(
 
 
 def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
-    """Run a question, or the questions of a file, and print the results.
+    """Run one question, or the questions of a file, and print the results.
 
-    ``run`` takes the engine or the application, a question and its scope, and returns the row and the answer. ``show``
-    prints both.
+    ``run`` takes the engine or the application, a question and its scope, and returns the row and the answer, which
+    ``show`` prints.
     """
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")
-    questions: list[dict[str, Any]] = [{"id": None, "question": question}] if file is None else _read_questions(file)
+    if file is None:
+        questions = [QuestionLine(id=None, question=question or "")]
+    else:
+        questions = read_json_lines(file, QuestionLine, '"id", "question" and an optional list "documents"')
     failed = False
     with open_engine_or_app() as opened:
         if file is not None and isinstance(opened, Engine):
             opened.load_search()
         for one in questions:
+            own = replace(scope, documents=tuple(one.documents), collections=()) if one.documents else scope
             result = None
             try:
-                own = one.get("documents")
-                row, result = run(
-                    opened, one["question"], replace(scope, documents=own, collections=()) if own else scope
-                )
-                row["id"] = one["id"]
+                row, result = run(opened, one.question, own)
+                row["id"] = one.id
             except (CollectionError, QuestionError, UnknownDocument) as error:
                 if file is None:
                     raise
                 failed = True
-                row = {"id": one["id"], "question": one["question"], "error": str(error)}
+                row = {"id": one.id, "question": one.question, "error": str(error)}
             if as_json:
                 console.print_json(row)
             elif "error" in row:
@@ -146,27 +155,3 @@ def _run_questions(run: Any, show: Any, question: str | None, file: Path | None,
                 show(row, result)
     if failed:
         raise typer.Exit(SOME_FAILED)
-
-
-def _read_questions(file: Path) -> list[dict[str, Any]]:
-    questions = []
-    try:
-        # Split only at line feeds: a JSON string may contain other line separators, such as U+2028.
-        lines = file.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"{file} cannot be read ({error}).") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            names = row.get("documents") or []
-            texts = [row["question"], *names]
-            if not isinstance(names, list) or not all(isinstance(text, str) for text in texts):
-                raise TypeError
-            questions.append({"id": row["id"], "question": row["question"], "documents": tuple(names)})
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise typer.BadParameter(
-                f'Line {number} of {file} is not a JSON object with "id", "question" and an optional list "documents".'
-            ) from None
-    return questions

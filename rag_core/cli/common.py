@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import BaseModel
 
 from rag_core.api.client import RunningApp
 from rag_core.cli import console
@@ -18,6 +20,7 @@ from rag_core.types.evaluation import Label
 from rag_core.types.jobs import Job, JobState
 
 T = TypeVar("T")
+Line = TypeVar("Line", bound=BaseModel)
 # Exit codes: wrong arguments, some files or questions failed, and the command failed.
 WRONG_USE, SOME_FAILED, FAILED = 2, 3, 1
 
@@ -63,7 +66,7 @@ def exit_unless_done(job: Job, code: int = FAILED) -> None:
 
 
 def wait_for_result(events: Generator[Any, None, None], result: type[T], name: str, if_stopped: str) -> T:
-    """Return the event of the type ``result`` from a long run, and show the progress that the other events report.
+    """Return the event of the type ``result`` from a long run; show the progress that the other events report.
 
     Raises
     ------
@@ -83,6 +86,33 @@ def wait_for_result(events: Generator[Any, None, None], result: type[T], name: s
     except KeyboardInterrupt:
         raise RagError(f"Stopped before the end. {if_stopped}") from None
     raise RagError(f"The run of {name} ended without a result.")
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8; raise `typer.BadParameter` if it cannot be read."""
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{path} cannot be read as text in UTF-8 ({error}). Name another file.") from None
+
+
+def read_json_lines(path: Path, model: type[Line], content: str) -> list[Line]:
+    """Return the objects of a file with one JSON object per line.
+
+    Raises
+    ------
+    typer.BadParameter
+        The file cannot be read, or a line is not a JSON object with the fields of ``model``, which ``content`` names.
+    """
+    rows = []
+    # Split only at line feeds: a JSON string may contain other line separators, such as U+2028.
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            try:
+                rows.append(model.model_validate(json.loads(line)))
+            except (ValueError, RecursionError):
+                raise typer.BadParameter(f"Line {number} of {path} is not a JSON object with {content}.") from None
+    return rows
 
 
 def read_labels(engine: Engine, path: Path) -> Sequence[Label]:

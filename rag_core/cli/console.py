@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any
@@ -45,7 +45,7 @@ def print_json(row: dict[str, Any]) -> None:
 
 
 def print_wide(renderable: RenderableType) -> None:
-    """Print to standard output; if it is a file or a pipe, lines are neither wrapped nor cut."""
+    """Print to standard output; lines for a file or a pipe are neither wrapped nor cut."""
     console = Console(width=None if sys.stdout.isatty() else UNLIMITED_WIDTH)
     console.print(renderable)
 
@@ -84,12 +84,13 @@ def print_rows(
     numeric: Sequence[str] = (),
     if_empty: str = "",
 ) -> None:
-    """Print each row as a JSON object, or all of them as a table, or a note that there are none."""
-    for row in rows if as_json else ():
-        print_json(row)
-    if if_empty and not rows and not as_json:
+    """Print each row as a JSON object, or all rows as a table; if there are no rows, print the note ``if_empty``."""
+    if as_json:
+        for row in rows:
+            print_json(row)
+    elif if_empty and not rows:
         print_note(if_empty)
-    elif not as_json:
+    else:
         print_table(rows, columns, numeric=numeric)
 
 
@@ -108,7 +109,7 @@ def print_passages(row: dict[str, Any]) -> None:
 
 
 def print_steps(row: dict[str, Any]) -> None:
-    """Print the steps of a strategy, and the tokens that the model used."""
+    """Print the steps of the search strategy, and the tokens that the model used."""
     for step in row["steps"]:
         print_wide(Text(step, "dim"))
     if row["usage"]["calls"]:
@@ -140,8 +141,7 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
         print_wide(Text(f"As of {answer.as_of}", "dim"))
     if answer.short and not answer.opens_with_short:
         print_wide(Text(answer.short, style="bold"))
-    for block in parse_answer_text(answer.text, [one.quote for one in answer.citations]):
-        print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
+    _print_text(answer.text, [one.quote for one in answer.citations])
     _print_marks(row)
     for table in () if answer.consists_of_excerpts else answer.tables:
         print_wide(Padding(_format_table(table.to_text_table(), table.table.unit_above), (0, 0, 0, 4), expand=False))
@@ -150,21 +150,29 @@ def print_answer(row: dict[str, Any], answer: Answer) -> None:
         is_row = answer.find_cited_spans(citation) != [(citation.start, citation.end)]
         quote = "" if is_row or answer.consists_of_excerpts else citation.quote
         sources[_format_citation(citation.marker, citation.document, citation.cells, citation.page_label, quote)] = None
-    for source in sources:
-        print_wide(Text(source, "dim"))
-    print_steps(row)
-    if row["state"] == "abstained":
-        print_ranking(row)
+    _print_sources(row, sources)
 
 
 def print_answer_row(row: dict[str, Any]) -> None:
-    """Print an answer of the running application, of which only the JSON object is known."""
-    for block in parse_answer_text(row["text"], [one["quote"] for one in row["citations"]]):
-        print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
+    """Print an answer of the running application, which sends only its JSON object."""
+    _print_text(row["text"], [one["quote"] for one in row["citations"]])
     _print_marks(row)
+    sources = []
     for one in row["citations"]:
         quote = "" if row["generator"] == "extractive" else one["quote"]
-        source = _format_citation(one["marker"], one["document"], one.get("cells"), one["page_label"], quote)
+        sources.append(_format_citation(one["marker"], one["document"], one.get("cells"), one["page_label"], quote))
+    _print_sources(row, sources)
+
+
+def _print_text(text: str, quotes: Sequence[str]) -> None:
+    """Print the paragraphs and tables of the text of an answer."""
+    for block in parse_answer_text(text, quotes):
+        print_wide(_format_table(block) if isinstance(block, TextTable) else _format_runs(block.runs))
+
+
+def _print_sources(row: dict[str, Any], sources: Iterable[str]) -> None:
+    """Print the lines of the citations and the steps of an answer, and the closest passages of a refusal."""
+    for source in sources:
         print_wide(Text(source, "dim"))
     print_steps(row)
     if row["state"] == "abstained":
@@ -231,7 +239,7 @@ def job_bars() -> Iterator[JobBars]:
 
 @contextmanager
 def counter(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function of the number of finished items and the total number, which updates a progress bar.
+    """Yield a function that updates a progress bar, given the number of finished items and the total number.
 
     The bar shows these numbers, or other ``columns``. It is shown only if standard error is a terminal.
     """

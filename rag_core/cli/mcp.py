@@ -8,14 +8,14 @@ from rag_core.api.client import RunningApp
 from rag_core.cli.common import open_engine_or_app
 from rag_core.types.access import Caller
 
-# The address of links. They open only while the application runs.
+# The address in links, which open only while the application runs.
 APPLICATION = "http://localhost:8501"
 
 
 def mcp() -> None:
-    """Serve a chat client that speaks MCP and starts this.
+    """Serve an MCP client that starts this command.
 
-    If the application runs, it does the work; otherwise, this process has the data folder open until the program ends.
+    A running application answers the requests; otherwise, this process opens the data folder until the client ends.
     """
     # Imported here, because no other command needs the endpoints and the server.
     from rag_core.api.endpoints import fetch_locally

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from rag_core.parsing.formats.accepted import ACCEPTED
+from rag_core.types.formats import is_lock_file
 
 # Largest factor by which a zip entry may grow when it is unpacked. Files of most formats are compressed already, so an
 # entry that grows more is probably a zip bomb.
@@ -45,9 +46,9 @@ class Source:
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
     """Yield the files of the paths; the files of a folder or an archive are sorted by name.
 
-    Of a folder, the files of accepted formats and the archives are read, including those in subfolders. A link to a
-    file is followed, unless the file is read anyway. A link to a folder or to nothing is a problem. The name of a file
-    in an archive is without the folders within the archive.
+    In a folder and its subfolders, files of accepted formats and archives are read. A link to a file is followed,
+    unless the file is read anyway. A link to a folder or to nothing is a problem. The name of a file in an archive does
+    not contain the folders within the archive.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
     """Return the files and archives of a folder and its subfolders, and the links to folders or to nothing."""
     files, linked, problems = [], [], []
     for path in sorted(folder.rglob("*")):
-        if _is_macos_metadata(path.name):
+        if _is_left_out(path.name):
             continue
         is_wanted = path.suffix.lower() in _READ_KINDS
         if not path.is_symlink():
@@ -111,7 +112,7 @@ def _unpack_archive(path: Path, max_bytes: int) -> Iterator[Source]:
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
-                if not entry.is_dir() and not _is_macos_metadata(entry.filename):
+                if not entry.is_dir() and not _is_left_out(entry.filename):
                     yield _read_entry(path, archive, entry, max_bytes)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield Source(str(path), path.name, problem=f"{path.name} is not a zip archive that can be read ({error}).")
@@ -143,7 +144,8 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
     return Source(shown, name, data, folder=f"{path.resolve().as_posix()}/{inner.parent}")
 
 
-def _is_macos_metadata(name: str) -> bool:
-    """Return whether macOS created the file to store its own metadata."""
+def _is_left_out(name: str) -> bool:
+    """Return whether a file is no document of the user: metadata of macOS, or the lock file of an Office program."""
     path = PurePosixPath(name)
-    return "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"
+    is_of_macos = "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"
+    return is_of_macos or is_lock_file(path.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,16 +10,7 @@ import typer
 from rag_core.api import json_rows
 from rag_core.cli import console
 from rag_core.cli.common import Json, open_engine, read_labels, wait_for_result
-from rag_core.types.learning import DEFAULT_PSEUDO_QUESTIONS, Training, TrainingConfig
-
-
-class ObjectiveName(str, Enum):
-    """An objective of training, by its name on the command line."""
-
-    CONTRASTIVE = "contrastive"
-    MARGINAL = "marginal"
-    INVERSE_CLOZE = "inverse_cloze"
-
+from rag_core.types.learning import DEFAULT_PSEUDO_QUESTIONS, Objective, Training, TrainingConfig
 
 Labels = Annotated[
     Path | None,
@@ -30,7 +20,7 @@ Labels = Annotated[
     ),
 ]
 ObjectiveOption = Annotated[
-    ObjectiveName,
+    Objective,
     typer.Option(
         help="Learn from labelled pages (contrastive), from answers without pages (marginal), or from sentences of the "
         "documents (inverse_cloze)."
@@ -48,7 +38,7 @@ Count = Annotated[int, typer.Option("--count", min=1, max=5000, help="Largest nu
 
 def train(
     labels: Labels = None,
-    objective: ObjectiveOption = ObjectiveName.CONTRASTIVE,
+    objective: ObjectiveOption = "contrastive",
     pseudo_questions: PseudoQuestions = DEFAULT_PSEUDO_QUESTIONS,
     switch: Switch = None,
     as_json: Json = False,
@@ -65,7 +55,7 @@ def train(
             console.print_row({"adapter": state}, f"The adapter is {state}.", as_json)
             return
         chosen = engine.labels.list() if labels is None else read_labels(engine, labels)
-        config = TrainingConfig(objective.value, pseudo_questions)
+        config = TrainingConfig(objective, pseudo_questions)
         events = engine.learning.train(chosen, config, name=labels.name if labels else "labels from the app")
         training = wait_for_result(events, Training, "training", "Nothing was trained.")
     rows = json_rows.build_training_metric_rows(training)

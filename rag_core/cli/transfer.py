@@ -118,7 +118,7 @@ def _import_into_engine(engine: Engine, source: BinaryIO) -> tuple[dict[str, Any
     imported = engine.transfers.import_library(source)
     with console.job_bars() as bars:
         jobs = engine.jobs.wait([one.job_id for one in imported.documents if one.job_id], bars.show)
-        engine.jobs.wait([one.job_id for one in engine.jobs.list(active=True)], bars.show)
+        engine.jobs.wait([one.job_id for one in engine.jobs.list(active=True, limit=None)], bars.show)
     ended = {one.job_id: ((one.result or DocumentStatus.FAILED).value, one.reason) for one in jobs}
     return json_rows.build_import_row(imported), ended
 

@@ -56,7 +56,7 @@ def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) ->
         result = engine.watches.sync(watch_id)
         if result is None:
             return False
-        waiting = [job.job_id for job in engine.jobs.list(active=True, limit=100_000)]
+        waiting = [job.job_id for job in engine.jobs.list(active=True, limit=None)]
         row = json_rows.build_sync_row(result, engine.jobs.wait(list(dict.fromkeys([*result.job_ids, *waiting]))))
         if as_json:
             console.print_json(row)

@@ -20,11 +20,11 @@ from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
 
 FITTED = Path(__file__).with_name("answerability.safetensors")
-# Maximum number of tokens of question and text together. Most pairs are shorter, and longer ones would take more time.
+# Maximum number of tokens of question and text together. Most pairs have fewer tokens, and more would take more time.
 WINDOW = 192
-# Maximum number of tokens of an answer, and number of tokens that are considered as its first token.
+# Maximum number of tokens of an answer, and number of tokens that are considered as the first token of an answer.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
-# A neutral reading for texts in languages other than English, which the model does not know.
+# The neutral reading of texts in other languages than English, for which the model was not trained.
 UNREAD = Reading(0.5, 0, 0, 0.0)
 # Number of cached readings. Questions are often asked again.
 _MAX_CACHED = 4096
@@ -33,8 +33,8 @@ _MAX_CACHED = 4096
 class AnswerabilityModel:
     """Estimates whether a short text answers a question, and where the answer is.
 
-    Because it reads question and text together, this model distinguishes texts that the reranker cannot distinguish. To
-    the reranker, "who sold Alaska" is as similar to "America bought Alaska" as to "Russia sold Alaska to America".
+    This model reads question and text together, so it can distinguish texts that the reranker cannot. For the reranker,
+    "who sold Alaska" is as similar to "America bought Alaska" as to "Russia sold Alaska to America".
 
     The model is the encoder of the bundled embedder with LoRA adapters of rank 16 (Hu et al., "LoRA: Low-rank
     adaptation of large language models", ICLR 2022). ``benchmarks/fit_answerability.py`` fits the adapters to two
@@ -71,8 +71,8 @@ class AnswerabilityModel:
         """Return an iterator over the readings of pairs of a question and a text, in the order of the pairs.
 
         Background threads compute the readings in this order. When the iterator is deleted, readings that have not
-        started are cancelled. If question and text together have more than `WINDOW` tokens, the end of the longer one
-        is ignored.
+        started are cancelled. If question and text together have more than `WINDOW` tokens, the end of the longer of
+        the two is ignored.
         """
         return self._executor.map(self._read_cached, *zip(*pairs, strict=True)) if pairs else iter(())
 
@@ -80,15 +80,16 @@ class AnswerabilityModel:
         """Return the logarithm of the probability that a span of the text is the answer.
 
         The probability is the product of the probabilities of the first and the last token of the span. "No answer" is
-        one of the alternatives. If the end of the text is ignored and the span is in it, the result is minus infinity.
+        one of the alternatives. If a part of the span is after the tokens that are read, the result is minus infinity.
         """
         encoding = self._tokenizer.encode(question, text)
         scores = self._score_tokens(encoding.ids)[:, :2]
         in_text = _find_text_tokens(encoding)
-        spans = encoding.offsets
-        inside = [token for token in in_text if spans[token][0] < end and spans[token][1] > start]
-        if not inside or spans[inside[-1]][1] < end:
+        offsets = encoding.offsets
+        inside = [token for token in in_text if offsets[token][0] < end and offsets[token][1] > start]
+        if not inside or offsets[inside[-1]][1] < end:
             return -math.inf
+        # The first token, which is no token of the text, stands for "no answer".
         possible = scores[[0, *in_text]].astype(np.float64)
         log_totals = np.logaddexp.reduce(possible, axis=0)
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
@@ -110,8 +111,8 @@ class AnswerabilityModel:
     def _score_tokens(self, ids: Sequence[int]) -> FloatArray:
         """Return three scores of each token, shape (tokens, 3).
 
-        They are the scores that the token is the first or the last token of the answer, and the score that the text
-        answers the question, of which only that of the first token is used.
+        The first score is for the first token of the answer, and the second for the last token. The third score is for
+        an answer in the text; only the third score of the first token is used.
         """
         scores: FloatArray = self._model.states(*pad_ids([ids], 0, LENGTH_STEP))[0] @ self._head.T + self._bias
         return scores
@@ -128,7 +129,7 @@ def find_span(scores: FloatArray) -> tuple[int, int, float]:
     Parameters
     ----------
     scores : FloatArray, shape (n, 2)
-        Scores of each token as the first and as the last of the span.
+        Scores of each token as the first and as the last token of the span.
     """
     best = (0, 0, -math.inf)
     for first in np.argsort(-scores[:, 0])[:STARTS].tolist():

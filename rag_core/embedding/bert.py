@@ -18,10 +18,10 @@ Precision: TypeAlias = Literal["fp32", "bf16", "int8"]
 # OpenVINO reports each import to Google Analytics if its telemetry package is installed. With this entry, Python treats
 # the package as missing.
 sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
-# The numbers of tokens of inputs are rounded up to multiples of this number, because OpenVINO needs extra time for each
+# The length of inputs in tokens is rounded up to a multiple of this number, because OpenVINO needs extra time for each
 # new length.
 LENGTH_STEP = 8
-# Number of components of a state that share a scale in int8.
+# Number of components of a hidden state that share a scale in int8.
 _QUANTIZATION_GROUP = 64
 
 
@@ -43,17 +43,17 @@ class QuestionBert:
         # because a rounding error in the vectors of a question changes the scores of all passages.
         exact = _compile_options("fp32")
         self._model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
-        # The model for low priority uses one core and a fast precision, in order not to slow down other questions.
+        # The model for low priority uses one core and a fast precision, so that it does not slow down other questions.
         fast = _compile_options("bf16" if has_native_bf16() else "fp32")
         one_core = {**fast, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
         self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
     def states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the last hidden states of one question, as fast as possible; see `BatchBert.states`."""
+        """Return the last hidden states of one question, on all cores and in fp32; see `BatchBert.states`."""
         return _infer(self._model, ids, mask)
 
     def low_priority_states(self, ids: Int64Array, mask: Int64Array) -> FloatArray:
-        """Return the last hidden states of one question, computed on one core and possibly in bf16."""
+        """Return the last hidden states of one question, on one core and possibly in bf16."""
         return _infer(self._low_priority_model, ids, mask)
 
 
@@ -79,10 +79,10 @@ class BatchBert:
         import openvino
         from threadpoolctl import ThreadpoolController
 
-        # NumPy may use only one thread. After a matrix product, its threads would occupy the cores for a while.
+        # Limit NumPy to one thread, because its threads would occupy the cores for a while after each matrix product.
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
         weights = (_Int8Weights if precision == "int8" else _Weights)(folder, changes)
-        # Each call uses one core. Several cores would wait for one another at each layer, and for a core that is busy.
+        # Each call uses one core. If it used several cores, they would wait for the slowest core at each layer.
         options = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._model = openvino.Core().compile_model(_build_model(weights), "CPU", options)
         self.max_parallel_calls = int(self._model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
@@ -96,7 +96,7 @@ class BatchBert:
 
 
 def _infer(compiled: Any, ids: Int64Array, mask: Int64Array) -> FloatArray:
-    # Each call has its own request, because requests are not thread-safe. Creating one takes little time.
+    # Each call creates a request, because requests are not thread-safe. This takes little time.
     output: FloatArray = compiled.create_infer_request().infer([ids, mask])[0]
     return output
 
@@ -125,7 +125,7 @@ def has_native_bf16() -> bool:
 
 
 def _compile_options(precision: Precision) -> dict[str, Any]:
-    """Return the compile options of all models."""
+    """Return the options for compiling a model that are independent of its use."""
     return {
         "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
         # By default, OpenVINO quantizes hidden states only on some processors.
@@ -137,14 +137,15 @@ def _compile_options(precision: Precision) -> dict[str, Any]:
 
 
 class _Weights:
-    """The weights of a model, to which ``changes`` are added, and the parts of a graph that contain them.
+    """The weights of a model, to which ``changes`` are added, and the nodes of a graph that contain the weights.
 
-    Weights have their names in current versions of transformers, without the prefix ``bert.``.
+    The names of weights are those of current versions of transformers, without the prefix ``bert.``.
     """
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
         self.config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        self._arrays = {_current_name(name): array for name, array in read_arrays(folder / "model.safetensors").items()}
+        arrays = read_arrays(folder / "model.safetensors")
+        self._arrays = {_build_current_name(name): array for name, array in arrays.items()}
         for name, change in (changes or {}).items():
             self._arrays[name] = self._arrays[name] + change
         self._tables: dict[str, Any] = {}
@@ -152,28 +153,28 @@ class _Weights:
     def __getitem__(self, name: str) -> FloatArray:
         return self._arrays[name]
 
-    def rows(self, name: str, indices: Any) -> Any:
-        """Return a graph node for the rows of a weight at some indices. The graph contains each weight only once."""
+    def gather_rows(self, name: str, indices: Any) -> Any:
+        """Return a graph node for rows of a weight. The graph contains the weight only once."""
         from openvino import opset13 as ops
 
         if name not in self._tables:
             self._tables[name] = ops.constant(self[name])
         return ops.gather(self._tables[name], indices, _constant(0))
 
-    def linear(self, states: Any, name: str) -> Any:
+    def apply_linear(self, states: Any, name: str) -> Any:
         """Return a graph node for the output of a linear layer."""
         from openvino import opset13 as ops
 
-        product = ops.matmul(states, self._matrix(f"{name}.weight"), False, True)
+        product = ops.matmul(states, self._build_matrix(f"{name}.weight"), False, True)
         return ops.add(product, ops.constant(self[f"{name}.bias"]))
 
-    def _matrix(self, name: str) -> Any:
+    def _build_matrix(self, name: str) -> Any:
         """Return a graph node for the weight of a linear layer."""
         from openvino import opset13 as ops
 
         return ops.constant(self[name])
 
-    def normalized(self, states: Any, name: str) -> Any:
+    def normalize(self, states: Any, name: str) -> Any:
         """Return a graph node for the output of a layer normalization."""
         from openvino import opset13 as ops
 
@@ -183,9 +184,9 @@ class _Weights:
 
 
 class _Int8Weights(_Weights):
-    """The weights of a model, of which those of linear layers are in int8 with a scale for each row."""
+    """The weights of a model. The weights of linear layers are in int8, with a scale for each row."""
 
-    def _matrix(self, name: str) -> Any:
+    def _build_matrix(self, name: str) -> Any:
         from openvino import opset13 as ops
 
         scales = (np.abs(self[name]).max(axis=1, keepdims=True) / 127).astype(np.float32)
@@ -193,7 +194,7 @@ class _Int8Weights(_Weights):
         return ops.multiply(ops.convert(rounded, "f32"), ops.constant(scales))
 
 
-def _current_name(name: str) -> str:
+def _build_current_name(name: str) -> str:
     name = name.removeprefix("bert.")
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
@@ -224,12 +225,12 @@ def _build_model(weights: _Weights) -> Any:
     config = weights.config
     heads, dimension = config["num_attention_heads"], config["hidden_size"]
 
-    def by_head(states: Any) -> Any:
+    def split_heads(states: Any) -> Any:
         split = ops.reshape(states, _constant([0, 0, heads, dimension // heads]), True)
         return ops.transpose(split, _constant([0, 2, 1, 3]))
 
-    def embedded(indices: Any, name: str) -> Any:
-        return weights.rows(f"embeddings.{name}.weight", indices)
+    def embed(indices: Any, name: str) -> Any:
+        return weights.gather_rows(f"embeddings.{name}.weight", indices)
 
     ids = ops.parameter([-1, -1], np.int64, "input_ids")
     mask = ops.parameter([-1, -1], np.int64, "attention_mask")
@@ -237,21 +238,23 @@ def _build_model(weights: _Weights) -> Any:
     positions = ops.range(_constant(0), length, _constant(1), output_type="i64")
     # All tokens have the first token type.
     types = ops.constant(weights["embeddings.token_type_embeddings.weight"][0])
-    summed = ops.add(ops.add(embedded(ids, "word_embeddings"), types), embedded(positions, "position_embeddings"))
-    states = weights.normalized(summed, "embeddings.LayerNorm")
+    summed = ops.add(ops.add(embed(ids, "word_embeddings"), types), embed(positions, "position_embeddings"))
+    states = weights.normalize(summed, "embeddings.LayerNorm")
     bias = ops.unsqueeze(_build_attention_bias(mask), _constant([1, 2]))
     for layer in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{layer}"
-        key, value = (by_head(weights.linear(states, f"{name}.attention.self.{part}")) for part in ("key", "value"))
-        query = by_head(weights.linear(states, f"{name}.attention.self.query"))
+        query, key, value = (
+            split_heads(weights.apply_linear(states, f"{name}.attention.self.{part}"))
+            for part in ("query", "key", "value")
+        )
         attended = ops.transpose(ops.scaled_dot_product_attention(query, key, value, bias), _constant([0, 2, 1, 3]))
         joined = ops.reshape(attended, _constant([0, 0, dimension]), True)
-        states = weights.normalized(
-            ops.add(weights.linear(joined, f"{name}.attention.output.dense"), states),
+        states = weights.normalize(
+            ops.add(weights.apply_linear(joined, f"{name}.attention.output.dense"), states),
             f"{name}.attention.output.LayerNorm",
         )
-        widened = ops.gelu(weights.linear(states, f"{name}.intermediate.dense"), "erf")
-        states = weights.normalized(
-            ops.add(weights.linear(widened, f"{name}.output.dense"), states), f"{name}.output.LayerNorm"
+        widened = ops.gelu(weights.apply_linear(states, f"{name}.intermediate.dense"), "erf")
+        states = weights.normalize(
+            ops.add(weights.apply_linear(widened, f"{name}.output.dense"), states), f"{name}.output.LayerNorm"
         )
     return openvino.Model([states], [ids, mask], "bert")

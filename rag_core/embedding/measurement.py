@@ -18,11 +18,11 @@ from rag_core.embedding.runtimes import Runtime, TransformerEncoder, load_encode
 from rag_core.embedding.transformer import BATCH
 from rag_core.types.arrays import FloatArray, Int64Array
 
-# Number and length in seconds of the turns in which each candidate embeds texts. With alternating turns, other work of
-# the machine slows down all candidates equally.
+# Number of turns of each candidate, and length of a turn in seconds. The candidates take turns, so that other work of
+# the machine slows down all of them equally.
 TURNS, TURN_S = 3, 0.3
-# Minimum mean cosine similarity of the hidden states to those in fp32. Supported int8 reaches 0.999 on English reports
-# and manuals. Lower values mean that the processor or the library does not support the precision.
+# Minimum mean cosine similarity of hidden states to hidden states in fp32. Supported int8 reaches 0.999 on English
+# reports and manuals. Lower values mean that the processor or the library does not support the precision.
 SIMILARITY = {"fp32": 0.9999, "bf16": 0.99, "int8": 0.99}
 
 
@@ -42,7 +42,7 @@ def measure_runtimes(folder: Path, candidates: Sequence[Runtime]) -> list[Runtim
 def _load_accurate(
     folder: Path, candidates: Sequence[Runtime], ids: Int64Array, mask: Int64Array
 ) -> Iterator[tuple[Runtime, TransformerEncoder]]:
-    """Yield the candidates with accurate hidden states that do not depend on the batch, and their encoders."""
+    """Yield the candidates whose hidden states are accurate and independent of the batch, with their encoders."""
     exact = load_encoder(Runtime("openvino", "fp32"), folder).states(ids, mask)
     for runtime in candidates:
         try:
@@ -67,7 +67,7 @@ def is_independent_of_batch(encoder: TransformerEncoder) -> bool:
 
 
 def _measure_rate(encoder: TransformerEncoder, ids: Int64Array, mask: Int64Array) -> float:
-    """Return the number of texts that the encoder processes per second, with as many parallel calls as it allows."""
+    """Return the number of texts per second that an encoder processes, with its maximum number of parallel calls."""
     started = time.perf_counter()
 
     def count_batches(_: int) -> int:

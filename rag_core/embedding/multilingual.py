@@ -65,7 +65,7 @@ _HEADER = struct.Struct("<7if6iQ")
 
 
 def unpack_multilingual_embedder(folder: Path, source: Path | None = None) -> Path:
-    """Return the folder with the model in the format of sentence-transformers. It is written if it does not exist.
+    """Return a folder with the model in the format of sentence-transformers. Write the folder if it does not exist.
 
     In the package, weights are stored in 4 bits (about 70 MB). In the folder, they have 16 bits (about 240 MB).
 

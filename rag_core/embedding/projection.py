@@ -13,8 +13,8 @@ from rag_core.types.arrays import FloatArray, Int8Array
 BUNDLED = Path(__file__).with_name("token_projection.npy")
 # The highest quantization level. There are fifteen levels, from -7 to 7.
 LARGEST = 7
-# Distance between two quantization levels, in standard deviations. It minimizes the error for normally distributed
-# numbers (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
+# Distance between two quantization levels, in standard deviations. This distance minimizes the error for normally
+# distributed numbers (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory, 1960).
 STEP = 0.354
 
 
@@ -47,7 +47,7 @@ class Projection:
 
     @classmethod
     def rotation(cls, dimension: int) -> Projection:
-        """Return a projection for any embedder. It does not change inner products.
+        """Return a projection for any embedder, which does not change inner products.
 
         ``token_dimension`` is ``dimension``, rounded up to an even number.
         """

@@ -63,6 +63,6 @@ def pack_matrices(adapter: QueryAdapter) -> bytes:
 
 
 def unpack_adapter(weights: str, projection: str, data: bytes) -> QueryAdapter:
-    """Return the adapter with the given weights, projection and matrices; see `pack_matrices`."""
+    """Return the adapter with the matrices in ``data``, which `pack_matrices` wrote; see `QueryAdapter`."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return QueryAdapter(weights, projection, arrays["dense"], arrays["tokens"])

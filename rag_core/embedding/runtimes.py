@@ -1,8 +1,8 @@
-"""Choose the library and the precision with which the bundled embedder runs on this machine, by a measurement.
+"""Measure the libraries and precisions that can run the bundled embedder on this machine, and choose the fastest.
 
-The fastest library on one processor can take twice as long as another library on a different processor. The vectors are
-nearly the same, so that an index does not depend on the choice. Questions for which a user waits are always embedded by
-OpenVINO in fp32.
+The library that is fastest on one processor can take twice as long as another library on a different processor. The
+vectors are nearly the same, so an index does not depend on the choice. Questions for which a user waits are always
+embedded by OpenVINO in fp32.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rag_core.system import count_available_cores
 from rag_core.types.arrays import FloatArray, Int64Array
 
 log = logging.getLogger(__name__)
-# Number of embedded texts after which the runtimes are measured. A measurement takes about as long as embedding them.
+# Number of embedded texts after which the runtimes are measured. A measurement takes about as long as these texts.
 MEASURED_FROM = 200
 # Maximum time of a measurement in seconds.
-LIMIT_S = 120
+MEASUREMENT_LIMIT_S = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class RuntimeChoice:
         texts : int
             Number of texts.
         use : callable
-            Function that is called in a background thread with the fastest runtime, if this is not the current one.
+            Called in a background thread with the fastest runtime, unless this is the current runtime.
         """
         with self._lock:
             self._texts += texts
@@ -136,16 +136,11 @@ class RuntimeChoice:
             )
         try:
             candidates = json.dumps([asdict(one) for one in list_candidates()])
-            output, _ = self._process.communicate(candidates, timeout=LIMIT_S)
+            output, _ = self._process.communicate(candidates, timeout=MEASUREMENT_LIMIT_S)
             measured = [Runtime(**row) for row in json.loads(output)]
             file.write_text(json.dumps({"machine": describe_machine(), "runtimes": [asdict(one) for one in measured]}))
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, OSError, ValueError, TypeError) as error:
             self._process.kill()
-            log.warning(
-                "The runtimes of the embedder were not measured within %s s; %s is used.", LIMIT_S, self.current.name
-            )
-            return
-        except (OSError, ValueError, TypeError) as error:
             if not self._closed:
                 name = self.current.name
                 log.warning("The runtimes of the embedder could not be measured (%s); %s is used.", error, name)
@@ -177,7 +172,7 @@ def list_candidates() -> list[Runtime]:
 
 @cache
 def has_gpu() -> bool:
-    """Return, without importing torch, whether torch may be able to use an NVIDIA graphics processor."""
+    """Return whether torch may be able to use an NVIDIA graphics processor. This does not import torch."""
     return not version("torch").endswith("+cpu") and shutil.which("nvidia-smi") is not None
 
 
@@ -191,9 +186,9 @@ def load_encoder(runtime: Runtime, folder: Path, changes: Mapping[str, FloatArra
 
 
 def describe_machine() -> dict[str, str]:
-    """Return what the speed of runtimes depends on: the processor, its cores and the versions of the libraries."""
-    names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
-    processor = next((line.partition(": ")[2] for line in names if line.startswith("model name")), platform.processor())
+    """Return the properties on which the speed of runtimes depends: processor, cores, and versions of libraries."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
+    processor = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
     versions = {library: version(library) for library in ("openvino", "torch")}
     gpu = {"gpu": "cuda"} if has_gpu() else {}
     return {"processor": processor, "cores": str(count_available_cores()), **versions, **gpu}

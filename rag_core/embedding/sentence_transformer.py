@@ -38,7 +38,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     name : str
         Name or path of a sentence-transformers model that is already on this machine. Nothing is downloaded.
     precision : {"auto", "fp32", "bf16"}
-        ``auto`` stands for bf16 on processors that support it, where it is faster, and otherwise for fp32.
+        ``auto`` stands for bf16 on processors that support bf16, where it is faster, and for fp32 on others.
     folder : Path, optional
         The folder of the model, if ``name`` does not say where the model is.
 
@@ -71,8 +71,15 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
         self._pad_id = int(self._model.tokenizer.pad_token_id or 0)
         projection = Projection.rotation(int(self._run([tokenizer.encode("a").ids], "document", 0)[1].shape[2]))
         question_prompt, document_prompt = _find_prompts(self._model)
+        identity = EmbedderIdentity(
+            name=name,
+            weights=_hash_weights(self._model, path, [question_prompt, document_prompt]),
+            dimension=int(self._model.get_embedding_dimension()),
+            token_dimension=projection.token_dimension,
+            projection=projection.name,
+        )
         super().__init__(
-            *(tokenizer, int(self._model.get_max_seq_length() or 512), projection),
+            *(tokenizer, int(self._model.get_max_seq_length() or 512), projection, identity),
             question_prompt=question_prompt,
             document_prompt=document_prompt,
         )
@@ -81,17 +88,6 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
             "query": self._count_leading_tokens(question_prompt),
             "document": self._count_leading_tokens(document_prompt),
         }
-        self._identity = EmbedderIdentity(
-            name=name,
-            weights=_hash_weights(self._model, path, [question_prompt, document_prompt]),
-            dimension=int(self._model.get_embedding_dimension()),
-            token_dimension=projection.token_dimension,
-            projection=projection.name,
-        )
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        return self._identity
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
         return self._run(ids, "document", self._prompt_tokens["document"])
@@ -107,7 +103,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     def _run(
         self, ids: Sequence[Sequence[int]], task: Literal["query", "document"], prompt_tokens: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return dense vectors and token vectors, as `_forward`.
+        """Return dense vectors and token vectors, as `_forward` does.
 
         ``task`` selects the encoder in models with separate encoders for questions and documents. ``prompt_tokens`` is
         the number of leading tokens that the model may leave out of the dense vector.
@@ -126,7 +122,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
 
 
 class TorchEncoder:
-    """The encoder of a BERT model, run in fp32 by torch. It has the methods of `rag_core.embedding.bert.BatchBert`.
+    """The encoder of a BERT model, which torch runs in fp32. It implements `TransformerEncoder`.
 
     Parameters
     ----------
@@ -204,7 +200,7 @@ class CrossEncoder:
     def __call__(self, question: str, texts: Sequence[str]) -> FloatArray:
         """Return a score from 0 to 1 for each text, shape (len(texts),); higher is better.
 
-        If question and text together have too many tokens for the model, the end of the longer one is ignored.
+        If question and text together have too many tokens for the model, the end of the longer of the two is ignored.
         """
         pairs = [(question, text) for text in texts]
         scores: FloatArray = self._model.predict(pairs, batch_size=8, show_progress_bar=False)
@@ -242,7 +238,7 @@ class LocalVerifier:
             raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
 
     def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """Return whether each text supports its statement. The end of a text that is too long for the model is ignored.
+        """Return whether each text supports its statement. If a text is too long for the model, its end is ignored.
 
         Parameters
         ----------
@@ -310,8 +306,8 @@ class SparseEncoder:
 
     @contextmanager
     def _take_turn(self) -> Iterator[None]:
-        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that a thread that
-        # encodes many texts cannot take the model again before.
+        # The tokenizer is not thread-safe. A thread that waits for the model holds `_waiting`, so that another thread,
+        # which encodes many texts, does not get the model again first.
         with self._waiting:
             self._running.acquire()
         try:
@@ -355,7 +351,7 @@ def _silence_libraries() -> None:
 
 
 def _has_trained_head(model: Any) -> bool:
-    # For an encoder without a trained head, sentence-transformers initializes a random head and only logs a warning.
+    # If an encoder has no trained head, sentence-transformers adds a head with random weights and only logs a warning.
     architectures = model.config.architectures or ("",)
     return len(model) > 1 or architectures[0].endswith("ForSequenceClassification")
 
@@ -381,7 +377,7 @@ def _find_prompts(model: Any) -> tuple[str, str]:
 
 
 def _hash_weights(model: Any, name: str, prompts: Sequence[str]) -> str:
-    """Return a hash of the weights and of the prompts, if there are any, which together determine the vectors."""
+    """Return a hash of the weights and the prompts of a model, which determine the vectors."""
     files = sorted(Path(name).rglob("*.safetensors")) if Path(name).is_dir() else []
     digest = hashlib.sha256()
     for file in files:

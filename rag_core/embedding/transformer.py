@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 Encodings: TypeAlias = "Sequence[Encoding]"
-MakeBatch: TypeAlias = Callable[[Encodings], list[Embedding]]
 
 # Maximum number of texts in one forward pass.
 BATCH = 2
@@ -47,9 +46,10 @@ class TransformerEmbedder(ABC):
         Maximum number of tokens of a text, including special tokens.
     projection : Projection
         Projection of the token vectors.
+    identity : EmbedderIdentity
     question_prompt, document_prompt : str
-        Texts with which the model was trained, and which precede each question or each other text. The vectors of their
-        tokens are left out.
+        Texts that are added before each question, and before each text of a document, as in the training of the model.
+        The vectors of their tokens are left out.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class TransformerEmbedder(ABC):
         tokenizer: Tokenizer,
         window: int,
         projection: Projection,
+        identity: EmbedderIdentity,
         *,
         question_prompt: str = "",
         document_prompt: str = "",
@@ -64,12 +65,9 @@ class TransformerEmbedder(ABC):
         self._tokenizer = tokenizer
         self._window = window
         self._projection = projection
+        self.identity = identity
         self._question_prompt = question_prompt
         self._document_prompt = document_prompt
-
-    @property
-    @abstractmethod
-    def identity(self) -> EmbedderIdentity: ...
 
     @abstractmethod
     def _forward(self, ids: Sequence[Sequence[int]]) -> tuple[FloatArray, FloatArray]:
@@ -79,7 +77,7 @@ class TransformerEmbedder(ABC):
         """
 
     def _forward_question(self, ids: Sequence[int], low_priority: bool) -> tuple[FloatArray, FloatArray]:
-        """Return the vectors of one question, as `_forward`; see `Embedder.embed_question` for ``low_priority``."""
+        """Return the vectors of a question, as `_forward` does; see `Embedder.embed_question` for ``low_priority``."""
         return self._forward([ids])
 
     @property
@@ -107,8 +105,8 @@ class TransformerEmbedder(ABC):
                     f"A text of {len(encoding.ids)} tokens does not fit the embedder's window of {self._window}: "
                     f"{text[:60]!r}…"
                 )
-        batches = self._batches([len(encoding.ids) for encoding in encodings])
-        results = self._map(self._embed_batch, [[encodings[row] for row in batch] for batch in batches], background)
+        batches = self._form_batches([len(encoding.ids) for encoding in encodings])
+        results = self._run_batches([[encodings[row] for row in batch] for batch in batches], background)
         by_row = dict(zip(chain.from_iterable(batches), chain.from_iterable(results), strict=True))
         return [by_row[row] for row in range(len(texts))]
 
@@ -130,17 +128,17 @@ class TransformerEmbedder(ABC):
         """Return the number of tokens of a prompt, without special tokens."""
         return len(self._tokenizer.encode(prompt, add_special_tokens=False).ids) if prompt else 0
 
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Return batches of texts as lists of their indices, given the lengths of the texts in tokens.
+    def _form_batches(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Return batches of texts, as lists of indices of texts, given the lengths of all texts in tokens.
 
         Texts of similar length share a batch, because all texts of a batch are padded to the same length.
         """
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
-    def _map(self, make: MakeBatch, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        """Return an iterator over the results of ``make`` for batches; see `Embedder.embed` for ``background``."""
-        return map(make, batches)
+    def _run_batches(self, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
+        """Return an iterator over the embeddings of batches; see `Embedder.embed` for ``background``."""
+        return map(self._embed_batch, batches)
 
     def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
         dense, token_vectors = self._forward([encoding.ids for encoding in encodings])
@@ -169,7 +167,7 @@ def load_tokenizer(serialized: str) -> Tokenizer:
 def build_unigram_tokenizer(
     vocabulary: Sequence[tuple[str, float]], special: Mapping[int, str], bos: int, eos: int, unk: int
 ) -> str:
-    """Return the JSON text of a tokenizer with SentencePiece's unigram model, as that of XLM-RoBERTa.
+    """Return the JSON text of a tokenizer with SentencePiece's unigram model, such as the tokenizer of XLM-RoBERTa.
 
     See Kudo, "Subword regularization: Improving neural network translation models with multiple subword candidates",
     ACL 2018. The normalization is that of SentencePiece, except for a few rare characters.
@@ -258,7 +256,7 @@ def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Arra
 
 
 def _text_offsets(encoding: Encoding, positions: Int64Array, prompt: str) -> IntArray:
-    """Return the character spans of tokens, given by position, in the text after the prompt, shape (n, 2)."""
+    """Return the character spans of the tokens at some positions, in the text after the prompt, shape (n, 2)."""
     offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions]
     return np.maximum(offsets - len(prompt), 0)
 

@@ -1,4 +1,4 @@
-"""Ask a question with the retrieval method that an evaluation measures."""
+"""Ask questions with the retrieval method that an evaluation measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.answering.search import Searcher
 from rag_core.answering.steps import run_to_end
 from rag_core.answering.strategies.registry import Strategies
 from rag_core.evaluation.costs import measure_search_ms
-from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
+from rag_core.evaluation.ranking_metrics import list_found_pages, list_ranked_pages
 from rag_core.gate.calibration import apply_threshold
 from rag_core.store.documents import DocumentStore
 from rag_core.types.answers import Answer
@@ -53,8 +53,8 @@ class MethodResult:
     outcome: SearchOutcome | None = None
 
 
-# Asks a question. The second argument is the pages that answer the question: a near duplicate on such a page counts as
-# found.
+# A function of a question and of the pages that answer it, which asks the question with a method. See
+# `list_found_pages` for the use of the pages.
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 
 
@@ -95,7 +95,7 @@ def build_search_ask(
         started = time.perf_counter()
         outcome = run_to_end(strategies.search(query, Timer()))
         search_ms = measure_search_ms(outcome.result, 1000 * (time.perf_counter() - started), rank_by)
-        pages = list_ranked_pages(span for one in outcome.passages for span in find_relevant_spans(one, relevant))
+        pages = list_found_pages(outcome.passages, relevant)
         if not answers:
             return MethodResult(pages, search_ms, outcome=outcome)
         answer = answerer.answer(query, _lift_threshold(outcome))
@@ -111,7 +111,6 @@ def build_baseline_ask(
 
     The text of a chunk includes its prefix.
     """
-    documents = {one.version_id: one.document_id for one in library.documents()}
     rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
     ranker = build_ranker(baseline, [build_embedded_text(row.prefix, row.text) for row in rows])
 
@@ -120,7 +119,7 @@ def build_baseline_ask(
         hits = ranker.rank(question)[:DEPTH]
         search_ms = 1000 * (time.perf_counter() - started)
         ranked_rows = [rows[hit.chunk_id] for hit in hits]
-        spans = ((documents[row.version_id], row.page_index, row.page_index_end) for row in ranked_rows)
+        spans = ((row.document_id, row.page_index, row.page_index_end) for row in ranked_rows)
         return MethodResult(list_ranked_pages(spans), search_ms)
 
     return ask, ranker.size_bytes

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rag_core.answering.page_context import PageContext, PageSelector
 from rag_core.evaluation.answer_metrics import contains_answer
-from rag_core.evaluation.ranking_metrics import find_relevant_spans, list_ranked_pages
+from rag_core.evaluation.ranking_metrics import find_relevant_pages
 from rag_core.types.documents import PageKey
 from rag_core.types.evaluation import ContextValue, Evaluation, Label, LabelKind
 from rag_core.types.searches import SearchOutcome
@@ -18,12 +18,12 @@ BUDGETS = (4000, 8000, 12_000, 24_000)
 
 
 def name_context_value(budget: int) -> str:
-    """Return the name of the metric that says whether the pages for a question contain its answer."""
+    """Return the name of the metric that is 1 if the pages in the prompt contain the answer, and else 0."""
     return f"value_in_context@{budget}"
 
 
 def name_context_tokens(budget: int) -> str:
-    """Return the name of the number of tokens of the pages for a question."""
+    """Return the name of the metric that counts the tokens of the pages in the prompt."""
     return f"context_tokens@{budget}"
 
 
@@ -71,5 +71,4 @@ def summarize_context(evaluation: Evaluation) -> tuple[ContextValue, ...]:
 def _contains_value(label: Label, relevant: Collection[PageKey], context: PageContext) -> bool:
     if label.answers:
         return any(contains_answer(one.text, label.answers) for one in context.prompt_sources)
-    pages = list_ranked_pages(span for one in context.sources for span in find_relevant_spans(one, relevant))
-    return not set(pages).isdisjoint(relevant)
+    return any(find_relevant_pages(one, relevant) for one in context.sources)

@@ -26,7 +26,9 @@ def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) 
     }
     if rank_by in sizes:
         return sizes[rank_by]
-    return sum(sizes.values()) + (0 if rank_by in _WITHOUT_LATE_INTERACTION else stores.embeddings.token_bytes())
+    return sum(sizes.values()) + (
+        0 if rank_by in _WITHOUT_LATE_INTERACTION else stores.embeddings.measure_token_bytes()
+    )
 
 
 def measure_search_ms(result: SearchResult, elapsed_ms: float, rank_by: str) -> float:

@@ -230,7 +230,7 @@ class Evaluations(BackgroundService):
 
     def recent_gate_scores(self, most: int = 200) -> Sequence[float]:
         """Return the scores of the current gate for the newest questions of conversations, newest first."""
-        return self._stores.conversations.gate_scores(self._preferences.gate, most)
+        return self._stores.conversations.list_gate_scores(self._preferences.gate, most)
 
     def gate_scores_plot(self, scores: Sequence[float]) -> Mapping[str, Any]:
         """Return a chart of gate scores and the threshold, as a Vega-Lite specification."""

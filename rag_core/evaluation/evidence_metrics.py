@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.evaluation.answer_metrics import contains_answer
-from rag_core.evaluation.ranking_metrics import find_relevant_spans
+from rag_core.evaluation.ranking_metrics import find_relevant_pages
 from rag_core.retrieval.passage_weights import weight_passages
 from rag_core.types.answers import Answer
 from rag_core.types.documents import PageKey
@@ -27,7 +27,7 @@ class EvidenceWeights:
     stale_mass : float
         Total weight of the passages on pages that are labelled as stale or inadmissible.
     stale_name : str
-        Name of such a page with the largest weight; empty if there is none.
+        Name of the stale or inadmissible page with the largest weight; empty if there is none.
     answer_probability : float or None
         Probability of the expected answers in the mixture of the passages' answers; ``None`` without expected answers.
     """
@@ -74,9 +74,9 @@ def weigh_evidence(
         return None
     weighted = weight_passages(scored, WeightingConfig(k=len(scored), freshness_weight=freshness))
     weights = {one.candidate.chunk_id: one.weight for one in weighted}
-    good = [one.chunk_id for one in passages if not _find_pages(one, relevant).isdisjoint(relevant)]
+    good = [one.chunk_id for one in passages if find_relevant_pages(one, relevant)]
     others = [one for one in passages if one.chunk_id not in good]
-    outdated = {one.chunk_id: stale[page] for one in others for page in _find_pages(one, stale) & set(stale)}
+    outdated = {one.chunk_id: stale[page] for one in others for page in find_relevant_pages(one, stale)}
     answer_probability = None
     if label.answers:
         answer_probability = sum(
@@ -97,7 +97,7 @@ def weigh_evidence(
 def add_evidence(
     result: QuestionResult, label: Label, answer: Answer, evidence: EvidenceWeights | None, stale: Mapping[PageKey, str]
 ) -> QuestionResult:
-    """Return a result with the metrics of its evidence. Its ``problem`` says if a wrong answer uses stale evidence.
+    """Return a result with the metrics of its evidence; ``problem`` says if a wrong answer uses stale evidence.
 
     Return the result unchanged if the documents do not answer the question, or if no page is labelled.
     """
@@ -130,12 +130,3 @@ def add_evidence(
         elif is_wrong and cited:
             problem = f"Covered but wrong: the answer cites a stale page ({cited})."
     return replace(result, values={**result.values, **values}, problem=problem)
-
-
-def _find_pages(passage: Passage, wanted: Collection[PageKey]) -> set[PageKey]:
-    """Return the pages of a passage, and those of its near duplicates that are ``wanted``."""
-    return {
-        (document_id, page)
-        for document_id, first, last in find_relevant_spans(passage, wanted)
-        for page in range(first, last + 1)
-    }

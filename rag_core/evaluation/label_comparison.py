@@ -51,7 +51,7 @@ def compare_with_label(
     score = None
     if answer.state is AnswerState.ANSWERED:
         score = 1.0 if answer.gate.overruled else answer.gate.score
-    answered = is_given(answer, threshold)
+    answered = is_answered(answer, threshold)
     text = strip_markers(answer.text)
     wrong = _describe_mistake(label, relevant, answer, text)
     problem = wrong if answered else ""
@@ -71,8 +71,8 @@ def compare_with_label(
     )
 
 
-def is_given(answer: Answer, threshold: float) -> bool:
-    """Return whether an answer is given at a threshold, rather than refused."""
+def is_answered(answer: Answer, threshold: float) -> bool:
+    """Return whether a question is answered at a threshold, rather than refused."""
     gate = answer.gate
     return answer.state is AnswerState.ANSWERED and (gate.overruled or gate.score >= threshold)
 

@@ -71,7 +71,7 @@ class Labels:
         """
         return parse_labels(name, data)
 
-    def pages_for(self, question: str, *, current: bool = True) -> set[PageKey]:
+    def find_pages(self, question: str, *, current: bool = True) -> set[PageKey]:
         """Return the pages that the labels of a question name and that are still in the library.
 
         If ``current`` is false, return the stale and inadmissible pages instead of those that answer the question.
@@ -86,7 +86,7 @@ class Labels:
                     pages.update(*finder.find_all([label], current=current))
         return pages
 
-    def answers_for(self, question: str) -> tuple[str, ...]:
+    def find_answers(self, question: str) -> tuple[str, ...]:
         """Return the expected answers of the labels of a question."""
         words = question.split()
         labels = [one for one in self._stores.evaluations.labels() if one.question.split() == words]

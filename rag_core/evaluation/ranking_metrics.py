@@ -11,16 +11,25 @@ from rag_core.types.retrieval import Passage
 RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
-def find_relevant_spans(passage: Passage, relevant: Collection[PageKey]) -> list[tuple[str, int, int]]:
-    """Return the pages that count as found by a passage, as (document id, first page_index, last page_index).
+def find_relevant_pages(passage: Passage, relevant: Collection[PageKey]) -> set[PageKey]:
+    """Return the relevant pages that contain the passage or a near duplicate, which a search omits."""
+    pages = {(passage.document_id, page) for page in passage.page_indices} | {one.key for one in passage.duplicates}
+    return pages.intersection(relevant)
 
-    A search omits near duplicates of a passage. The relevant page of a near duplicate counts as found.
+
+def list_found_pages(passages: Sequence[Passage], relevant: Collection[PageKey]) -> list[PageKey]:
+    """Return the pages of ranked passages, without duplicates.
+
+    The relevant page of a near duplicate counts as found, in place of the page of the passage if that is not relevant.
     """
-    span = (passage.document_id, passage.page_index, passage.page_index_end)
-    copies = [one.key for one in passage.duplicates if one.key in relevant]
-    pages = {(passage.document_id, page) for page in passage.page_indices}
-    spans = [(document_id, page, page) for document_id, page in copies]
-    return spans if spans and pages.isdisjoint(relevant) else [span, *spans]
+    spans: list[tuple[str, int, int]] = []
+    for passage in passages:
+        copies = [one.key for one in passage.duplicates if one.key in relevant]
+        pages = {(passage.document_id, page) for page in passage.page_indices}
+        if not copies or not pages.isdisjoint(relevant):
+            spans.append((passage.document_id, passage.page_index, passage.page_index_end))
+        spans += [(document_id, page, page) for document_id, page in copies]
+    return list_ranked_pages(spans)
 
 
 def list_ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:

@@ -18,7 +18,7 @@ from rag_core.evaluation.context_value import measure_context
 from rag_core.evaluation.costs import measure_index
 from rag_core.evaluation.evidence_metrics import add_evidence, weigh_evidence
 from rag_core.evaluation.judging import AnswerJudge, JudgedAnswer
-from rag_core.evaluation.label_comparison import compare_with_label, is_given
+from rag_core.evaluation.label_comparison import compare_with_label, is_answered
 from rag_core.evaluation.metrics import compute_metrics, compute_precision_recall, compute_risk_coverage
 from rag_core.evaluation.page_finder import PageFinder
 from rag_core.evaluation.ranking_metrics import compute_ranking_metrics
@@ -188,7 +188,7 @@ class EvaluationRunner:
 
     def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
         """Judge an answer; it is a refusal if its score is below the threshold."""
-        if not is_given(answer, threshold):
+        if not is_answered(answer, threshold):
             answer = replace(answer, state=AnswerState.ABSTAINED)
         return self.judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")
 

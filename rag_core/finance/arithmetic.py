@@ -58,7 +58,7 @@ def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | No
         return None
 
 
-def find_names(text: str) -> list[str]:
+def find_value_names(text: str) -> list[str]:
     """Return the distinct names in an arithmetic expression, in order; see `compute_arithmetic`."""
     names = re.findall(r"[^\W\d]\w*", text)
     return list(dict.fromkeys(name for name in names if name != "average"))

@@ -52,7 +52,7 @@ class StatementPlan:
         Query of the look-up: the titles of statements, the lines, and the names and years of the question.
     rest : str
         The question without statements and measures, which contains the company and the period.
-    of_a_cause : bool
+    asks_for_cause : bool
         Whether the question asks for a cause.
     """
 
@@ -60,12 +60,12 @@ class StatementPlan:
     lines: tuple[str, ...]
     text: str
     rest: str
-    of_a_cause: bool
+    asks_for_cause: bool
 
     @property
     def max_chunks(self) -> int:
         """Maximum number of chunks that are retrieved from each statement."""
-        return MAX_CHUNKS_FOR_CAUSE if self.of_a_cause else MAX_CHUNKS
+        return MAX_CHUNKS_FOR_CAUSE if self.asks_for_cause else MAX_CHUNKS
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class StatementPlan:
         """Whether the plan contains lines, and not only statements."""
         return bool(self.lines)
 
-    def is_section(self, section: str, head: str) -> bool:
+    def is_in_section(self, section: str, head: str) -> bool:
         """Return whether a chunk that begins with ``head`` belongs to the statement with the title ``section``."""
         return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 

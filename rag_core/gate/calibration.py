@@ -148,14 +148,14 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of probabilities, limited by `MAX_ODDS`. Missing ones are replaced by the mean."""
+    """Return the log-odds of probabilities, limited by `MAX_ODDS`. The mean replaces missing values."""
     known = [to_log_odds(reading, 1 / MAX_ODDS) for reading in readings if reading is not None]
     mean = sum(known) / max(len(known), 1)
     return [mean if reading is None else to_log_odds(reading, 1 / MAX_ODDS) for reading in readings]
 
 
 def load_calibration(identity: ModelIdentity | None = None) -> Calibration:
-    """Return the calibration for an embedder, or that for the bundled embedder if there is none."""
+    """Return the calibration for an embedder. Embedders without a calibration use that of the bundled embedder."""
     bundled, *others = _load_calibrations()
     if identity is None:
         return bundled
@@ -164,7 +164,7 @@ def load_calibration(identity: ModelIdentity | None = None) -> Calibration:
 
 @cache
 def _load_calibrations() -> list[Calibration]:
-    """Return all calibrations, first that for the bundled embedder."""
+    """Return all calibrations; the first is for the bundled embedder."""
     found = []
     for file in (CALIBRATION_FILE, MULTILINGUAL_FILE):
         fitted = json.loads(file.read_text(encoding="utf-8"))

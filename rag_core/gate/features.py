@@ -25,7 +25,7 @@ SENTENCE, TOPIC, READING = "sentence", "topic", "reading"
 ON_TOPIC = "on_topic"
 # Maximum number of characters of a passage that the answerability model reads. A longer best sentence is read whole.
 MAX_READ_CHARS = 250
-# Message for a financial statement of which it is not certain that it is for the company and period of the question.
+# Message about a financial statement that may not be for the company and period of the question.
 OTHER_FIGURES = "its figures may be for another company or period"
 # Factor for the probability if the document never mentions a name in the question.
 UNKNOWN_NAME_FACTOR = 0.5
@@ -105,10 +105,10 @@ def score_answerability(
         if other:
             missing = (*other, *(reason for reason in missing if reason not in other.values()))
             probability *= UNKNOWN_NAME_FACTOR
-        of_lookup = _compute_lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
-        if of_lookup > probability:
-            probability, missing = of_lookup, ()
-        on_topic = max(calibration.on_topic.compute_probability(close, score, topic, log_odds), of_lookup)
+        lookup_probability = _compute_lookup_probability(ranked, passage, chunk.vectors) if lines else 0.0
+        if lookup_probability > probability:
+            probability, missing = lookup_probability, ()
+        on_topic = max(calibration.on_topic.compute_probability(close, score, topic, log_odds), lookup_probability)
         scores = {SENTENCE: score, TOPIC: topic, READING: reading, ANSWERABLE_SCORE: probability, ON_TOPIC: on_topic}
         scored[passage.chunk_id] = replace(
             passage, scores={**passage.scores, **scores}, unmet=missing, lacks_name=bool(other and missing)
@@ -160,7 +160,7 @@ def _find_missing(
         asked = choose_forms(question, f"{row.prefix_text}{text}", ranked.forms)
         dates = ranked.dates.of(row.version_id)
         missing = find_unmet_by_passage(asked, text, row.prefix_text, dates)
-        if not lines and _is_section(ranked, passage):
+        if not lines and _is_in_section(ranked, passage):
             missing = (*missing, OTHER_FIGURES)
         title, in_version = (row.prefix_text, row.document_label), partial(contains, row.version_id)
         results.append((find_uncovered_by_document(asked, passage.text, *title, in_version, others, dates), missing))
@@ -185,7 +185,7 @@ def _find_optional_names(ranked: RankedChunks, first: Sequence[Passage]) -> list
 
 def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
     """Return whether a passage is in a section of the look-up and about the subject and period of the question."""
-    if ranked.lookup is None or not _is_section(ranked, passage):
+    if ranked.lookup is None or not _is_in_section(ranked, passage):
         return False
     row = ranked.rows[int(passage.chunk_id)]
     return ranked.lookup.plan.is_relevant(
@@ -193,8 +193,8 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
     )
 
 
-def _is_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is in a section of a look-up for rows, whatever its company and period."""
+def _is_in_section(ranked: RankedChunks, passage: Passage) -> bool:
+    """Return whether a passage is in a section of a look-up for rows, for any company and period."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
 
@@ -265,8 +265,8 @@ def score_best_sentence(question: FloatArray, chunk: ChunkVectors, weights: Floa
 def compute_topic_similarity(question: FloatArray, chunk: ChunkVectors) -> float:
     """Return the cosine of the mean token vectors of question and chunk, from -1 to 1.
 
-    It measures whether they have the same topic. MaxSim alone matches "in what year was it founded" with any text about
-    a foundation.
+    The cosine shows whether both have the same topic. MaxSim alone matches "in what year was it founded" with any text
+    about a foundation.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from rag_core.text.relative_dates import describe_date
 from rag_core.text.words import Word
 from rag_core.types.dates import NO_DATES_FOR_DOCUMENT, DatesForDocument, WrittenDate
 
-# A number that is a year by the words around it, unlike that in "2000 euros".
+# A year, which the words around it distinguish from other numbers, such as that of "2000 euros".
 _ASKED_YEAR = re.compile(
     r"\b(?:in|since|during|until|by|before|after|year|fiscal|ended|ending|fy|"
     rf"(?:{'|'.join(MONTHS)})(?: \d{{1,2}},)?) ?"
@@ -40,7 +40,7 @@ _ASKED_YEAR = re.compile(
 )
 # Number of letters at the end of a name that may be misspelt or inflected in the document.
 _IGNORED_LETTERS = 3
-# Maximum number of years of a passage that a sentence lists.
+# Maximum number of years of a passage that a message lists.
 _MAX_YEARS = 3
 # Maximum difference between the year of a question and that of a document. A report also covers the previous year.
 _MAX_YEARS_APART = 1
@@ -65,7 +65,7 @@ def find_unmet_by_passage(
     dates : DatesForDocument
         Dates of the question. They are compared in any notation, and their figures are not compared separately.
     """
-    missing = [one for one in dates.dates if one.names_day and not _states(one, passage, title, dates)]
+    missing = [one for one in dates.dates if one.names_day and not _states_date(one, passage, title, dates)]
     question_text = annotate(_blank_dates(question, passage, title, dates))
     passage_text, title_text = annotate(passage), annotate(title)
     return (
@@ -118,7 +118,7 @@ def find_uncovered_by_document(
     for asked in dates.dates:
         terms = [write_term(one) for one in read_date(asked, dates.order) if one.day]
         is_nowhere = not any(contains(term, term) for term in terms)
-        if asked.names_day and is_nowhere and not _states(asked, passage, title, dates):
+        if asked.names_day and is_nowhere and not _states_date(asked, passage, title, dates):
             message = _describe_missing_date(asked, dates)
             messages[f"{message} in the whole document"] = message
     question_text = annotate(_blank_dates(question, passage, title, dates))
@@ -130,13 +130,13 @@ def find_uncovered_by_document(
             for word in name
             if word.start in may_be
             and strip_possessive(word) not in others
-            and not any(contains(*form) for form in _get_forms(word))
+            and not any(contains(*form) for form in _list_search_forms(word))
         ]
         if nowhere:
             written = POSSESSIVE.sub("", _get_text(question_text, nowhere))
             messages[f"“{written}” is nowhere in the document"] = _describe_name(_get_text(question_text, name))
     years = _find_asked_years(question)
-    # The text must contain the year in the document's name as well, because it can be the year of a scan.
+    # The year in the name of a document can be that of a scan, so the text must contain the year too.
     document_years = [year for year in find_years(document) if contains(year, year)] if years else []
     apart = min((abs(int(year) - int(other)) for year in years for other in document_years), default=0)
     if apart > _MAX_YEARS_APART and years.isdisjoint(find_years(f"{passage}\n{title}")):
@@ -148,8 +148,8 @@ def find_uncovered_by_document(
 def describe_other_years(question: str, quote: str, page: str, title: str) -> str:
     """Return a sentence for the user about the years of a quote if they differ from those of the question.
 
-    It is empty if the page or the title contains a year of the question, also as the second year of "2018/19" or as the
-    fiscal year of a date. It is also empty if the question is about a period, such as the years since 2019.
+    The sentence is empty if the page or the title contains a year of the question, also as the second year of "2018/19"
+    or as the fiscal year of a date, or if the question is about a period, such as the years since 2019.
 
     >>> describe_other_years("What were sales in 2019?", "Sales rose in 2022.", "Sales rose in 2022.", "Acme")
     'The first passage names 2022, not 2019.'
@@ -179,22 +179,24 @@ def _find_asked_years(question: str) -> set[str]:
 
 
 def list_name_forms(question: str) -> list[tuple[str, str]]:
-    """Return the forms of the names and dates of a question, with the beginnings of words to search for.
+    """Return the forms of the names and dates of a question, each with the beginning of words to search for.
 
-    They are the pairs for which `find_uncovered_by_document` calls ``contains``, except for years.
+    `find_uncovered_by_document` calls ``contains`` with these pairs, and with years.
     """
-    forms = (form for word in annotate(question).names for form in _get_forms(word))
+    forms = (form for word in annotate(question).names for form in _list_search_forms(word))
     return list(dict.fromkeys([*forms, *((term, term) for term in list_asked_terms(question))]))
 
 
-def _states(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
+def _states_date(asked: WrittenDate, passage: str, title: str, dates: DatesForDocument) -> bool:
     """Return whether a passage, its title, or the beginning of its document states a date."""
     return bool(find_matching_date(asked, passage, dates, title)) or is_dated(replace(dates, dates=(asked,)), title)
 
 
 def _blank_dates(question: str, passage: str, title: str, dates: DatesForDocument) -> str:
     """Return a question without its days, and without the months that the passage or its title states."""
-    return blank_dates(question, [one for one in dates.dates if one.names_day or _states(one, passage, title, dates)])
+    return blank_dates(
+        question, [one for one in dates.dates if one.names_day or _states_date(one, passage, title, dates)]
+    )
 
 
 def _describe_missing_date(asked: WrittenDate, dates: DatesForDocument) -> str:
@@ -225,7 +227,7 @@ def _get_text(question_text: AnnotatedText, name: Sequence[Word]) -> str:
     return question_text.text[name[0].start : name[-1].end]
 
 
-def _get_forms(word: Word) -> Iterator[tuple[str, str]]:
+def _list_search_forms(word: Word) -> Iterator[tuple[str, str]]:
     """Yield a name as it is written, and without accents and apostrophes, each with the beginning to search for."""
     for form in dict.fromkeys((POSSESSIVE.sub("", word.text), strip_possessive(word))):
         yield form, form[: max(MIN_NAME_CHARS, len(form) - _IGNORED_LETTERS)]

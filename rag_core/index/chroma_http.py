@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 
 CONNECT_WITHIN_S = 1.5
-# Maximum times in seconds for a response. After each time limit, the client checks whether the server still answers. If
-# it does, it may be working on a large request, and the request is repeated with the next limit.
+# Maximum times in seconds for a response. After each time limit, the client checks whether the server still answers. A
+# server that answers may be working on a large request, so the request is repeated with the next limit.
 RESPOND_WITHIN_S = (1.5, 10.0, 60.0, 300.0)
 # Maximum time in seconds for the response to such a check.
 CHECK_WITHIN_S = 1.0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 
 from rag_core.errors import ServerUnavailable, StoreUnavailable
@@ -49,7 +50,7 @@ class DenseIndex:
     def __init__(self, client: Any, generation_id: int, library_id: str) -> None:
         self._client = client
         self._settings = client.get_settings()
-        self._collection_name = _collection_name(generation_id, library_id)
+        self._collection_name = _build_collection_name(generation_id, library_id)
         self._cached_collection: Any = None
 
     @property
@@ -117,7 +118,7 @@ class DenseIndex:
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the given chunks that are stored, or of all stored chunks."""
         collection = self._collection
         if collection is None:
             return set()
@@ -196,10 +197,10 @@ class DenseRetriever(Retriever):
                 self._client = None
 
     def _identify_library(self) -> dict[str, Any]:
-        """Return the stored ``id`` and ``renamed`` of this library. They are created if they are not stored.
+        """Return the stored ``id`` and ``renamed`` of this library; create and store them if they are missing.
 
         ``id`` is a random id, which is part of the names of the library's collections in Chroma. ``renamed`` is false
-        while the collections have the names without this id that earlier versions of Footnote gave them.
+        as long as the names lack this id, because version 0.1.0 of Footnote created the collections.
         """
         library: dict[str, Any] | None = self._preferences.get(LIBRARY)
         if library is None:
@@ -208,21 +209,20 @@ class DenseRetriever(Retriever):
         return library
 
     def _list_generations(self) -> list[int]:
-        states = ("building", "active", "retired")
-        return [generation_id for state in states for generation_id, _ in self._documents.generations(state)]
+        return [generation_id for generation_id, _ in self._documents.generations("building", "active", "retired")]
 
     def _rename_collections(self, client: Any) -> None:
-        """Rename the collections of earlier versions of Footnote, if this was not done before."""
+        """Add the id of the library to the names of collections that lack it; see `_identify_library`."""
         if self._library["renamed"]:
             return
         for generation_id in self._list_generations():
-            adopt_collection(client, generation_id, self._library["id"])
+            _rename_collection(client, generation_id, self._library["id"])
         self._library = {**self._library, "renamed": True}
         self._preferences.set(LIBRARY, self._library)
 
 
 def _build_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None]:
-    """Return Chroma filters that together select some versions. Each filter needs its own query."""
+    """Return Chroma filters that together select some versions. Each filter needs a separate query."""
     if versions is None:
         return [None]
     if isinstance(versions, Excluding):
@@ -231,7 +231,7 @@ def _build_filters(versions: VersionFilter | None) -> list[dict[str, Any] | None
 
 
 def open_chroma(path: Path, server: str | None) -> Any:
-    """Return a client of a Chroma server (host or host:port), or of an embedded Chroma in a folder without ``server``.
+    """Return a client of a Chroma server (host or host:port), or without ``server``, of an embedded Chroma in a folder.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def close_chroma(client: Any) -> None:
 def _open_server(host: str, port: int, settings: Any) -> Any:
     import chromadb
 
-    # The client of Chroma waits for a server without a time limit, also in its constructor.
+    # Chroma's client waits for a server without a time limit, so the server is checked before.
     with ChromaHttpClient(f"http://{host}:{port}/api/v2") as session:
         session.check_server()
     client = chromadb.HttpClient(host, port, settings=settings)
@@ -301,8 +301,8 @@ def _open_embedded(path: str, settings: Any) -> Any:
         raise
 
 
-def adopt_collection(client: Any, generation_id: int, library_id: str) -> None:
-    """Rename the collection of a generation if an earlier version of Footnote named it without the library id."""
+def _rename_collection(client: Any, generation_id: int, library_id: str) -> None:
+    """Add the id of the library to the name of a generation's collection, if version 0.1.0 created the collection."""
     from chromadb.errors import NotFoundError
 
     def rename() -> None:
@@ -310,18 +310,17 @@ def adopt_collection(client: Any, generation_id: int, library_id: str) -> None:
             collection = client.get_collection(f"chunks-{generation_id}", embedding_function=None)
         except NotFoundError:
             return
-        collection.modify(name=_collection_name(generation_id, library_id))
+        collection.modify(name=_build_collection_name(generation_id, library_id))
 
     _call_chroma(rename, client.get_settings())
 
 
-def _collection_name(generation_id: int, library_id: str) -> str:
+def _build_collection_name(generation_id: int, library_id: str) -> str:
     return f"footnote-{library_id}-{generation_id}"
 
 
 def _call_chroma(call: Any, settings: Any) -> Any:
     """Return the result of a function that calls Chroma; raise `StoreUnavailable` if Chroma fails."""
-    import httpx
     from chromadb.errors import ChromaError, InternalError
 
     try:

@@ -19,7 +19,7 @@ _IS_UNUSED = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id
 
 
 class EmbeddingStore:
-    """Embeddings by space and text hash. The space identifies the embedder that computed an embedding.
+    """Embeddings by vector space and text hash. The vector space identifies the embedder.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class EmbeddingStore:
         self._cache = TokenCache(cached_bytes)
 
     def find_ids(self, space: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
-        """Return embedding ids by text hash. Texts without an embedding in the space are left out."""
+        """Return the ids of the embeddings of texts in a vector space, by text hash. Other texts are left out."""
         query = select(embeddings.c.text_hash, embeddings.c.id).where(embeddings.c.space == space)
         rows = self._db.fetch_batches(query, embeddings.c.text_hash, hashes)
         return {bytes(row.text_hash): row.id for row in rows}
@@ -105,16 +105,17 @@ class EmbeddingStore:
         }
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """Delete those of the given embeddings, or of all embeddings, that no chunk uses; return their number."""
-        conditions = [_IS_UNUSED]
+        """Delete the given embeddings, or all embeddings, except those that chunks use; return their number."""
+        query = delete(embeddings).where(_IS_UNUSED)
+        queries = [query]
         if embedding_ids is not None:
-            conditions = [embeddings.c.id.in_(batch) & _IS_UNUSED for batch in split_batches(list(embedding_ids))]
+            queries = [query.where(embeddings.c.id.in_(batch)) for batch in split_batches(list(embedding_ids))]
         with self._db.begin() as connection:
-            removed = sum(connection.execute(delete(embeddings).where(condition)).rowcount for condition in conditions)
+            removed = sum(connection.execute(one).rowcount for one in queries)
         self._cache.clear()
         return removed
 
-    def ids_for_versions(self, version_ids: Sequence[str]) -> list[int]:
+    def find_ids_of_versions(self, version_ids: Sequence[str]) -> list[int]:
         """Return the ids of the embeddings of the texts of versions, even if no chunk is linked to them yet."""
         query = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         return sorted({row.id for row in self._db.fetch_batches(query, chunks.c.version_id, version_ids)})
@@ -129,7 +130,7 @@ class EmbeddingStore:
         """Return the number of stored embeddings."""
         return int(self._db.fetch_values(select(func.count()).select_from(embeddings))[0])
 
-    def token_bytes(self) -> int:
+    def measure_token_bytes(self) -> int:
         """Return the size in bytes of all stored token vectors."""
         size = func.coalesce(func.length(embeddings.c.tokens), 0) + func.coalesce(func.length(embeddings.c.scales), 0)
         return int(self._db.fetch_values(select(func.coalesce(func.sum(size), 0)))[0])

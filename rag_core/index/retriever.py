@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.types.arrays import FloatArray
 from rag_core.types.chunks import Fingerprint, SparseVector
-from rag_core.types.retrieval import Hit, PassageScore, Question, SearchStage, VersionFilter
+from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,15 @@ class ChunkBatch:
     encodings: Sequence[SparseVector] = ()
 
 
+def build_version_condition(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:
+    """Return a condition in SQLite that restricts the column ``version``, and its values; both may be empty."""
+    if versions is None:
+        return "", {}
+    ids, is_included = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
+    condition = "AND (version IN (SELECT value FROM json_each(:versions))) = :is_included"
+    return condition, {"versions": json.dumps(list(ids)), "is_included": is_included}
+
+
 class ChunkIndex(Protocol):
     """The index of a retriever for one generation."""
 
@@ -49,8 +59,8 @@ class ChunkIndex(Protocol):
         """Return at most ``k`` distinct chunks, best first.
 
         Only chunks of ``versions`` are searched. An empty list finds nothing, and ``None`` stands for all versions. If
-        ``versions`` is a `CountedAlone`, numbers of chunks with a word are counted in these versions only, because the
-        scores must not depend on chunks that the reader may not see.
+        ``versions`` is a `CountedAlone`, the scores must not depend on chunks of other versions, which the user may not
+        see.
         """
         ...
 
@@ -59,7 +69,7 @@ class ChunkIndex(Protocol):
         ...
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the given chunks that are stored, or of all stored chunks."""
         ...
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
@@ -91,12 +101,12 @@ class Retriever(ABC):
         Where the chunks are, in words for users, such as "in the word index".
     reads : {"text", "embedding", "encoding"}
         What is indexed. ``text``: the texts of chunks, which are indexed as soon as a file is read, and searched before
-        the question is embedded. ``embedding``: the dense vectors of the embedder. ``encoding``: the vectors of an
-        encoder of the retriever (`IndexGeneration.encoders`).
+        the question is embedded. ``embedding``: the dense vectors of the embedder. ``encoding``: the vectors of the
+        retriever's own encoder (`IndexGeneration.encoders`).
     missing : str
-        Message to users who order passages by the score although the index was built without the retriever.
+        Message for users who order passages by the score of the retriever although the index was built without it.
     failure : str
-        Beginning of the message to users if the search fails while another retriever succeeds. The reason follows.
+        Beginning of the message for users, before the reason, if the search fails while another retriever succeeds.
     is_optional : bool
         Whether configurations can switch the retriever off.
     is_shared : bool
@@ -120,7 +130,7 @@ class Retriever(ABC):
 
     @abstractmethod
     def open(self, generation_id: int) -> ChunkIndex:
-        """Return the index of a generation, which is empty if nothing was added to it."""
+        """Return the index of a generation. A new index is empty."""
 
     def open_all(self, generation_ids: Iterable[int]) -> list[ChunkIndex]:
         """Return the indexes of generations, or the one index that all generations share."""
@@ -145,5 +155,5 @@ class Retriever(ABC):
 
     @property
     def search_limit_s(self) -> float | None:
-        """Time in seconds after which a question does not wait for the search any longer; ``None`` without a limit."""
+        """Maximum time in seconds for which a question waits for the search; ``None`` without a limit."""
         return None

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, text
 
-from rag_core.index.retriever import ChunkBatch, Retriever
+from rag_core.index.retriever import ChunkBatch, Retriever, build_version_condition
 from rag_core.settings import Settings
-from rag_core.store.database import Database
+from rag_core.store.database import Database, group_values
 from rag_core.types.arrays import Int64Array
 from rag_core.types.chunks import Fingerprint, SparseVector
-from rag_core.types.retrieval import Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
+from rag_core.types.retrieval import Hit, PassageScore, Question, SearchStage, VersionFilter
 
-# Maximum number of terms of a question that are searched: those with the highest weights.
+# Maximum number of terms of a question that are searched. The terms with the highest weights are searched.
 MAX_TERMS = 64
 # A posting consists of a chunk id and a weight. Weights are from 0 to about 4, so that two bytes are precise enough.
 _ID, _WEIGHT = np.dtype("<i8"), np.dtype("<f2")
@@ -35,8 +35,8 @@ _TABLES = (
 
 def open_sparse_database(path: Path) -> Database:
     """Open or create the file of the index; raise `DataFolderUnwritable` or `StoreUnavailable` if this fails."""
-    restore = "stop Footnote, delete that file, start again and re-index all documents; its content is computed again"
-    database = Database(path, has_schema=False, restore=restore)
+    hint = "stop Footnote, delete that file, start again and re-index all documents; its content is computed again"
+    database = Database(path, has_schema=False, restore_hint=hint)
     with database.begin() as connection:
         for statement in _TABLES:
             connection.execute(text(statement))
@@ -46,7 +46,7 @@ def open_sparse_database(path: Path) -> Database:
 class SparseIndex:
     """An index that ranks the chunks of one generation by the inner product of sparse vectors.
 
-    A segment contains the chunks of a version that were added together. The postings of a term have a row for each
+    A segment contains chunks of one version that were added together. The table of postings has a row for each term and
     segment, so that the deletion of a version does not change rows of other versions.
 
     Parameters
@@ -62,13 +62,12 @@ class SparseIndex:
 
     def add(self, chunks: ChunkBatch) -> None:
         """Add chunks, or overwrite chunks with the same ids."""
-        segments: dict[str, list[tuple[int, SparseVector]]] = {}
-        for chunk_id, vector, version in zip(chunks.chunk_ids, chunks.encodings, chunks.versions, strict=True):
-            segments.setdefault(version, []).append((chunk_id, vector))
+        pairs = zip(chunks.chunk_ids, chunks.encodings, strict=True)
+        segments = group_values(zip(chunks.versions, pairs, strict=True))
         with self._db.begin() as connection:
             self._delete(connection, chunks.chunk_ids)
-            for version, pairs in segments.items():
-                self._add_segment(connection, version, pairs)
+            for version, chunks_of_version in segments.items():
+                self._add_segment(connection, version, chunks_of_version)
 
     def _add_segment(self, connection: Connection, version: str, chunks: Sequence[tuple[int, SparseVector]]) -> None:
         segment = connection.execute(
@@ -85,11 +84,16 @@ class SparseIndex:
         order = np.argsort(terms, kind="stable")
         terms, weights, ids = terms[order], weights[order], ids[order]
         unique, starts = np.unique(terms, return_index=True)
+        # Without terms, `numpy.split` returns one empty array, which is ignored.
+        groups = zip(unique, np.split(ids, starts[1:]), np.split(weights, starts[1:]), strict=False)
         rows = [
-            {"term": int(term), "segment": segment, "chunk_ids": some_ids.tobytes(), "weights": some_weights.tobytes()}
-            for term, some_ids, some_weights in zip(
-                unique, np.split(ids, starts[1:]), np.split(weights, starts[1:]), strict=False
-            )
+            {
+                "term": int(term),
+                "segment": segment,
+                "chunk_ids": of_term.tobytes(),
+                "weights": weights_of_term.tobytes(),
+            }
+            for term, of_term, weights_of_term in groups
         ]
         # The vectors of unusual texts can have no terms.
         if rows:
@@ -113,21 +117,13 @@ class SparseIndex:
         weights = dict(
             zip(question.sparse.terms[strongest].tolist(), question.sparse.weights[strongest].tolist(), strict=True)
         )
-        version_ids, is_included = (
-            (versions.versions, False) if isinstance(versions, Excluding) else (versions or (), True)
-        )
-        scope = "" if versions is None else "AND (version IN (SELECT value FROM json_each(:versions))) = :is_included"
+        condition, version_values = build_version_condition(versions)
         statement = text(
             "SELECT postings.term, postings.chunk_ids, postings.weights FROM json_each(:terms) AS wanted "  # noqa: S608 - constants
             "JOIN postings ON postings.term = wanted.value JOIN segments ON segments.id = postings.segment "
-            f"WHERE segments.generation = :generation {scope}"
+            f"WHERE segments.generation = :generation {condition}"
         )
-        values = {
-            "terms": json.dumps(list(weights)),
-            "generation": self._generation_id,
-            "versions": json.dumps(list(version_ids)),
-            "is_included": is_included,
-        }
+        values = {"terms": json.dumps(list(weights)), "generation": self._generation_id, **version_values}
         with self._db.read() as connection:
             rows = connection.execute(statement, values).all()
         factors = np.repeat([weights[term] for term, _, _ in rows], [len(ids) // _ID.itemsize for _, ids, _ in rows])
@@ -161,7 +157,7 @@ class SparseIndex:
                 self._filter_postings(connection, segment, np.array(chunk_ids, _ID))
 
     def _filter_postings(self, connection: Connection, segment: int, removed: Int64Array) -> None:
-        """Remove chunks from the postings of a segment that contains other chunks as well."""
+        """Remove chunks from the postings of a segment; the postings of other chunks stay."""
         query = text("SELECT term, chunk_ids, weights FROM postings WHERE segment = :segment")
         kept = []
         for term, stored_ids, stored_weights in connection.execute(query, {"segment": segment}).all():
@@ -179,26 +175,19 @@ class SparseIndex:
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
-        among = "" if chunk_ids is None else " AND chunk_id IN (SELECT value FROM json_each(:ids))"
+        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        condition = "" if chunk_ids is None else " AND chunk_id IN (SELECT value FROM json_each(:ids))"
         statement = text(
             "SELECT chunk_id FROM entries JOIN segments ON segments.id = entries.segment "  # noqa: S608 - constants
-            f"WHERE generation = :generation{among}"
+            f"WHERE generation = :generation{condition}"
         )
         values = {"generation": self._generation_id, "ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
             return {int(one) for one in connection.execute(statement, values).scalars()}
 
-    def drop(self) -> None:
-        """Delete all chunks of the generation."""
-        with self._db.begin() as connection:
-            connection.execute(
-                text("DELETE FROM segments WHERE generation = :generation"), {"generation": self._generation_id}
-            )
-
 
 class SparseRetriever(Retriever):
-    """Finds chunks by the terms of a learned sparse encoder, if the index was built with one."""
+    """Finds chunks by the terms of a learned sparse encoder, if the index was built with such an encoder."""
 
     score = PassageScore("sparse", "learned terms", is_bounded=False)
     stage = SearchStage(
@@ -222,12 +211,15 @@ class SparseRetriever(Retriever):
         return SparseIndex(self._db, generation_id)
 
     def drop(self, generation_id: int) -> None:
-        self.open(generation_id).drop()
+        with self._db.begin() as connection:
+            connection.execute(
+                text("DELETE FROM segments WHERE generation = :generation"), {"generation": generation_id}
+            )
 
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
-        """Return the size in bytes of the file that contains the indexes of all generations."""
+        """Return the size in bytes of the index file, which all generations share."""
         with self._db.read() as connection:
-            return self._db.file_size(connection)
+            return self._db.measure_file(connection)
 
     def close(self) -> None:
         self._db.close()

@@ -13,9 +13,9 @@ TOKEN_CACHE_BYTES = 256 << 20
 
 
 class TokenCache:
-    """A thread-safe LRU cache of token vectors, which avoids that searches read and unpack the same vectors again.
+    """A thread-safe LRU cache of token vectors, so that searches do not read and unpack the same vectors again.
 
-    Entries are always valid, because the vectors of a chunk do not change, and chunk ids are not reused.
+    Entries are always valid, because the vectors of a chunk never change, and chunk ids are not reused.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class TokenCache:
     Attributes
     ----------
     clear_count : int
-        Number of calls of `clear`. Get this number before you read vectors from the database; see `put`.
+        Number of calls of `clear`. Callers get this number before they read vectors from the database; see `put`.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -47,12 +47,12 @@ class TokenCache:
         return cached
 
     def has_room_for(self, vectors: Mapping[int, ChunkVectors]) -> bool:
-        """Return whether vectors fit into the cache without removing other vectors."""
+        """Return whether vectors can be added to the cache without removing other vectors."""
         return self._total_bytes + sum(map(_size, vectors.values())) <= self.max_bytes
 
     def put(self, vectors: Mapping[int, ChunkVectors], clear_count: int) -> None:
         """Add token vectors by chunk id. Do nothing if `clear` was called after the given `clear_count`."""
-        # Vectors that were read together are views of one large array, which each view would keep in memory.
+        # Vectors that were read together are views of one large array, which a single view would keep in memory.
         copies = {
             chunk_id: ChunkVectors(entry.tokens.copy(), entry.scales.copy(), entry.sentences)
             for chunk_id, entry in vectors.items()

@@ -19,12 +19,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, TextClause, text
 
-from rag_core.index.retriever import ChunkBatch, Retriever
+from rag_core.index.retriever import ChunkBatch, Retriever, build_version_condition
 from rag_core.settings import Settings
 from rag_core.store.database import Database
 from rag_core.text.abbreviations import build_form_key, can_be_counterpart, find_abbreviations, list_form_keys
@@ -43,7 +44,7 @@ from rag_core.text.words import (
 )
 from rag_core.types.arrays import BoolArray, Float64Array, Int64Array
 from rag_core.types.chunks import Fingerprint
-from rag_core.types.retrieval import CountedAlone, Excluding, Hit, PassageScore, Question, SearchStage, VersionFilter
+from rag_core.types.retrieval import CountedAlone, Hit, PassageScore, Question, SearchStage, VersionFilter
 
 # Maximum number of terms of a question.
 MAX_TERMS = 64
@@ -56,34 +57,35 @@ MAX_FORMS = 3
 MAX_CACHED_WORDS = 20_000
 # Maximum number of cached `_Part` objects.
 MAX_PARTS = 16
-_BETWEEN = "AND rowid BETWEEN :first AND :last"
+# Condition for the chunks of a `_Part`; `_Part.limits` returns its values.
+_IS_WITHIN_LIMITS = "AND rowid BETWEEN :first AND :last"
 # Number of letters at the beginning of a word that must be correct if the word contains two typing errors.
 _CORRECT_LETTERS = 4
-# Maximum number of rows that are read to find how a word is written.
-_ROWS_READ = 20
-# Superscript digits are replaced by spaces. The tokenizer takes them as part of a word, so that "sales" would not find
+# Maximum number of chunks that are read to find the spelling of a word.
+_MAX_CHUNKS_READ = 20
+# Superscript digits are replaced by spaces. For the tokenizer, they are part of a word, so "sales" would not find
 # "sales²". Letters with a stroke are replaced by plain letters, because the tokenizer removes only accents.
 _REPLACED = dict.fromkeys(map(ord, SUPERSCRIPT_DIGITS), " ") | STROKES
-# Negations are no stop words, but nearly every chunk contains them.
+# Negations are no stop words, but are not searched either, because nearly every chunk contains them.
 _NOT_SEARCHED = STOP_WORDS | {"no", "nor", "not"}
-# A number with groups of three digits, such as 1,500, unlike 1.5. The groups are joined to 1500.
+# A number with groups of three digits, such as 1,500, but not 1.5. The groups are joined: 1500.
 _GROUPED = re.compile(r"(?<![\w.,])(\d{1,3}([ .,'’\u00a0\u2009\u202f])\d{3}(?:\2\d{3})*)((?!\2)[.,]\d+)?(?!\w|[.,]\d)")
 _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
-def query_terms(question: str) -> list[str]:
+def find_query_terms(question: str) -> list[str]:
     """Return the distinct search terms of a question: words except stop words, codes, and the parts of codes.
 
-    >>> query_terms("What does the 10-K say of ENOSPC?")
+    >>> find_query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
-    >>> query_terms("70 555 018")
+    >>> find_query_terms("70 555 018")
     ['70555018', '70 555 018']
-    >>> query_terms("Wo stehen die Häuser?")
+    >>> find_query_terms("Wo stehen die Häuser?")
     ['stehen', 'häuser', 'steh', 'haus']
     """
     language = detect_language(question)
     dates = list_asked_terms(question)
-    # Numbers are also searched as they are written, because earlier versions did not join groups of digits.
+    # Numbers are also searched as they are written, because version 0.1.0 did not join groups of digits in the index.
     numbers = [term for match in _GROUPED.finditer(question) for term in (_join_groups(match), match[0])]
     question = _GROUPED.sub(" ", question)
     # In NFC, a letter and its accent are one character. A separate accent would end the term.
@@ -120,16 +122,17 @@ def _append_search_terms(text: str, prefix: str) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of the index within which words are counted; see `CountedAlone`.
+    """The chunks of some versions, within which words are counted; see `CountedAlone`.
 
-    It contains the ids of its chunks, ascending, and the cached numbers of chunks with each word.
+    ``chunk_ids`` are ascending. ``document_frequencies`` caches the number of these chunks that contain a word.
     """
 
     chunk_ids: Int64Array
     document_frequencies: dict[str, int] = field(default_factory=dict)
+    counting: Lock = field(default_factory=Lock)
 
     def find(self, chunk_ids: Int64Array) -> tuple[Int64Array, BoolArray]:
-        """Return the positions of chunks in the part, and whether each chunk belongs to the part at all."""
+        """Return the position of each chunk in ``chunk_ids``, and whether the chunk belongs to the part."""
         if not len(self.chunk_ids):
             return np.zeros(len(chunk_ids), np.int64), np.zeros(len(chunk_ids), bool)
         positions = np.searchsorted(self.chunk_ids, chunk_ids).clip(max=len(self.chunk_ids) - 1)
@@ -137,22 +140,22 @@ class _Part:
 
     @property
     def limits(self) -> dict[str, int]:
-        """The values of `_BETWEEN`: the first and the last chunk id."""
+        """The values of `_IS_WITHIN_LIMITS`: the first and the last chunk id."""
         first, last = self.chunk_ids[[0, -1]].tolist() if len(self.chunk_ids) else (0, -1)
         return {"first": first, "last": last}
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Cached counts.
+    """Cached counts of an index, which a new object replaces when the index changes.
 
-    When the index changes, a new object replaces this one. A thread that is counting at that moment stores its outdated
-    result in the old object, which is no longer used.
+    A thread that is counting at that moment stores an outdated result, but in the old object, which is no longer used.
     """
 
     total: int | None = None
     has_forms: bool | None = None
     document_frequencies: dict[str, int] = field(default_factory=dict)
+    counting: Lock = field(default_factory=Lock)
     parts: dict[tuple[str, ...], _Part] = field(default_factory=dict)
 
 
@@ -160,11 +163,11 @@ class WordIndex:
     """An index that ranks the chunks of all generations by BM25 over their words."""
 
     def __init__(self, path: Path) -> None:
-        restore = (
+        hint = (
             "stop Footnote, delete that file, start again and re-index all documents; everything in it is also stored "
             "elsewhere"
         )
-        self._db = Database(path, has_schema=False, restore=restore)
+        self._db = Database(path, has_schema=False, restore_hint=hint)
         self._counts = _Counts()
         with self._db.begin() as connection:
             connection.execute(
@@ -220,43 +223,44 @@ class WordIndex:
         searched (see `MAX_POSTINGS`). If all versions are searched, terms that occur in more than half of all chunks
         may be left out as well.
         """
-        terms = query_terms(question.text)
+        terms = find_query_terms(question.text)
         if not terms or (versions is not None and not versions):
             return []
         if isinstance(versions, CountedAlone):
             return self._retrieve_alone(terms, k, versions)
-        scope, restriction = _restrict(versions)
+        condition, version_values = build_version_condition(versions)
         statement = (
             "SELECT rowid, -bm25(words) AS score FROM words "  # noqa: S608 - constants
-            f"WHERE words MATCH :match {scope} ORDER BY score DESC, rowid LIMIT :k"
+            f"WHERE words MATCH :match {condition} ORDER BY score DESC, rowid LIMIT :k"
         )
         with self._db.read() as connection:
-            # The versions of a restricted search may contain no rare term of the question, so that terms in more than
-            # half of all chunks are searched as well.
+            # A restricted search also searches terms in more than half of all chunks, because its versions may contain
+            # no rare term of the question.
             enough = k if versions is None else MAX_POSTINGS
-            # The reranker needs the frequencies of all words of the question. Counting all words together is faster.
-            self._document_frequencies(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
-            frequencies = self._document_frequencies(connection, terms)
-            match = _build_query(_select_terms(frequencies, enough, self._total(connection) / 2))
-            rows = connection.execute(text(statement), {"match": match, "k": k, **restriction}).all()
+            # Count all words of the question together, which is faster. The reranker needs their frequencies too.
+            self._count_documents(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
+            frequencies = self._count_documents(connection, terms)
+            match = _build_query(_select_terms(frequencies, enough, self._count_all(connection) / 2))
+            rows = connection.execute(text(statement), {"match": match, "k": k, **version_values}).all()
             return [Hit(chunk_id, float(score)) for chunk_id, score in rows]
 
     def _retrieve_alone(self, terms: Sequence[str], k: int, versions: CountedAlone) -> list[Hit]:
         """Return the best chunks of versions, with weights of terms that depend only on these versions.
 
-        FTS5 weights a term by its rarity in the whole index. The score of each term is therefore corrected to the score
-        in an index of these versions, except for the mean length of chunks, which remains that of all chunks.
+        FTS5 weights a term by its rarity in the whole index. Each score of a term is therefore multiplied by the ratio
+        of its weight in these versions to its weight in the whole index. Only the mean length of chunks remains that of
+        the whole index.
         """
         terms = list(dict.fromkeys(term.translate(STROKES) for term in terms))
-        part = self._part(versions)
-        query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
+        part = self._get_part(versions)
+        query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_IS_WITHIN_LIMITS}")  # noqa: S608 - fixed
         scores = np.zeros(len(part.chunk_ids))
         with self._db.read() as connection:
-            in_part = self._document_frequencies(connection, terms, part)
-            everywhere = self._document_frequencies(connection, terms)
+            in_part = self._count_documents(connection, terms, part)
+            in_index = self._count_documents(connection, terms)
             total = len(part.chunk_ids)
             for term in _select_terms(in_part, k, total / 2):
-                factor = _weight_term(total, in_part[term]) / _weight_term(self._total(connection), everywhere[term])
+                factor = _weight_term(total, in_part[term]) / _weight_term(self._count_all(connection), in_index[term])
                 numbers = _fetch_numbers(connection, query, {"match": _build_query([term]), **part.limits})
                 chunk_ids, term_scores = numbers.reshape(-1, 2).T
                 positions, is_found = part.find(chunk_ids.astype(np.int64))
@@ -268,13 +272,13 @@ class WordIndex:
     def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
         """Return the other forms of abbreviations and names in a question, by the form in the question.
 
-        The forms are defined in the chunks of ``versions``.
+        Chunks of ``versions`` define the forms.
         """
         spans = list_form_keys(question)
-        scope, values = _restrict(versions)
+        condition, values = build_version_condition(versions)
         query = text(
             "SELECT key, other FROM forms WHERE key IN (SELECT value FROM json_each(:keys)) "  # noqa: S608 - constants
-            f"{scope} GROUP BY key, other ORDER BY count(*) DESC"
+            f"{condition} GROUP BY key, other ORDER BY count(*) DESC"
         )
         counts = self._counts
         with self._db.read() as connection:
@@ -306,12 +310,12 @@ class WordIndex:
             return {str(short): str(long) for short, long in rows}
 
     def find_similar_word(self, word: str, ranges: Mapping[str, tuple[int, int]] | None = None) -> str:
-        """Return the word of the index that is most probably meant by a word with a typing error.
+        """Return the word of the index that is most similar to a word with a typing error.
 
-        The first letter, with its case, must be correct. Empty if there is no such word, or if several are equally
-        similar. ``ranges`` restricts the search to versions; see `find_words`.
+        Return an empty text if no word is similar, or if several words are equally similar. The first letter must be
+        correct, including its case. ``ranges`` restricts the search to versions; see `find_words`.
         """
-        scope, limits = _limit_to(ranges)
+        condition, limits = _build_range_condition(ranges)
         variants = list_variants(word)
         beginning = normalize(word)[:_CORRECT_LETTERS]
         with self._db.read() as connection:
@@ -325,16 +329,19 @@ class WordIndex:
             values = {"first": beginning, "last": f"{beginning}{chr(0x10FFFF)}"}
             terms = connection.execute(query, values).scalars()
             stems |= {term for term in terms if count_typing_errors(stem(normalize(word)), term) is not None}
-            query = text(f"SELECT prefix || char(10) || body FROM words WHERE words MATCH :match{scope} LIMIT :rows")  # noqa: S608 - fixed
-            written = Counter(
+            query = text(
+                "SELECT prefix || char(10) || body FROM words "  # noqa: S608 - fixed
+                f"WHERE words MATCH :match{condition} LIMIT {_MAX_CHUNKS_READ}"
+            )
+            spellings = Counter(
                 one
                 for term in stems
-                for row in connection.scalars(query, {"match": _build_query([term]), "rows": _ROWS_READ, **limits})
-                for one in LETTERS.findall(row)
+                for chunk in connection.scalars(query, {"match": _build_query([term]), **limits})
+                for one in LETTERS.findall(chunk)
                 if one[0] == word[0] and count_typing_errors(word, one) is not None and not one.isupper()
             )
-        errors = {one: count_typing_errors(word, one) or 0 for one in written}
-        closest = [one for one, _ in written.most_common() if errors[one] == min(errors.values())]
+        errors = {one: count_typing_errors(word, one) or 0 for one in spellings}
+        closest = [one for one, _ in spellings.most_common() if errors[one] == min(errors.values())]
         return closest[0] if len({stem(normalize(one)) for one in closest}) == 1 else ""
 
     def find_words(
@@ -346,12 +353,12 @@ class WordIndex:
         ----------
         words : sequence of (str, str)
             Pairs of a word and a beginning of words. A version contains a pair if it contains an inflected form of the
-            word, or a word with the beginning.
+            word, or a word with this beginning.
         ranges : mapping of str to (int, int)
             First and last chunk id of each version to search. Without these ids, FTS5 would check all chunks that
             contain the word, which is slow for common words.
         """
-        # The word is searched as well, because the index contains stems, which can be shorter than the beginning.
+        # The word itself is also searched, because the index contains stems, which can be shorter than the beginning.
         matches = [f"{_build_query([word])} OR {_build_query([beginning], '*')}" for word, beginning in words]
         versions = [[version, *ids] for version, ids in ranges.items()]
         query = text(
@@ -367,33 +374,33 @@ class WordIndex:
     def idf(self, words: Sequence[str], versions: VersionFilter | None = None) -> dict[str, float]:
         """Return the inverse document frequency of each word, ``ln((N + 1) / (n + 0.5))``, at least 0.
 
-        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word. They are counted in all
-        versions, or in ``versions`` if these are a `CountedAlone`. The formula is that of Robertson and Zaragoza
-        (2009), with 1 added to the argument of the logarithm to avoid negative values.
+        ``N`` is the number of chunks, and ``n`` the number of chunks that contain the word. The chunks of all versions
+        are counted, or if ``versions`` is a `CountedAlone`, the chunks of these versions. The formula is that of
+        Robertson and Zaragoza (2009), with 1 added to the argument of the logarithm to avoid negative values.
         """
         with self._db.read() as connection:
             if isinstance(versions, CountedAlone):
-                part = self._part(versions)
-                total, frequencies = len(part.chunk_ids), self._document_frequencies(connection, words, part)
+                part = self._get_part(versions)
+                total, frequencies = len(part.chunk_ids), self._count_documents(connection, words, part)
             else:
-                total, frequencies = self._total(connection), self._document_frequencies(connection, words)
+                total, frequencies = self._count_all(connection), self._count_documents(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
     def find_missing(self, words: Sequence[str], ranges: Mapping[str, tuple[int, int]] | None = None) -> list[str]:
         """Return the words that no chunk contains. ``ranges`` restricts the search to versions; see `find_words`."""
-        scope, limits = _limit_to(ranges)
-        query = text(f"SELECT 1 FROM words WHERE words MATCH :match{scope} LIMIT 1")  # noqa: S608 - a fixed condition
+        condition, limits = _build_range_condition(ranges)
+        query = text(f"SELECT 1 FROM words WHERE words MATCH :match{condition} LIMIT 1")  # noqa: S608 - a fixed condition
         with self._db.read() as connection:
             if ranges is None:
-                return [word for word, count in self._document_frequencies(connection, words).items() if not count]
+                return [word for word, count in self._count_documents(connection, words).items() if not count]
             return [
                 word
                 for word in words
                 if connection.execute(query, {"match": _build_query([word]), **limits}).first() is None
             ]
 
-    def _part(self, versions: CountedAlone) -> _Part:
-        """Return the part of the index that consists of versions; it is cached until the index changes."""
+    def _get_part(self, versions: CountedAlone) -> _Part:
+        """Return the part of the index with the chunks of some versions. Parts are cached until the index changes."""
         parts, key = self._counts.parts, tuple(versions)
         if key not in parts:
             if len(parts) >= MAX_PARTS:
@@ -401,25 +408,39 @@ class WordIndex:
             parts[key] = _Part(np.sort(np.array(versions.load_chunk_ids(versions), np.int64)))
         return parts[key]
 
-    def _total(self, connection: Connection) -> int:
-        """Return the number of chunks; it is cached until the index changes."""
+    def _count_all(self, connection: Connection) -> int:
+        """Return the number of chunks, which is cached until the index changes."""
         counts = self._counts
         if counts.total is None:
             counts.total = _count_rows(connection)
         return counts.total
 
-    def _document_frequencies(
+    def _count_documents(
         self, connection: Connection, words: Sequence[str], part: _Part | None = None
     ) -> dict[str, int]:
-        """Return the number of chunks of the index, or of a part, that contain each word, in the order of the words.
+        """Return the number of chunks, in the index or in a part of it, that contain each word, in the given order.
 
         The numbers are cached, because counting common words is slow.
         """
-        cached = (part or self._counts).document_frequencies
-        frequencies = {word: cached[word] for word in words if word in cached}
-        missing = list(dict.fromkeys(word for word in words if word not in frequencies))
+        counts = part or self._counts
+        cached = counts.document_frequencies
+        frequencies = {word: count for word in words if (count := cached.get(word)) is not None}
+        if len(frequencies) == len(set(words)):
+            return frequencies
+        # The search for a question and its reranking need the same words at the same time: the second one waits.
+        with counts.counting:
+            frequencies |= {word: count for word in words if (count := cached.get(word)) is not None}
+            missing = list(dict.fromkeys(word for word in words if word not in frequencies))
+            frequencies |= self._count_missing(connection, missing, part)
+            if len(cached) + len(missing) > MAX_CACHED_WORDS:
+                cached.clear()
+            cached.update((word, frequencies[word]) for word in missing[:MAX_CACHED_WORDS])
+        return {word: frequencies[word] for word in words}
+
+    def _count_missing(self, connection: Connection, missing: Sequence[str], part: _Part | None) -> dict[str, int]:
+        frequencies: dict[str, int] = {}
         if part is not None:
-            query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_BETWEEN}")  # noqa: S608 - fixed
+            query = text(f"SELECT rowid FROM words WHERE words MATCH :match {_IS_WITHIN_LIMITS}")  # noqa: S608 - fixed
             for word in missing:
                 rows = _fetch_numbers(connection, query, {"match": _build_query([word]), **part.limits})
                 frequencies[word] = int(part.find(rows.astype(np.int64))[1].sum())
@@ -431,9 +452,7 @@ class WordIndex:
             )
             counted = connection.execute(query, {"matches": json.dumps([_build_query([word]) for word in missing])})
             frequencies |= {missing[position]: int(frequency) for position, frequency in counted}
-        for word in missing[: max(0, MAX_CACHED_WORDS - len(cached))]:
-            cached[word] = frequencies[word]
-        return {word: frequencies[word] for word in words}
+        return frequencies
 
     def delete(self, chunk_ids: Sequence[int]) -> None:
         """Delete chunks. Unknown ids are ignored."""
@@ -453,28 +472,27 @@ class WordIndex:
             return _count_rows(connection)
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of those of the given chunks that are stored, or of all stored chunks."""
-        among = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
+        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        condition = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
-            rows = connection.execute(text(f"SELECT rowid FROM words{among}"), values)  # noqa: S608 - constants
+            rows = connection.execute(text(f"SELECT rowid FROM words{condition}"), values)  # noqa: S608 - constants
             return {int(row.rowid) for row in rows}
 
-    def size(self) -> int:
+    def measure_bytes(self) -> int:
         """Return the size of the index in bytes."""
         with self._db.read() as connection:
-            return self._db.file_size(connection)
+            return self._db.measure_file(connection)
 
     def close(self) -> None:
         self._db.close()
 
 
 def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = math.inf) -> list[str]:
-    """Return the rarest of some terms, which together occur in at most `MAX_POSTINGS` rows.
+    """Return the rarest terms, which together occur in at most `MAX_POSTINGS` rows.
 
-    The rarest term that occurs at all is always returned. If rarer terms already occur in ``enough`` rows, terms in
-    more than ``half`` rows are left out as well, because searching them takes longest and FTS5 gives them almost no
-    weight.
+    The rarest term that occurs is always returned. If rarer terms already occur in ``enough`` rows, terms in more than
+    ``half`` rows are left out as well, because searching them takes longest and FTS5 gives them almost no weight.
     """
     kept: list[str] = []
     postings = 0
@@ -488,7 +506,7 @@ def _select_terms(frequencies: Mapping[str, int], enough: float, half: float = m
 
 
 def _fetch_numbers(connection: Connection, query: TextClause, values: Mapping[str, Any]) -> Float64Array:
-    """Return the numbers of all rows, row by row. Rows of SQLAlchemy would take several times as long."""
+    """Return the numbers of all rows, row by row. Rows of SQLAlchemy would take several times as long to read."""
     result = connection.execute(query, values)
     cursor: Any = result.cursor
     return np.fromiter(chain.from_iterable(cursor), np.float64)
@@ -499,17 +517,8 @@ def _weight_term(total: int, frequency: int) -> float:
     return max(math.log((total - frequency + 0.5) / (frequency + 0.5)), 1e-6)
 
 
-def _restrict(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:
-    """Return a condition that restricts a statement to versions, and its values."""
-    if versions is None:
-        return "", {}
-    ids, is_included = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
-    condition = "AND (version IN (SELECT value FROM json_each(:versions))) = :is_included"
-    return condition, {"versions": json.dumps(list(ids)), "is_included": is_included}
-
-
 def _add_forms(connection: Connection, chunks: Iterable[tuple[int, str, str]]) -> None:
-    """Store the abbreviations that chunks (id, text, version) define, with a row for each of the two forms."""
+    """Store the abbreviations that chunks (id, text, version) define: a row for the short and one for the long form."""
     values = [
         {"key": build_form_key(form), "form": form, "other": other, "chunk": chunk_id, "version": version}
         for chunk_id, body, version in chunks
@@ -546,7 +555,7 @@ class WordRetriever(Retriever):
         """Do nothing, because the chunks of a generation are deleted with their versions."""
 
     def measure_bytes(self, generation_id: int, fingerprint: Fingerprint) -> int:
-        return self.index.size()
+        return self.index.measure_bytes()
 
     def close(self) -> None:
         self.index.close()
@@ -557,7 +566,7 @@ def _count_rows(connection: Connection) -> int:
     return int(connection.execute(text("SELECT count(*) FROM words_docsize")).scalar_one())
 
 
-def _limit_to(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[str, Any]]:
+def _build_range_condition(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[str, Any]]:
     """Return the condition for rows of some versions, and its values; both are empty if ``ranges`` is ``None``."""
     if ranges is None:
         return "", {}
@@ -567,9 +576,9 @@ def _limit_to(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[s
 
 
 def _build_query(terms: Sequence[str], suffix: str = "") -> str:
-    """Return an FTS5 query for any of some terms. With the suffix "*", it matches words that begin with a term."""
-    # Each term is quoted, so that it cannot contain operators of the query language. Letters with strokes are searched
-    # as well, because an index of an earlier version contains them.
+    """Return an FTS5 query for any of the terms; with the suffix "*", for words that begin with any of the terms."""
+    # Terms are quoted, so that FTS5 takes no character as an operator. Letters with strokes are searched as well,
+    # because an index of version 0.1.0 contains them.
     forms = (form for term in terms for form in dict.fromkeys((term, term.translate(STROKES))))
     forms = (separate_unspaced(form) for form in forms)
     return " OR ".join('"' + form.replace('"', '""') + f'"{suffix}' for form in forms)

@@ -13,19 +13,19 @@ from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types.documents import VersionRow
 from rag_core.types.jobs import Job
 
-# Most levels of attachments that are indexed: the files attached to a document, and those attached to these files.
-MAX_NESTING = 2
-# Ends the name of a file in the folder of its attached files, as in "/papers/tender.pdf!".
-MARK = "!"
+# Maximum depth of attachments that are indexed: files attached to a document, and files attached to these files.
+MAX_DEPTH = 2
+# Follows the name of a file in the path of the folder of its attached files, as in "/papers/tender.pdf!".
+FOLDER_MARK = "!"
 
 
 def build_attachment_folder(folder: str | None, name: str) -> str:
     """Return the folder of the files that are attached to a file; ``name`` is the name of its document."""
-    return f"{folder or ''}/{PurePosixPath(name).name}{MARK}"
+    return f"{folder or ''}/{PurePosixPath(name).name}{FOLDER_MARK}"
 
 
 class AttachedFiles:
-    """The attached files of one version. `add` queues each file at once, so that only one is in memory.
+    """The attached files of one version. `add` queues each file at once, so that only one file is in memory.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class AttachedFiles:
         self._folder = build_attachment_folder(parent.folder, parent.name)
         self._submit = submit
         self._max_bytes = self._bytes_left = max_bytes
-        self._is_too_deep = sum(part.endswith(MARK) for part in self._folder.split("/")) > MAX_NESTING
+        self._is_too_deep = sum(part.endswith(FOLDER_MARK) for part in self._folder.split("/")) > MAX_DEPTH
         self._occurrences: Counter[str] = Counter()
         self._read: list[str] = []
         self._unread: list[str] = []
@@ -94,7 +94,7 @@ class AttachedFiles:
             limits = (
                 f"Footnote reads up to {MAX_ATTACHMENTS} attached files of up to "
                 f"{MAX_ATTACHMENT_BYTES / 1e6:g} MB each and {self._max_bytes / 1e6:g} MB in total, "
-                f"on {MAX_NESTING} levels"
+                f"on {MAX_DEPTH} levels"
             )
             parts.append(f"Attached, but not read: {unread}. {limits}.")
         return " ".join(parts)

@@ -21,23 +21,23 @@ def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], vers
 
 
 def add_chunks(indexes: Indexes, batch: ChunkBatch, encodings: Encodings) -> None:
-    """Add chunks with their dense vectors to indexes, each with what its retriever reads.
+    """Add chunks with their dense vectors to the indexes of retrievers.
 
-    ``encodings`` maps the names of retrievers to the vectors of their encoders. A retriever that reads encodings and
-    has none gets no chunks.
+    ``encodings`` maps the name of each retriever with an encoder to the vectors of the chunks. The index of such a
+    retriever gets no chunks if their vectors are missing.
     """
     for retriever, index in indexes:
         if retriever.reads != "encoding":
             index.add(batch)
-        elif found := encodings.get(retriever.score.name):
-            index.add(replace(batch, encodings=found))
+        elif vectors := encodings.get(retriever.score.name):
+            index.add(replace(batch, encodings=vectors))
 
 
 def index_chunks(
     stores: Stores, indexes: Indexes, batch: ChunkBatch, embedding_ids: Sequence[int], encodings: Encodings
 ) -> None:
-    """Add chunks to indexes as `add_chunks` does, and link each to its stored embedding."""
+    """Add chunks to indexes, as `add_chunks` does, and link each chunk to its stored embedding."""
     dense = stores.embeddings.read_dense(embedding_ids)
     add_chunks(indexes, replace(batch, vectors=np.stack([dense[one] for one in embedding_ids])), encodings)
-    # The link is last: chunks without one are added again after an interruption.
+    # The chunks are linked last, because chunks without a link are added again after an interruption.
     stores.embeddings.link_chunks(dict(zip(batch.chunk_ids, embedding_ids, strict=True)))

@@ -27,7 +27,7 @@ class Collections:
         return {name: counts[name] for name in names}
 
     def move_documents(self, document_ids: Sequence[str], collection: str) -> None:
-        """Move documents into a collection; if one of them cannot be moved, move none.
+        """Move documents into a collection, either all or none.
 
         Raises
         ------

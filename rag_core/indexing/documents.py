@@ -44,8 +44,6 @@ from rag_core.types.figures import FigureDescription
 from rag_core.types.jobs import Job
 from rag_core.types.tables import Table
 
-# More jobs than are ever active at a time, so that `Jobs.list` returns all of them.
-ALL_JOBS = 10_000
 # States of versions of which only the file is stored. An ended version could not be indexed again for a snapshot.
 _FILE_ONLY_STATES = ("replaced", "ended")
 
@@ -53,8 +51,7 @@ _FILE_ONLY_STATES = ("replaced", "ended")
 class Documents:
     """The documents of the library.
 
-    Methods that read a document read its active version, the one that searches find, or its latest version if no
-    version is active.
+    Methods that read a document read its active version, which searches find, or its latest version if none is active.
 
     Parameters
     ----------
@@ -94,7 +91,7 @@ class Documents:
     def get(self, document_id: str, *, version_id: str | None = None) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if the library does not contain it.
 
-        If a snapshot contains the replaced version ``version_id``, return the document with the data of that version.
+        If ``version_id`` is a replaced version in a snapshot, return the document with the data of that version.
         """
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
@@ -181,20 +178,24 @@ class Documents:
 
         Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
         a store fails, searches no longer find the document, and its removal continues in the background or when the
-        document is deleted again. With ``collections``, a document that has names in other collections too stays there.
+        document is deleted again. With ``collections``, documents are removed from these collections only.
 
         Raises
         ------
         UnknownDocument
             A document is not in the library. The documents before it in ``document_ids`` are removed.
         """
-        for job in self._jobs.list(active=True, limit=ALL_JOBS):
+        for job in self._jobs.list(active=True, limit=None):
             if job.document_id in document_ids:
                 self._jobs.cancel(job.job_id)
                 self._jobs.wait([job.job_id])
-        if collections:
-            return [one for key in document_ids for one in self._removal.remove_from(key, collections)]
-        return [receipt for document_id in document_ids for receipt in self._removal.remove_document(document_id)]
+        receipts: list[DeleteReceipt] = []
+        for document_id in document_ids:
+            if collections:
+                receipts += self._removal.remove_from(document_id, collections)
+            else:
+                receipts += self._removal.remove_document(document_id)
+        return receipts
 
     def delete_named(self, names: Sequence[str]) -> Iterator[DeleteReceipt]:
         """Remove the documents with these names or ids one by one, and yield the receipt of each.
@@ -220,17 +221,18 @@ class Documents:
     def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
         """Replace the tags of each document; ``tags`` maps document ids to tags.
 
-        Tags are stored in the form of `normalize_name`, and once if they differ only in letter case.
+        Tags are normalized by `normalize_name`. Of tags that differ only in letter case, one is stored.
         """
-        cleaned = {
-            key: {one.casefold(): one for one in map(normalize_name, chosen) if one} for key, chosen in tags.items()
-        }
-        self._library.set_tags({key: sorted(chosen.values(), key=str.casefold) for key, chosen in cleaned.items()})
+        cleaned: dict[str, Sequence[str]] = {}
+        for document_id, names in tags.items():
+            by_key = {name.casefold(): name for name in map(normalize_name, names) if name}
+            cleaned[document_id] = [by_key[key] for key in sorted(by_key)]
+        self._library.set_tags(cleaned)
 
     def rename(self, document_id: str, name: str) -> str:
-        """Rename a document, queue its re-index, because its name is part of the indexed text, and return the new name.
+        """Rename a document, and return the new name, which keeps the ending of the file name.
 
-        The ending of the file name is kept.
+        A re-index of the document is queued, because its name is part of the indexed text.
 
         Raises
         ------
@@ -241,9 +243,9 @@ class Documents:
         return self._naming.rename(self._library.document(document_id).document_id, name)
 
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
-        """Return the stored versions of a document, newest first; raise `UnknownDocument` if it does not exist.
+        """Return the stored versions of a document; raise `UnknownDocument` if it does not exist.
 
-        The first version is the active one, or the latest one if no version is active.
+        The first version is the active version, or else the latest version. The other versions follow, newest first.
         """
         current = self._find_version_id(document_id)
         rows = self._library.find_versions(versions.c.document_id == document_id)
@@ -257,7 +259,7 @@ class Documents:
         ]
 
     def restore_version(self, version_id: str) -> Job:
-        """Queue a replaced version to be indexed again; it then replaces the current version."""
+        """Queue the indexing of a replaced version, which then replaces the current version."""
         row = self._find_replaced(version_id)
         data = self._files.get(row.sha256)
         return self._submission.submit(
@@ -276,9 +278,11 @@ class Documents:
         return row
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page; raise `UnknownDocument` if the document does not exist.
+        """Return the title on the first page, or an empty text if the file name contains the title.
 
-        The title is empty if the file name contains it.
+        Raises
+        ------
+        UnknownDocument
         """
         first = self._library.page(self._find_version_id(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
@@ -291,7 +295,7 @@ class Documents:
         return self._library.pages(self._find_version_id(document_id), with_layout=with_layout)
 
     def outline(self, document_id: str) -> Sequence[OutlineEntry]:
-        """Return a document's table of contents, as `build_outline`; raise `UnknownDocument` if it does not exist."""
+        """Return a document's table of contents; raise `UnknownDocument` if the document does not exist."""
         return build_outline(self._library.page_headings(self._find_version_id(document_id)))
 
     def page(self, document_id: str, page_index: int, *, version_id: str | None = None) -> Page:
@@ -320,13 +324,18 @@ class Documents:
         return self._library.tables(places)
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
-        """Return all chunks of a document, or only the chunks of one page, in order; raise `UnknownDocument`."""
+        """Return the chunks of a document, or of one of its pages, in order.
+
+        Raises
+        ------
+        UnknownDocument
+        """
         return [chunk_from_row(row) for row in self._library.chunk_rows(self._find_version_id(document_id), page_index)]
 
     def neighbours(self, chunk_id: str) -> tuple[ChunkSpan | None, ChunkSpan | None]:
         """Return the chunks before and after a chunk; ``None`` in place of a chunk that does not exist.
 
-        Both are ``None`` if no search finds the given chunk any more, not even as of a snapshot.
+        Both are ``None`` if no search, of the present documents or of a snapshot, finds the given chunk any more.
         """
         wanted = [int(chunk_id)]
         found = self._library.visible_chunks(wanted) or self._snapshots.chunks(None, wanted)
@@ -337,12 +346,16 @@ class Documents:
         return before and chunk_from_row(before), after and chunk_from_row(after)
 
     def content(self, document_id: str, *, version_id: str | None = None) -> bytes:
-        """Return the bytes of a document's file, or of a replaced version of it; raise `UnknownDocument`."""
-        current = self._find_version_id(document_id)
-        is_current = version_id in (None, current)
-        return self._files.get(
-            self._find_digest(current) if is_current else self._find_replaced(str(version_id)).sha256
-        )
+        """Return the bytes of a document's file, or of the file of a replaced version.
+
+        Raises
+        ------
+        UnknownDocument
+        """
+        current_id = self._find_version_id(document_id)
+        if version_id is None or version_id == current_id:
+            return self._files.get(self._find_digest(current_id))
+        return self._files.get(self._find_replaced(version_id).sha256)
 
     def render_page(
         self,
@@ -358,8 +371,8 @@ class Documents:
         Parameters
         ----------
         version_id : str, optional
-            The version whose text ``highlights`` refer to. If it was replaced and no snapshot contains it, the page of
-            the present version is drawn without highlights, because the offsets could select other text.
+            The version to whose text ``highlights`` refer. If this version was replaced and is in no snapshot, the page
+            of the present version is drawn without highlights, because the offsets could select other text.
         highlights : sequence of (start, end)
             Character offsets in the page's text.
         scale : float
@@ -384,10 +397,10 @@ class Documents:
         scale: float = 1.5,
         wait_s: float = 0.0,
     ) -> PageView:
-        """Return pictures of a page for a reader: if LibreOffice is installed, Office documents as it draws them.
+        """Return images of a page for a reader. If LibreOffice is installed, it draws the pages of Office documents.
 
-        The parameters and the errors are those of `render_page`. ``wait_s`` is the longest time in seconds to wait for
-        LibreOffice; until it is ready, and if its pages do not contain the highlighted words, Footnote draws the page.
+        See `render_page` for the other parameters and the errors. ``wait_s`` is the maximum time in seconds to wait for
+        LibreOffice. If it takes longer, or if its pages lack the highlighted words, Footnote draws the page.
         """
         document, page, spans = self._find_highlighted(document_id, page_index, version_id, highlights)
         name, is_pending = document.name, False
@@ -430,7 +443,7 @@ class Documents:
         return self._stores.figures.find(places)
 
     def describe_figures(self, document_id: str) -> Job | None:
-        """Queue the description of the figures that have none; see `FigureDescriber.request`."""
+        """Queue the description of figures without a description; see `FigureDescriber.request`."""
         version = self._library.version(self._find_version_id(document_id))
         return version and self._describe_figures(version)
 
@@ -446,9 +459,9 @@ class Documents:
     def _find_highlighted(
         self, document_id: str, page_index: int, version_id: str | None, highlights: Sequence[tuple[int, int]]
     ) -> tuple[DocumentInfo, Page, Sequence[tuple[int, int]]]:
-        """Return a document, a page of it, and the spans to highlight there, without its header and footer.
+        """Return a document, one of its pages, and the spans of this page to highlight, without header and footer.
 
-        There are no spans if they are of another version.
+        If ``highlights`` refer to another version, there are no spans.
         """
         document = self.get(document_id, version_id=version_id)
         page = self._get_page(document.version_id, page_index)

@@ -2,7 +2,7 @@
 
 The stage runs in a separate thread, so that the next document can be parsed while earlier documents are embedded.
 Queued tasks are embedded together, shortest texts first, because a batch of texts of similar length needs little
-padding. Short documents are embedded before long ones, also between two calls of the embedder for a long one.
+padding. Short documents are embedded before long documents, even between two calls of the embedder for a long document.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from contextlib import suppress
 from rag_core.errors import ServerUnavailable
 from rag_core.indexing.pipeline import Pipeline
 from rag_core.indexing.task import CANCELLED, EmbeddingTask, PublicationTask
+from rag_core.store.database import group_values
 from rag_core.types.chunks import Embedding, SparseVector, build_embedded_text
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.protocols import TermEncoder
 
-# Most chunks of the documents that are embedded together.
+# Maximum number of chunks of the documents that are embedded together.
 MAX_CHUNKS = 512
-# Most texts in one call of the embedder. Cancelling and stopping take effect only between calls.
+# Maximum number of texts in one call of the embedder. Cancelling and stopping take effect only between calls.
 TEXTS_PER_CALL = 64
-# Number of calls at a time: while the vectors of one call are stored, those of the next are computed.
+# Number of parallel calls: while the vectors of one call are stored, the vectors of the next call are computed.
 PARALLEL_CALLS = 2
-# A document is embedded between two calls of a batch if the rest of the batch has at least this many times its chunks.
-SHORTER_BY = 2
+# A document is embedded between two calls for a batch if the rest of the batch has at least this many times the chunks.
+MIN_LENGTH_RATIO = 2
 # Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
 
@@ -59,35 +60,33 @@ class EmbeddingStage:
         while (first := self._pipeline.chunked.get()) and not self._stopping:
             self._process_by_space(self._take_tasks(first, MAX_CHUNKS))
 
-    def _take_tasks(self, first: EmbeddingTask, max_chunks: int, others: Collection[str] = ()) -> list[EmbeddingTask]:
+    def _take_tasks(self, first: EmbeddingTask, max_chunks: int, excluded: Collection[str] = ()) -> list[EmbeddingTask]:
         """Return ``first`` and further waiting tasks, with at most ``max_chunks`` chunks in total.
 
-        Tasks of the documents ``others`` stay in the queue.
+        Tasks of documents whose ids are in ``excluded`` stay in the queue.
         """
         taken, room = [first], max_chunks - len(first.spans)
         while following := self._pipeline.chunked.get(
-            wait=False, max_chunks=room, others={*others, *(one.task.document_id for one in taken)}
+            wait=False, max_chunks=room, excluded={*excluded, *(one.task.document_id for one in taken)}
         ):
             taken.append(following)
             room -= len(following.spans)
         return taken
 
     def _process_by_space(self, tasks: Sequence[EmbeddingTask]) -> None:
-        groups: dict[str, list[EmbeddingTask]] = {}
-        for task in tasks:
-            groups.setdefault(task.generation.space, []).append(task)
-        for group in groups.values():
+        for group in group_values((task.generation.space, task) for task in tasks).values():
             self._process(group)
 
     def _process_shorter(self, batch: _Batch, remaining: int) -> None:
         """Process waiting tasks that are much shorter than the remaining chunks of a batch."""
-        others = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
-        first = self._pipeline.chunked.get(wait=False, max_chunks=remaining // SHORTER_BY, others=others)
+        waiting = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
+        max_chunks = remaining // MIN_LENGTH_RATIO
+        first = self._pipeline.chunked.get(wait=False, max_chunks=max_chunks, excluded=waiting)
         if first is None or self._stopping:
             return
-        before, self._waiting_documents = self._waiting_documents, others
+        before, self._waiting_documents = self._waiting_documents, waiting
         try:
-            self._process_by_space(self._take_tasks(first, remaining // SHORTER_BY, others))
+            self._process_by_space(self._take_tasks(first, max_chunks, waiting))
         finally:
             self._waiting_documents = before
             batch.restart_clock()
@@ -104,12 +103,11 @@ class EmbeddingStage:
                 self._drop_cancelled(batch)
             return
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
-            if len(batch.tasks) > 1:
-                for task in batch.tasks:
+            for task in batch.tasks:
+                if len(batch.tasks) > 1:
                     self._process([task])
-            else:
-                for task in batch.tasks:
-                    self._pipeline.results.put(task.failure(error, batch.computed[task]))
+                else:
+                    self._pipeline.results.put(task.build_failure(error, batch.computed[task]))
             return
         for task in batch.tasks:
             if self._stopping:
@@ -119,7 +117,8 @@ class EmbeddingStage:
     def _embed(self, batch: _Batch) -> None:
         """Compute and store the embeddings that are not stored yet."""
         embedder, space = batch.tasks[0].generation.embedder, batch.tasks[0].generation.space
-        batch.find_missing(self._stores.embeddings.find_ids(space, batch.hashes()))
+        hashes = [digest for task in batch.tasks for digest in task.hashes]
+        batch.find_missing(self._stores.embeddings.find_ids(space, hashes))
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
@@ -148,7 +147,7 @@ class EmbeddingStage:
             batch.encodings[task] = {name: self._encode_texts(batch, task, load()) for name, load in encoders}
 
     def _encode_texts(self, batch: _Batch, task: EmbeddingTask, encoder: TermEncoder) -> list[SparseVector]:
-        """Return the vectors of a task's chunks; only those of the first chunks if the task was cancelled."""
+        """Return the vectors of a task's chunks. If the task is cancelled meanwhile, stop after some of the chunks."""
         texts = [build_embedded_text(span.prefix, span.text) for span in task.spans]
         vectors: list[SparseVector] = []
         for first in range(0, len(texts), TEXTS_PER_CALL):
@@ -159,29 +158,29 @@ class EmbeddingStage:
             if not task.task.is_reindex:
                 # The database may answer again before the chunks are published.
                 with suppress(ServerUnavailable):
-                    self._stores.jobs.progress(task.task.job_id, "encoding", len(vectors), len(texts))
+                    self._stores.jobs.set_progress(task.task.job_id, "encoding", len(vectors), len(texts))
         return vectors
 
     def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
-        """Store the embeddings that a call returned, except those that only cancelled tasks need."""
+        """Store the embeddings that a call returns, except embeddings that only cancelled tasks need."""
         vectors = dict(zip(digests, running.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.embeddings.save(space, wanted)
-        self._pipeline.pace.record(*batch.count_saved(wanted))
+        self._pipeline.pace.record(*batch.record_saved(wanted))
 
     def _report(self, batch: _Batch) -> None:
         # All tasks of a batch are passed on together, so their embedding ends at the same time.
         ends_at = self._pipeline.pace.estimate_end(batch.tokens - batch.tokens_saved)
         for task in batch.tasks:
             if not task.task.is_reindex:
-                self._stores.jobs.progress(
+                self._stores.jobs.set_progress(
                     task.task.job_id, "embedding", batch.embedded[task], len(task.spans), ends_at=ends_at
                 )
 
     def _drop_cancelled(self, batch: _Batch) -> None:
         for task in [task for task in batch.tasks if task.task.job_id in self._pipeline.cancelled]:
             batch.tasks.remove(task)
-            self._pipeline.results.put(task.result(DocumentStatus.CANCELLED, CANCELLED, batch.computed[task]))
+            self._pipeline.results.put(task.build_result(DocumentStatus.CANCELLED, CANCELLED, batch.computed[task]))
 
 
 class _Batch:
@@ -197,11 +196,8 @@ class _Batch:
         self._saved_at = time.monotonic()
         self._owners: dict[bytes, list[EmbeddingTask]] = {}
 
-    def hashes(self) -> list[bytes]:
-        return [digest for task in self.tasks for digest in task.hashes]
-
     def find_missing(self, known: Mapping[bytes, int]) -> None:
-        """Record the texts that have no embeddings yet."""
+        """Record the texts that have no embedding yet; ``known`` contains the hashes of the other texts."""
         self.texts.clear()
         self.embedded.clear()
         self._owners.clear()
@@ -219,11 +215,11 @@ class _Batch:
         return any(task in self.tasks for task in self._owners[digest])
 
     def restart_clock(self) -> None:
-        """Do not count the time until now for the next texts."""
+        """Exclude the time until now from the duration that the next call of `record_saved` returns."""
         self._saved_at = time.monotonic()
 
-    def count_saved(self, digests: Mapping[bytes, Embedding]) -> tuple[int, float]:
-        """Count stored texts; return their number of tokens, and the seconds since texts were counted before.
+    def record_saved(self, digests: Mapping[bytes, Embedding]) -> tuple[int, float]:
+        """Record that embeddings were stored; return the number of tokens, and the seconds since the previous call.
 
         Each text counts as embedded for every task that contains it, and as computed for the first of these tasks.
         """

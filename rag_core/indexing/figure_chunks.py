@@ -1,4 +1,4 @@
-"""Make the descriptions of figures searchable, with a chunk at the caption of each."""
+"""Make the descriptions of figures searchable, by a chunk at the caption of each figure."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rag_core.types.documents import VersionRow
 def index_descriptions(
     stores: Stores, removal: Removal, generation: IndexGeneration, version: VersionRow, page_texts: Mapping[int, str]
 ) -> None:
-    """Add a chunk to all indexes for each description of a version that has none; do nothing if it was replaced."""
+    """Add a chunk to all indexes for each description without a chunk; do nothing if the version was replaced."""
     rows = stores.figures.find_unindexed(version.id)
     chunks = stores.documents.chunk_rows(version.id) if rows else []
     if not chunks:
         return
     embedder = generation.embedder
     spans = [_build_span(row, number, chunks, page_texts[row.page_index], embedder) for number, row in enumerate(rows)]
-    texts = [build_embedded_text(one.prefix, one.text) for one in spans]
-    hashes = [hash_text(one.prefix, one.text) for one in spans]
+    texts = [build_embedded_text(span.prefix, span.text) for span in spans]
+    hashes = [hash_text(span.prefix, span.text) for span in spans]
     vectors = embedder.embed(texts)
     encodings = {name: load().encode(texts) for name, load in generation.encoders.items()}
     with removal.lock:
@@ -40,13 +40,14 @@ def index_descriptions(
         stores.embeddings.save(generation.space, dict(zip(hashes, vectors, strict=True)))
         ids = stores.embeddings.find_ids(generation.space, hashes)
         indexes = stores.open_indexes(generation.generation_id)
-        index_chunks(stores, indexes, batch, [ids[one] for one in hashes], encodings)
+        index_chunks(stores, indexes, batch, [ids[digest] for digest in hashes], encodings)
 
 
 def _build_span(row: AnyRow, number: int, chunks: Sequence[ChunkRow], text: str, embedder: Embedder) -> ChunkSpan:
-    """Return a chunk at a caption, whose prefix has as much of the description as the embedder reads.
+    """Return the chunk of a figure's description.
 
-    A prefix is searched and never quoted; the text of the chunk is that of the page.
+    The text of the chunk is the caption. The prefix contains as much of the description as the embedder reads, because
+    a prefix is searched but never quoted.
     """
     place = row.page_index, row.start
     chunk = next((one for one in reversed(chunks) if (one.page_index, one.start) <= place), chunks[0])
@@ -54,7 +55,7 @@ def _build_span(row: AnyRow, number: int, chunks: Sequence[ChunkRow], text: str,
     caption = _cut(text[row.start : row.end], room // 3, embedder)
     [in_caption] = embedder.offsets([caption])
     description = f"{LABEL.format(model=row.model)} {row.text}"
-    # The tokenizer may split text that is joined in another way.
+    # Prefix and caption together may have more tokens than apart.
     room -= len(in_caption) + 2
     prefix = _cut("\n".join([chunk.prefix.partition("\n")[0], description]), room, embedder)
     [offsets] = embedder.offsets([build_embedded_text(prefix, caption)])
@@ -66,6 +67,6 @@ def _build_span(row: AnyRow, number: int, chunks: Sequence[ChunkRow], text: str,
 
 
 def _cut(text: str, tokens: int, embedder: Embedder) -> str:
-    """Return the beginning of a text with at most a number of tokens."""
+    """Return the beginning of a text, with at most ``tokens`` tokens."""
     [offsets] = embedder.offsets([text])
     return text if len(offsets) <= tokens else text[: int(offsets[tokens - 1, 1])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import threading
 import time
@@ -29,6 +28,7 @@ from rag_core.runtime.index_generations import IndexGenerations
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.preferences import Preferences
 from rag_core.runtime.stores import Stores
+from rag_core.store.files import compute_sha256
 from rag_core.text.sections import find_captions
 from rag_core.types.answers import Delta
 from rag_core.types.documents import PageImage, VersionRow
@@ -36,16 +36,16 @@ from rag_core.types.jobs import Job, JobState
 
 log = logging.getLogger(__name__)
 KIND, STAGE = "figures", "figures"
-# Most figures of a document that are sent: with about 1,000 tokens each, they cost as much as four questions with
-# whole pages.
+# Maximum number of figures of a document that are sent to the model. With about 1,000 tokens for each figure, they cost
+# as much as four questions with whole pages.
 MAX_FIGURES = 50
-# A figure that is less wide or high than this, with its caption and the gap between them, is a logo or a rule.
+# Minimum width and height, in points, of a figure together with its caption. A smaller picture is a logo or a line.
 MIN_SIDE_POINTS = 100
-# Pixels per point: letters of axes can be read.
+# Pixels per point, so that the letters of axes can be read.
 SCALE = 2.0
-# Seconds after which a reply is given up, and characters after which it is cut.
+# Maximum time in seconds and maximum number of characters of a reply. A longer text is cut.
 MAX_REPLY_S, MAX_REPLY_CHARS = 120.0, 1500
-# Figures one after another that the endpoint fails to describe, after which the job ends.
+# Number of failures in succession after which no more figures are sent.
 MAX_FAILURES = 3
 CANCELLED = "Cancelled; the descriptions of figures that were written are kept."
 INTERNAL_ERROR = "The figures were not described because of an internal error; the log has the details."
@@ -55,8 +55,8 @@ _POLL_S = 1.0
 class FigureDescriber:
     """Describes figures in a thread, one document at a time.
 
-    Each description is stored as soon as it is written, and becomes searchable with a chunk at the caption, so that a
-    job that is interrupted asks for none again. A document can be used whatever happens to its job.
+    Each description is stored as soon as it is written, so that an interrupted job sends no figure twice. A chunk at
+    the caption makes the description searchable. The document can be used while its job runs, and if its job fails.
 
     Parameters
     ----------
@@ -96,14 +96,14 @@ class FigureDescriber:
 
     @property
     def is_on(self) -> bool:
-        """Whether figures are described: it is wanted, and a test found that the model sees pictures."""
+        """Whether figures are described: users want this, and a test found that the model sees pictures."""
         return self._preferences.describes_figures and not self._preferences.figures_problem
 
     def request(self, version: VersionRow) -> Job | None:
-        """Queue the description of the figures that have none, in a version that searches use or will use.
+        """Queue the description of figures without a description, in a version that is active or being published.
 
-        Return ``None`` if there is nothing to do: no figure has a caption, or figures are not described and no
-        description has to be found again in a new version.
+        Return ``None`` if there is nothing to do: no figure has a caption, or figures are not described and no earlier
+        version of the document has descriptions.
         """
         stores = self._stores
         if not stores.figures.has_any(version.document_id) and not (
@@ -119,7 +119,7 @@ class FigureDescriber:
         while not pipeline.stopping.is_set():
             try:
                 queued = self._stores.jobs.queued(KIND, limit=1)
-                # The lock is held while a version is published, whose job is queued before.
+                # The publication of a version holds this lock while it queues the job, which must start afterwards.
                 with self._removal.lock:
                     has_started = bool(queued) and self._stores.jobs.start(queued[0].job_id)
                 if has_started:
@@ -151,18 +151,18 @@ class FigureDescriber:
         self._stores.jobs.finish(job.job_id, state, None, reason)
 
     def _describe(self, job: Job, is_ending: Callable[[], bool]) -> list[str]:
-        """Describe the figures of the version that searches use; return why some were not described."""
+        """Describe the figures of a document's active version; return the reasons why figures were not described."""
         document = self._stores.documents.document(job.document_id or "")
         version = self._stores.documents.version(document.version_id)
         if version is None or version.active_version != version.id:
             return []
         texts = self._stores.documents.texts_of_version(version.id)
-        rows = self._stores.figures.find_rows(version.id)
-        known = {(row.page_index, row.start) for row in rows}
-        captions = [one for one in _list_captions(texts) if (one.page_index, one.start) not in known]
+        rows = self._stores.figures.list_placed(version.id)
+        described = {(row.page_index, row.start) for row in rows}
+        captions = [one for one in _list_captions(texts) if (one.page_index, one.start) not in described]
         attempts = _Attempts(len({row.digest for row in rows}))
         for number, caption in enumerate(captions):
-            self._stores.jobs.progress(job.job_id, STAGE, number, len(captions))
+            self._stores.jobs.set_progress(job.job_id, STAGE, number, len(captions))
             if is_ending():
                 break
             try:
@@ -181,13 +181,13 @@ class FigureDescriber:
     def _describe_figure(
         self, version: VersionRow, caption: _Caption, attempts: _Attempts, is_ending: Callable[[], bool]
     ) -> None:
-        """Store the description of a figure: that of the same picture if there is one, or else the model's."""
+        """Store the description of a figure: a copy if the same picture has a description, or else a new one."""
         page_index, start, end, text = caption
         image = draw_figure(self._stores, version, page_index, (start, end), SCALE)
         if image is None or min(image.width, image.height) < MIN_SIDE_POINTS * SCALE:
             return
-        store, digest = self._stores.figures, hashlib.sha256(image.png).hexdigest()
-        if known := store.find_known(version.document_id, digest):
+        store, digest = self._stores.figures, compute_sha256(image.png)
+        if known := store.find_by_picture(version.document_id, digest):
             copied = {name: getattr(known, name) for name in ("digest", "text", "model", "created_at")}
             store.add(version.id, page_index, (start, end), copied)
         elif self._preferences.describes_figures and attempts.sent < MAX_FIGURES and attempts.failures < MAX_FAILURES:
@@ -195,8 +195,9 @@ class FigureDescriber:
                 raise SettingsError(problem)
             attempts.sent += 1
             model = self._models.require("The description of figures")
-            if said := _ask(model, image, text, is_ending):
-                store.add(version.id, page_index, (start, end), {"digest": digest, "text": said, "model": model.name})
+            if description := _ask_for_description(model, image, text, is_ending):
+                values = {"digest": digest, "text": description, "model": model.name}
+                store.add(version.id, page_index, (start, end), values)
                 attempts.failures = 0
 
 
@@ -209,7 +210,7 @@ class _Caption(NamedTuple):
 
 @dataclass(slots=True)
 class _Attempts:
-    """The pictures of a document that were sent, and the failures one after another since the last description."""
+    """The number of pictures of a document that were sent, and the number of failures since the last description."""
 
     sent: int
     failures: int = 0
@@ -226,7 +227,9 @@ def _list_captions(page_texts: Mapping[int, str]) -> list[_Caption]:
     ]
 
 
-def _ask(model: LanguageModel, image: PageImage, caption: str, is_ending: Callable[[], bool]) -> str | None:
+def _ask_for_description(
+    model: LanguageModel, image: PageImage, caption: str, is_ending: Callable[[], bool]
+) -> str | None:
     """Return the description of a figure; ``None`` if the job is ending."""
     stream, started, text = model.stream_reply(build_figure_messages(caption, image.png)), time.monotonic(), ""
     with closing(stream.events("")) as events:

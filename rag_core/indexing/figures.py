@@ -7,31 +7,36 @@ import numpy as np
 from rag_core.parsing.rendering import render_figure
 from rag_core.runtime.stores import Stores
 from rag_core.text.sections import find_captions
-from rag_core.types.documents import Page, PageImage, VersionRow
+from rag_core.types.documents import PageImage, VersionRow
 
 
 def draw_figure(
     stores: Stores, version: VersionRow, page_index: int, span: tuple[int, int], scale: float
 ) -> PageImage | None:
-    """Return the figure whose caption is in a span of the text of a page; ``None`` if there is none.
+    """Return the first figure whose caption overlaps a span of a page's text; ``None`` if there is none.
 
     ``scale`` is in pixels per point. May raise `DocumentError` or `StoreError`.
     """
-    page: Page | None = stores.documents.page(version.id, page_index)
+    page = stores.documents.page(version.id, page_index)
     if page is None:
         return None
-    captions = [(kind, place, page.boxes.find_overlapping(*place)) for kind, place in find_captions(page.text)]
-    captions = [one for one in captions if len(one[2])]
-    wanted = [one for one in captions if one[0] == "figure" and one[1][0] < span[1] and span[0] < one[1][1]]
-    if not wanted:
+    caption, others = None, []
+    for kind, (start, end) in find_captions(page.text):
+        rects = page.boxes.find_overlapping(start, end)
+        if not len(rects):
+            continue
+        if caption is None and kind == "figure" and start < span[1] and span[0] < end:
+            caption = rects
+        else:
+            others.append(np.append(rects[:, :2].min(0), rects[:, 2:].max(0)))
+    if caption is None:
         return None
-    others = [np.append(one[2][:, :2].min(0), one[2][:, 2:].max(0)) for one in captions if one is not wanted[0]]
     with stores.files.local(version.sha256) as path:
         return render_figure(
             path,
             page_index,
             name=version.name,
-            caption=wanted[0][2],
+            caption=caption,
             words=page.boxes.rects,
             others=np.array(others, np.float32).reshape(-1, 4),
             scale=scale,

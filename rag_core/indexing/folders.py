@@ -26,9 +26,9 @@ class FolderListing:
     ----------
     url : str
     stamps : mapping of str to str
-        A value by path that changes when the file changes.
+        A value for each file, by path, that changes when the file changes.
     unread : mapping of str to str
-        Reasons by path of the subfolders that could not be listed.
+        The reason for each subfolder that could not be listed, by path.
     read : callable
         Returns the bytes of the file at a path.
     """

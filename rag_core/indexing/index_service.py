@@ -48,17 +48,17 @@ class Index:
         return self._indexer.reindex(document_ids, chunk_tokens=chunk_tokens, embedder=embedder)
 
     def estimate_seconds(self) -> float | None:
-        """Return how long a re-index of all chunks will take, estimated from the newest indexed files.
+        """Return how long a re-index of all chunks will take, estimated from the files that were indexed last.
 
-        Return ``None`` if there is no such file.
+        Return ``None`` if no file was indexed.
         """
         rate = self._stores.jobs.chunks_per_second()
         return self._stores.documents.counts()["chunks"] / rate if rate else None
 
     def outdated_ids(self) -> list[str]:
-        """Return the ids of the searchable documents that were read by another version of the parser."""
+        """Return the ids of the searchable documents that another version of a parser read."""
         return self._stores.documents.outdated_ids(PARSER_VERSIONS)
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
         """Return ``name: (value in the index, value in the settings)`` of each setting whose two values differ."""
-        return self._generations.mismatch()
+        return self._generations.find_differences()

@@ -10,11 +10,11 @@ from rag_core.indexing.queue import IndexingQueue
 from rag_core.store.jobs import JobStore
 from rag_core.types.jobs import Job, JobState
 
-# The pause after a read of the job table, in times of the duration of the read: a slow table is read less often, so
-# that threads that wait do not slow down indexing.
-POLL_SLOWDOWN = 10
-# Longest such pause, for single reads that are slow, for example because the database is locked.
-LONGEST_PAUSE_S = 1.0
+# Ratio of the pause after a read of the job table to the duration of the read. A slow table is read less often, so that
+# waiting threads do not slow down indexing.
+PAUSE_RATIO = 10
+# Maximum pause in seconds. A single read can be slow, for example because the database is locked.
+MAX_PAUSE_S = 1.0
 
 
 class Jobs:
@@ -33,11 +33,14 @@ class Jobs:
 
     @property
     def problem(self) -> str:
-        """Why the queue cannot go on, such as a full disk, and what to do; empty if it works."""
+        """Why the queue cannot go on, for example because the disk is full, and what to do; empty if it works."""
         return self._indexer.problem
 
-    def list(self, active: bool = False, limit: int = 50) -> list[Job]:
-        """Return jobs, newest first. If ``active`` is true, return only the jobs that are queued or running."""
+    def list(self, active: bool = False, limit: int | None = 50) -> list[Job]:
+        """Return the newest ``limit`` jobs, or all jobs if it is ``None``, newest first.
+
+        If ``active`` is true, return only queued and running jobs.
+        """
         return self._store.all(active=active, limit=limit)
 
     def get(self, job_id: str) -> Job:
@@ -94,4 +97,4 @@ class Jobs:
                 raise IndexingStopped(self.problem)
             if pending:
                 self._indexer.wait_for_change(0.2, seen)
-                time.sleep(min(POLL_SLOWDOWN * read_s, LONGEST_PAUSE_S))
+                time.sleep(min(PAUSE_RATIO * read_s, MAX_PAUSE_S))

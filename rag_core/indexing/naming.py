@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import PurePosixPath
 
 from rag_core.errors import CollectionError
-from rag_core.indexing.attached_files import MARK, build_attachment_folder
+from rag_core.indexing.attached_files import FOLDER_MARK, build_attachment_folder
 from rag_core.runtime.stores import Stores
 from rag_core.store.document_names import DocumentName
 from rag_core.store.file_names import clean_name, normalize_name
@@ -38,17 +38,17 @@ class Naming:
         candidates += [one for one in namesakes if one.name == name and (not folder or one.folder is None)]
         return candidates[0] if candidates else None
 
-    def find_path(self, document_id: str, name: str, folder: str | None) -> DocumentName | None:
-        """Return the name that a document has for the file ``name`` in ``folder``; ``None`` if it has none."""
-        return next((one for one in self._names.names(document_id) if _is_of_file(one, name, folder)), None)
+    def find_name_of_file(self, document_id: str, name: str, folder: str | None) -> DocumentName | None:
+        """Return the document's name for the file ``name`` in ``folder``; ``None`` if the document has no such name."""
+        return next((one for one in self._names.names(document_id) if _is_name_of_file(one, name, folder)), None)
 
     def set_folder(self, name: DocumentName, folder: str) -> None:
-        """Store the folder of a document's file if the stored folder is another; ignore aliases."""
+        """Store the folder of a document's file, unless it is stored already; do nothing if ``name`` is an alias."""
         if name.alias_id is None and name.folder != folder:
             self._names.set_folder(name.document_id, folder)
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> str:
-        """Give a document a further name; return that name, or "" if the document has a name for this path."""
+        """Add an alias for a file to a document and return it; "" if the document has a name for this file."""
         for one in self._names.names(document_id):
             is_same_folder = one.folder == folder or not one.folder or not folder
             if one.collection == collection and PurePosixPath(one.name).name == name and is_same_folder:
@@ -67,11 +67,10 @@ class Naming:
             if collections and one.collection not in collections:
                 continue
             parent = build_attachment_folder(one.folder, one.name)
-            attached += [
-                other
-                for other in self._names.find_in_folder(parent, one.collection)
-                if not any(part.endswith(MARK) for part in PurePosixPath((other.folder or "")[len(parent) :]).parts)
-            ]
+            for other in self._names.find_in_folder(parent, one.collection):
+                subfolders = PurePosixPath((other.folder or "")[len(parent) :]).parts
+                if not any(part.endswith(FOLDER_MARK) for part in subfolders):
+                    attached.append(other)
         return attached
 
     def rename(self, document_id: str, name: str) -> str:
@@ -93,24 +92,17 @@ class Naming:
         return wanted
 
     def remove_name(self, document_id: str, name: str) -> str:
-        """Remove a name of a document, and return the first remaining one; "" if the document has no other name."""
+        """Remove a name of a document, and return the first remaining name; "" if the document has no other name."""
         former = next((one for one in self._names.names(document_id) if one.name == name), None)
         if former is None or not self.release(former):
             return ""
         return self._names.names(document_id)[0].name
 
-    def list_names(self, document_id: str) -> list[DocumentName]:
-        """Return the names of a document. The first is the name that answers show."""
-        return self._names.names(document_id)
-
     def release(self, former: DocumentName) -> bool:
-        """Remove a name from its document, and return whether the document has lost it.
-
-        The only name of a document stays. A name that the document no longer has counts as lost.
-        """
+        """Remove a name of a document, if the document has it. Return false if it is the only name, which stays."""
         names = self._names.names(former.document_id)
         file_name = PurePosixPath(former.name).name
-        same = [one for one in names if _is_of_file(one, file_name, former.folder)]
+        same = [one for one in names if _is_name_of_file(one, file_name, former.folder)]
         current = next((one for one in same if one.collection == former.collection), None)
         if current is None:
             return True
@@ -131,7 +123,7 @@ class Naming:
         return True
 
     def choose_name(self, name: str, collection: str, folder: str) -> str:
-        """Return a free name for a file. Rename documents that only their folders distinguish from it."""
+        """Return a free name for a file. Add folders to the names of documents that would have the same name."""
         namesakes = self._names.find_namesakes(name, collection)
         if not namesakes:
             return name
@@ -141,12 +133,12 @@ class Naming:
         for one in namesakes:
             if not one.folder:
                 continue
-            qualified = _qualify(name, one.folder, (folders | {folder}) - {one.folder})
+            qualified = _add_folders(name, one.folder, (folders | {folder}) - {one.folder})
             if qualified.count("/") > one.name.count("/"):
                 self._names.rename(one, qualified)
                 if one.alias_id is None:
                     self._index_again(one)
-        return _qualify(name, folder, folders)
+        return _add_folders(name, folder, folders)
 
     def _index_again(self, former: DocumentName) -> None:
         details = {"document_ids": [former.document_id], "changes": {}, "renamed": True}
@@ -158,20 +150,20 @@ class Naming:
         return next(one for one in numbered if not self._names.find(one, collection))
 
 
-def _is_of_file(one: DocumentName, name: str, folder: str | None) -> bool:
+def _is_name_of_file(document_name: DocumentName, name: str, folder: str | None) -> bool:
     # The folder is None if an earlier release added the document.
-    return one.folder in (None, folder or "") and PurePosixPath(one.name).name == name
+    return document_name.folder in (None, folder or "") and PurePosixPath(document_name.name).name == name
 
 
-def _qualify(name: str, folder: str, others: Collection[str]) -> str:
-    """Return a file name after the fewest last folders that distinguish it from the same name in other folders.
+def _add_folders(name: str, folder: str, others: Collection[str]) -> str:
+    """Return a file name with as few folders before it as distinguish it from the same name in other folders.
 
-    >>> _qualify("statement.pdf", "/bank/2021", ["/bank/2022"])
+    >>> _add_folders("statement.pdf", "/bank/2021", ["/bank/2022"])
     '2021/statement.pdf'
     """
     parts = PurePosixPath(folder).parts
     for depth in range(1, len(parts)):
         end = parts[-depth:]
         if all(PurePosixPath(other).parts[-depth:] != end for other in others):
-            return "/".join([*(part.removesuffix(MARK) for part in end), name])
+            return "/".join([*(part.removesuffix(FOLDER_MARK) for part in end), name])
     return f"{folder}/{name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -20,15 +20,18 @@ from rag_core.store.schema import versions
 from rag_core.types.arrays import FloatArray, Int64Array
 from rag_core.types.documents import DocumentInfo, Page
 
-# The documents whose places are kept, the share of letters that must be found, the share of those that a page of the
-# PDF needs to be shown, and the most pages that are shown.
-_MAX_KEPT, _MIN_FOUND_SHARE, _MIN_PAGE_SHARE, _MAX_PAGES = 8, 0.5, 0.1, 3
-# Characters at most this far from each other in the PDF, also in shares of its width, have one rectangle.
-_NEAR, _WIDE = 3, 0.03
+# Maximum number of documents whose character positions are kept in memory.
+_MAX_KEPT = 8
+# Minimum share of the letters of a text that must be found in the PDF.
+_MIN_FOUND_SHARE = 0.5
+# Minimum share of the found letters on a page of the PDF that is shown, and maximum number of such pages.
+_MIN_PAGE_SHARE, _MAX_PAGES = 0.1, 3
+# Maximum distance of neighbouring characters in a rectangle: in characters of the PDF, and in shares of the page width.
+_MAX_SKIPPED, _MAX_GAP = 3, 0.03
 
 
 class OfficePdf:
-    """A PDF that LibreOffice made of a document, with the place in it of each character of the document's pages.
+    """A PDF that LibreOffice made of a document, with the characters that match those of the document's pages.
 
     Parameters
     ----------
@@ -36,6 +39,8 @@ class OfficePdf:
         The PDF.
     pages : sequence of Page
         All pages of the document, as Footnote reads them.
+    name : str
+        Name of the document, for error messages.
 
     Raises
     ------
@@ -48,11 +53,13 @@ class OfficePdf:
         self._texts = {page.page_index: page.text for page in pages}
         drawn = [read_characters(path, 0, name=name)]
         drawn += [read_characters(path, index, name=name) for index in range(1, drawn[0].page_count)]
+        # The rectangle and the page index of each character of the PDF.
         self._boxes = np.concatenate([one.boxes for one in drawn])
-        self._numbers = np.repeat(np.arange(len(drawn)), [len(one.text) for one in drawn])
+        self._page_indices = np.repeat(np.arange(len(drawn)), [len(one.text) for one in drawn])
         aligned = align_texts("\n".join(self._texts.values()), "".join(one.text for one in drawn))
         ends = np.cumsum([len(text) + 1 for text in self._texts.values()])
-        self._places = dict(zip(self._texts, np.split(aligned, ends[:-1]), strict=True))
+        # The position in the PDF of each character of a page's text, by page index; negative if it was not found.
+        self._positions = dict(zip(self._texts, np.split(aligned, ends[:-1]), strict=True))
 
     def find(self, page: Page, spans: Sequence[tuple[int, int]]) -> dict[int, FloatArray]:
         """Return the rectangles of spans of a page's text, by the index of the PDF's page that shows them.
@@ -62,38 +69,33 @@ class OfficePdf:
         if self._texts.get(page.page_index) != page.text:
             return {}
         offsets = np.concatenate([np.arange(start, min(end, len(page.text))) for start, end in spans])
-        places = self._places[page.page_index][offsets]
+        positions = self._positions[page.page_index][offsets]
         is_letter = np.array([page.text[offset].isalnum() for offset in offsets.tolist()], bool)
-        found = self._numbers[places[is_letter & (places >= 0)]]
+        found = self._page_indices[positions[is_letter & (positions >= 0)]]
         if not len(found) or len(found) < _MIN_FOUND_SHARE * np.count_nonzero(is_letter):
             return {}
-        numbers, counts = np.unique(found, return_counts=True)
-        shown = [
-            number for number in np.argsort(-counts)[:_MAX_PAGES] if counts[number] >= _MIN_PAGE_SHARE * len(found)
-        ]
-        drawn = np.unique(places[places >= 0])
-        return {
-            number: self._join_boxes(drawn[self._numbers[drawn] == number])
-            for number in sorted(numbers[shown].tolist())
-        }
+        letters = Counter(found.tolist()).most_common(_MAX_PAGES)
+        shown = sorted(index for index, count in letters if count >= _MIN_PAGE_SHARE * len(found))
+        drawn = np.unique(positions[positions >= 0])
+        return {index: self._join_boxes(drawn[self._page_indices[drawn] == index]) for index in shown}
 
-    def _join_boxes(self, places: Int64Array) -> FloatArray:
-        """Return a rectangle for each sequence of characters on one line."""
-        places = places[np.isfinite(self._boxes[places]).all(1)]
-        boxes = self._boxes[places]
-        middle, above, right = boxes[:, [1, 3]].mean(1)[1:], boxes[:-1], boxes[:-1, 2]
-        is_apart = (np.diff(places) > _NEAR) | (middle < above[:, 1]) | (middle > above[:, 3])
-        is_apart |= np.abs(boxes[1:, 0] - right) > _WIDE
+    def _join_boxes(self, positions: Int64Array) -> FloatArray:
+        """Return a rectangle for each sequence of characters on one line, given their positions in the PDF."""
+        positions = positions[np.isfinite(self._boxes[positions]).all(1)]
+        boxes = self._boxes[positions]
+        middle, former, right = boxes[:, [1, 3]].mean(1)[1:], boxes[:-1], boxes[:-1, 2]
+        is_apart = (np.diff(positions) > _MAX_SKIPPED) | (middle < former[:, 1]) | (middle > former[:, 3])
+        is_apart |= np.abs(boxes[1:, 0] - right) > _MAX_GAP
         starts = np.concatenate([[0], np.flatnonzero(is_apart) + 1])
         first, last = np.minimum.reduceat(boxes, starts), np.maximum.reduceat(boxes, starts)
         return np.hstack([first[:, :2], last[:, 2:]])
 
 
 class OfficeDrawings:
-    """Lets LibreOffice convert Office documents, one at a time in a thread, and keeps the places of their words.
+    """Converts Office documents with LibreOffice, one at a time in a thread, and keeps the newest `OfficePdf` objects.
 
-    A PDF stays in the data folder until its document is removed. A conversion that failed is not repeated before the
-    next start of Footnote.
+    A PDF stays in the data folder until its document is removed. A failed conversion is repeated only after the next
+    start of Footnote.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ class OfficeDrawings:
         ------
         ConversionError
         TimeoutError
-            The conversion, which the first call starts, goes on after ``wait_s`` seconds.
+            The conversion takes longer than ``wait_s`` seconds. It goes on in the background.
         """
         if not find_soffice() or document.needs_password or not ACCEPTED.find_by_name(document.name).is_office:
             return None
@@ -128,8 +130,9 @@ class OfficeDrawings:
             if future is None or _has_failed(future):
                 future = self._pdfs[document.version_id] = self._pool.submit(self._convert, document, digest)
             self._pdfs.move_to_end(document.version_id)
-            for old in [one for one, other in self._pdfs.items() if other.done()][:-_MAX_KEPT]:
-                del self._pdfs[old]
+            ended = [version_id for version_id, conversion in self._pdfs.items() if conversion.done()]
+            for version_id in ended[:-_MAX_KEPT]:
+                del self._pdfs[version_id]
         return future.result(wait_s)
 
     def describe_failures(self) -> list[str]:
@@ -144,7 +147,7 @@ class OfficeDrawings:
         ]
 
     def close(self) -> None:
-        """End the conversion that is going on."""
+        """Stop the running conversion."""
         self._is_closed.set()
         self._pool.shutdown(cancel_futures=True)
 
@@ -168,5 +171,5 @@ class OfficeDrawings:
 
 
 def _has_failed(future: Future[OfficePdf]) -> bool:
-    """Return whether a conversion ended because a store did not answer, or its PDF is missing meanwhile."""
+    """Return whether a conversion ended with an error of a store, or its PDF was deleted meanwhile."""
     return future.done() and (future.exception() is not None or not future.result().path.is_file())

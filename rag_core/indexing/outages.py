@@ -14,8 +14,8 @@ from rag_core.store.jobs import JobStore
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-# Seconds between two attempts: each pause is twice as long as the one before, up to the longest.
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+# First and longest pause between two attempts, in seconds. Each pause is twice as long as the one before.
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
 _POLL_S = 0.1
 
 
@@ -56,7 +56,7 @@ class OutageRetry:
                 log.warning("%s", error)
                 self._report(job_ids, f"Waiting for {error.server}, which does not answer.")
                 self._pause(job_ids, pause_s)
-                pause_s, has_waited = min(2 * pause_s, LONGEST_PAUSE_S), True
+                pause_s, has_waited = min(2 * pause_s, MAX_PAUSE_S), True
                 if self._is_over(job_ids):
                     raise
             else:

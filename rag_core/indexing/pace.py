@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-# The first measurement, which is assumed. It keeps the slow first call of a model from changing the estimates much.
+# An assumed first measurement, so that the first call of a model, which is slow, hardly changes the estimates.
 _FIRST_TOKENS, _FIRST_SECONDS = 10_000, 2.0
-# Above this number of measured tokens, all earlier measurements count half as much.
-_REMEMBERED_TOKENS = 50_000
+# When more tokens than this were measured, all measurements so far are halved, so that new measurements count more.
+_MAX_TOKENS = 50_000
 
 
 class EmbeddingPace:
@@ -20,7 +20,7 @@ class EmbeddingPace:
         """Record how long it took to embed a number of tokens."""
         self._tokens += tokens
         self._seconds += seconds
-        if self._tokens > _REMEMBERED_TOKENS:
+        if self._tokens > _MAX_TOKENS:
             self._tokens, self._seconds = self._tokens / 2, self._seconds / 2
 
     def estimate_end(self, tokens: float, *, after_s: float = 0.0) -> float:

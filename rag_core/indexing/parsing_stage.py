@@ -50,7 +50,7 @@ from rag_core.types.documents import DocumentStatus, Page, VersionRow
 log = logging.getLogger(__name__)
 # Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
-# Seconds of reading after which the pages read so far first become searchable. Each further time is twice as late.
+# Seconds of reading after which the pages read so far become searchable. The next time is twice as late, and so on.
 FIRST_PAGES_AFTER_S = 3.0
 
 
@@ -63,8 +63,8 @@ class ParsingStage:
     submission : Submission
         Queues the files that are attached to a file.
     run_smaller_file : callable
-        Called with the task of a large file a few times a second, between two of its pages. Processes a much smaller
-        queued file, so that this one need not wait for the large file.
+        Processes a much smaller queued file, so that this file need not wait. It is called a few times a second,
+        between two pages of a large file, with the task of the large file.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ParsingStage:
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
             if self._pipeline.stopping.is_set():  # the task runs again when the application starts
                 return
-            outcome = self._failure(task, error)
+            outcome = self._build_failure(task, error)
         if isinstance(outcome, EmbeddingTask):
             self._pipeline.chunked.put(outcome)
         else:
@@ -107,7 +107,7 @@ class ParsingStage:
         row = library.version(task.version_id)
         if row is None:
             raise UnknownDocument(DELETED)
-        # The document of a watched file that was renamed keeps its former name, which may differ from the task's name.
+        # The name may have changed since the job was added.
         task = replace(task, name=row.name)
         if task.parsed_version_id is None:
             self._check_size(task, row)
@@ -115,7 +115,7 @@ class ParsingStage:
         values = {"generation_id": generation.generation_id, "status": DocumentStatus.INDEXING.value}
         library.update_version(task.version_id, **values)
         if task.parsed_version_id is None:
-            attachments = self._attached_files(task, row)
+            attachments = self._create_attached_files(task, row)
             try:
                 parser_version, pages, spans = self._parse(task, row.sha256, generation, attachments)
             finally:
@@ -143,10 +143,7 @@ class ParsingStage:
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
     ) -> tuple[str, list[Page], list[ChunkSpan]]:
-        """Return the version of the parser, the pages and the chunks of a file.
-
-        Add the attached files to ``attachments``.
-        """
+        """Return the parser version, the pages and the chunks of a file. Add attached files to ``attachments``."""
         chunker = DocumentChunker(generation.chunker(), task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
@@ -174,14 +171,15 @@ class ParsingStage:
                     next_part_s = 2 * (time.monotonic() - started)
                 if time.monotonic() - reported > REPORT_EVERY_S:
                     reported = time.monotonic()
-                    # Number of unread pages for each page that was read.
+                    # The ratio of unread pages to read pages.
                     unread = (total - len(pages)) / len(pages)
                     tokens = sum(span.tokens for span in spans) * (1 + unread)
                     ends_at = self._pipeline.pace.estimate_end(tokens, after_s=(reported - started) * unread)
                     # The database may answer again before the pages are stored.
                     with suppress(ServerUnavailable):
-                        self._stores.jobs.progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
+                        self._stores.jobs.set_progress(task.job_id, "reading", len(pages), total, ends_at=ends_at)
                         self._run_smaller_file(task)
+                    # Reading this file pauses while the smaller file is processed.
                     started += time.monotonic() - reported
         if len(pages) < total and task.job_id not in self._pipeline.cancelled:
             raise ExtractionFailed(f"Reading {task.name} ended after {len(pages)} of {total} pages. Retry it.")
@@ -190,18 +188,16 @@ class ParsingStage:
             pages = [replace(page, page_label=label) for page, label in zip(pages, labels, strict=True)]
         return header.parser_version, pages, spans + chunker.finish()
 
-    def _attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
-        """Return the collector of a version's attached files.
+    def _create_attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
+        """Return the object that queues the files attached to a version.
 
-        If the version is indexed again, attached files that were submitted before are not submitted again, because
-        users may have deleted their documents.
+        If the version is indexed again, files that were submitted before are not submitted again, because users may
+        have deleted their documents.
         """
-        searched = self._stores.documents.version(row.active_version) if row.active_version else None
-        is_known = task.is_indexed_again and searched is not None and reads_attachments(searched.extractor)
-        submit = (
-            None if is_known else partial(self._submission.submit, on_same_name="replace", is_separate=task.is_separate)
-        )
-        return AttachedFiles(row, submit, self._pipeline.max_file_bytes, task.password)
+        active = self._stores.documents.version(row.active_version) if row.active_version else None
+        are_submitted = task.is_indexed_again and active is not None and reads_attachments(active.extractor)
+        submit = partial(self._submission.submit, on_same_name="replace", is_separate=task.is_separate)
+        return AttachedFiles(row, None if are_submitted else submit, self._pipeline.max_file_bytes, task.password)
 
     def _process(self, task: IndexingTask) -> EmbeddingTask | TaskResult:
         job_ids = [task.job_id]
@@ -216,7 +212,7 @@ class ParsingStage:
     def _publish_first_pages(self, document: ChunkedDocument) -> None:
         """Make the pages of a new document that were read so far searchable by their words.
 
-        A version that replaces another one becomes searchable only as a whole.
+        A version that replaces another version becomes searchable only as a whole.
         """
         task = document.task
         if task.is_reindex or not task.activate or task.job_id in self._pipeline.cancelled:
@@ -232,7 +228,7 @@ class ParsingStage:
     def _publish_words(self, embedding_task: EmbeddingTask) -> None:
         task = embedding_task.task
         self._stores.documents.publish_words(task.version_id)
-        self._stores.jobs.progress(task.job_id, "embedding", 0, len(embedding_task.spans))
+        self._stores.jobs.set_progress(task.job_id, "embedding", 0, len(embedding_task.spans))
 
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
         """Store the pages, chunks and words of a document; raise `EmptyDocument` if it has no chunks."""
@@ -245,8 +241,8 @@ class ParsingStage:
         opened = stores.open_indexes(document.generation.generation_id)
         indexes = [index for retriever, index in opened if retriever.reads == "text"]
         with self._pipeline.removal.lock:
-            # Chunks of the first pages, or of an attempt that a server outage ended. They are removed after the new
-            # chunks are added, so that searches always find some chunks.
+            # Chunks of the first pages, or of an attempt that ended because a server did not answer. They are removed
+            # after the new chunks are added, so that searches always find some chunks.
             former_ids = stores.documents.chunk_ids([task.version_id])
             chunk_ids = stores.documents.save_chunks(task.version_id, spans)
             batch = build_chunk_batch(chunk_ids, spans, task.version_id)
@@ -261,7 +257,7 @@ class ParsingStage:
         hashes = [hash_text(span.prefix, span.text) for span in spans]
         return EmbeddingTask(task, document.generation, spans, chunk_ids, hashes, status, reason)
 
-    def _failure(self, task: IndexingTask, error: BaseException) -> TaskResult:
+    def _build_failure(self, task: IndexingTask, error: BaseException) -> TaskResult:
         """Return the result of a task that ended with an error."""
         if not isinstance(error, RagError):
             log.error("indexing %s failed", task.name, exc_info=error)

@@ -1,4 +1,4 @@
-"""What the stages of indexing share: the queues between them, the cancelled jobs, and the count of running tasks."""
+"""The objects that all stages of indexing share: queues, cancelled jobs, and the number of running tasks."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class TaskCounter:
             self._count += 1
 
     def remove(self) -> None:
-        """Stop counting a task that has ended, and wake the waiting threads."""
+        """Subtract a task that has ended, and wake the waiting threads."""
         with self._changed:
             self._count -= 1
             self.notify()

@@ -1,6 +1,6 @@
 """The last stage of indexing: add complete versions to the indexes of vectors and make them searchable.
 
-The stage runs in a separate thread, so that the embedding stage, the slowest one, does not wait for it.
+The stage runs in a separate thread, so that the embedding stage, which is the slowest, does not wait for it.
 """
 
 from __future__ import annotations
@@ -85,15 +85,15 @@ class PublicationStage:
         """
         embedded = task.embedded
         if embedded.task.job_id in self._pipeline.cancelled:
-            return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
+            return embedded.build_result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         try:
             return self._pipeline.outages.run([embedded.task.job_id], lambda: self._publish(task))
         except ServerUnavailable:
             if self._pipeline.stopping.is_set():
                 return None
-            return embedded.result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
+            return embedded.build_result(DocumentStatus.CANCELLED, CANCELLED, task.computed)
         except BaseException as error:  # noqa: BLE001 - one document must not stop the queue; a Rust panic is not an Exception
-            return embedded.failure(error, task.computed)
+            return embedded.build_failure(error, task.computed)
 
     def _publish(self, task: PublicationTask) -> TaskResult | EmbeddingTask:
         with self._removal.lock:
@@ -107,23 +107,23 @@ class PublicationStage:
         row = stores.documents.version(task.version_id)
         if row is None or row.state == "removing":  # the document was deleted while it was embedded
             stores.embeddings.remove_unused(list(ids.values()))
-            return embedded.result(DocumentStatus.CANCELLED, DELETED, computed)
+            return embedded.build_result(DocumentStatus.CANCELLED, DELETED, computed)
         # A newer file of the document may have been published while this task was embedded a second time.
         if embedded.is_repeated and task.activate and is_superseded(stores, row):
-            return embedded.result(DocumentStatus.CANCELLED, REPLACED, computed)
+            return embedded.build_result(DocumentStatus.CANCELLED, REPLACED, computed)
         if ids.keys() != set(embedded.hashes):  # a document with the same text was deleted, and the embeddings with it
             return replace(embedded, computed=computed, is_repeated=True)
         batch = build_chunk_batch(embedded.chunk_ids, embedded.spans, task.version_id)
         indexes = [one for one in stores.open_indexes(generation.generation_id) if one[0].reads != "text"]
         index_chunks(stores, indexes, batch, [ids[digest] for digest in embedded.hashes], publication.encodings)
         if task.activate:
-            # The job is queued before, so that none is lost, and starts when the lock is free.
+            # The job is queued before the version is published, so that no crash can prevent it.
             self._pipeline.describe_figures(row)
         replaced = self._describe_replaced(row) if task.activate and not task.is_indexed_again else ""
         if not stores.documents.publish(
             task.version_id, embedded.status, embedded.reason, active=task.activate, reread=task.is_indexed_again
         ):
-            return embedded.result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
+            return embedded.build_result(DocumentStatus.CANCELLED, OTHER_CONTENT, computed)
         if task.activate or task.is_for_snapshot:
             try:
                 if task.is_for_snapshot:
@@ -132,10 +132,10 @@ class PublicationStage:
                     self._retire_former(task, row.sha256)
             except StoreError as error:  # searches no longer find the former version, and the queue removes it later
                 log.warning("the former version of %s could not be removed yet: %s", task.name, error)
-        return embedded.result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
+        return embedded.build_result(embedded.status, " ".join(filter(None, (embedded.reason, replaced))), computed)
 
     def _describe_replaced(self, row: VersionRow) -> str:
-        """Return a message about the content that ``row`` replaces; empty if there is none or it is the same."""
+        """Return a message about the content that a version replaces; empty if it replaces no other content."""
         former = self._stores.documents.version(row.active_version) if row.active_version else None
         if former is None or former.sha256 == row.sha256:
             return ""

@@ -40,9 +40,9 @@ log = logging.getLogger(__name__)
 # A job fails after this many attempts. After as many failed attempts to read or change the stored jobs, the queue
 # reports the failure to users and tries again less often.
 MAX_ATTEMPTS = 3
-# A queued file is processed between two pages of a file that has at least this many times its bytes.
-SMALLER_BY = 2
-# Number of queued files that one query reads. It is small, so that a small file that is added now is read soon.
+# A queued file is processed between two pages of another file if the other file has at least this many times the bytes.
+MIN_SIZE_RATIO = 2
+# Number of queued files that one query reads. The number is small, so that a small file that is added now is read soon.
 FILES_AT_ONCE = 20
 # Seconds between two deletions of old ended jobs.
 PRUNE_JOBS_EVERY_S = 3600.0
@@ -194,7 +194,7 @@ class IndexingQueue:
         Queued files are read from the database in batches. Between two batches, one task of the re-index runs, so that
         a re-index progresses and can be cancelled while users keep adding files.
         """
-        # Count the changes before reading the jobs: if a job is added in between, the wait below ends at once.
+        # Read the number of changes before the jobs: if a job is added after its query, the wait below ends at once.
         seen = self.changes
         task = None
         if self._pending_jobs or self._reindex is None or self._reindex_had_turn:
@@ -204,7 +204,7 @@ class IndexingQueue:
             self._reindex = self._reindex or self._start_reindex()
             if self._reindex is None:
                 if self._pipeline.running.is_zero and self._retry_and_clean():
-                    seen += 1  # do not count the notification by this thread
+                    seen += 1  # `_retry_and_clean` notified the waiting threads
                 self.wait_for_change(PAUSE_S, seen)
                 return
             task = self._next_reindex_task(self._reindex)
@@ -259,7 +259,7 @@ class IndexingQueue:
             return
         version = self._stores.documents.version
         row, other = version(task.version_id), version(job.details["version_id"])
-        if row is None or other is None or other.size * SMALLER_BY > row.size:
+        if row is None or other is None or other.size * MIN_SIZE_RATIO > row.size:
             return
         smaller = self._start_file(job)
         if smaller is not None:
@@ -315,7 +315,7 @@ class IndexingQueue:
             self._removals_checked_at = time.monotonic()
         if time.monotonic() - self._jobs_pruned_at > PRUNE_JOBS_EVERY_S:
             self._jobs_pruned_at = time.monotonic()
-            jobs.forget_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
+            jobs.remove_ended(KEPT_JOBS, ended_before=now() - KEEP_ENDED_FOR)
         return has_attempts
 
     def _end_job(self, job_id: str, version_id: str | None, status: DocumentStatus, reason: str) -> None:

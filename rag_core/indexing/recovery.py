@@ -15,8 +15,8 @@ from rag_core.types.documents import DocumentStatus, VersionRow
 from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
-# The preference that is set while the application is not running and was shut down properly.
-CLEAN = "clean_shutdown"
+# Name of the preference that is true after a clean shutdown, until the next start.
+CLEAN_SHUTDOWN = "clean_shutdown"
 # Number of ended jobs that stay in the database, more than any page shows.
 KEPT_JOBS = 2000
 REPLACED = "A file that was added later replaced it first."
@@ -28,17 +28,17 @@ def recover(stores: Stores, removal: Removal) -> bool:
     The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if a store
     was unavailable, so that the next start must repeat the recovery. Searches do not find what is not removed yet.
     """
-    clean = stores.preferences.get(CLEAN) is True
-    stores.preferences.set(CLEAN, None)
+    was_clean = stores.preferences.get(CLEAN_SHUTDOWN) is True
+    stores.preferences.set(CLEAN_SHUTDOWN, None)
     stores.jobs.requeue_interrupted()
-    stores.jobs.forget_ended(KEPT_JOBS)
+    stores.jobs.remove_ended(KEPT_JOBS)
     _end_published(stores)
     steps: list[Callable[[], None]] = [
         removal.finish_interrupted,
         lambda: _reset_unfinished(stores, removal),
         lambda: _remove_former(stores, removal),
         lambda: _clear_ended(stores, removal),
-        *([] if clean else [lambda: _remove_orphans(stores)]),
+        *([] if was_clean else [lambda: _remove_orphans(stores)]),
     ]
     is_complete = True
     for step in steps:
@@ -53,7 +53,7 @@ def recover(stores: Stores, removal: Removal) -> bool:
 def record_clean_shutdown(stores: Stores) -> None:
     """Record a clean shutdown. Without the record, the next start compares all stores."""
     try:
-        stores.preferences.set(CLEAN, True)
+        stores.preferences.set(CLEAN_SHUTDOWN, True)
     except StoreError as error:
         log.warning("the clean shutdown could not be recorded: %s", error)
 
@@ -84,10 +84,8 @@ def remove_replaced(stores: Stores, removal: Removal) -> None:
         log.warning("not all replaced data could be removed yet: %s", error)
 
 
-def resume_jobs(
-    stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str] | None = None
-) -> None:
-    """End or requeue jobs that are marked as running although a store failure stopped them.
+def resume_jobs(stores: Stores, removal: Removal, job_ids: Iterable[str], given_up: Mapping[str, str]) -> None:
+    """End or requeue jobs that are marked as running although a failure of a store stopped them.
 
     - If the version of a job is complete or has ended, the job ends.
     - If a file that was added later has replaced the version, the job is cancelled.
@@ -107,7 +105,7 @@ def resume_jobs(
             removal.end_version(version_id, DocumentStatus.CANCELLED, REPLACED)
             stores.jobs.finish(job_id, JobState.CANCELLED, DocumentStatus.CANCELLED, REPLACED)
             continue
-        if reason := (given_up or {}).get(job_id):
+        if reason := given_up.get(job_id):
             if row is not None:
                 removal.end_version(version_id, DocumentStatus.FAILED, reason)
             stores.jobs.finish(job_id, JobState.FAILED, DocumentStatus.FAILED, reason)
@@ -127,8 +125,8 @@ def is_superseded(stores: Stores, row: VersionRow) -> bool:
 
 
 def _clear_ended(stores: Stores, removal: Removal) -> None:
-    """Delete chunks of ended versions that are still stored, because a store did not answer."""
-    for version_id in stores.documents.ended_with_chunks():
+    """Delete the chunks of ended versions that are still stored because a store did not answer."""
+    for version_id in stores.documents.find_ended_with_chunks():
         row = stores.documents.version(version_id)
         if row is None:
             continue
@@ -167,7 +165,7 @@ def _reset_unfinished(stores: Stores, removal: Removal) -> None:
 
 
 def _is_for_snapshot(stores: Stores, removal: Removal, row: VersionRow) -> bool:
-    """Return whether a version was added to index content of a snapshot again."""
+    """Return whether a version was added only to index the content of a snapshot again."""
     is_in_snapshot = stores.snapshots.contains(Content(row.document_id, row.sha256))
     return is_in_snapshot and bool(removal.find_same_content(row))
 
@@ -189,21 +187,20 @@ def _remove_former(stores: Stores, removal: Removal) -> None:
 
 
 def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
-    for state in states:
-        for generation_id, _ in stores.documents.generations(state):
-            removal.remove_generation(generation_id)
+    for generation_id, _ in stores.documents.generations(*states):
+        removal.remove_generation(generation_id)
 
 
 def _remove_orphans(stores: Stores) -> None:
     """Delete files and index entries that no row of the database refers to, and embeddings that no chunk uses."""
     chunk_ids = set(stores.documents.all_chunk_ids())
-    generations = [one for state in ("active", "building") for one, _ in stores.documents.generations(state)]
-    for _, index in stores.open_indexes(*generations):
+    generation_ids = [generation_id for generation_id, _ in stores.documents.generations("active", "building")]
+    for _, index in stores.open_indexes(*generation_ids):
         index.delete(sorted(index.ids() - chunk_ids))
     stores.embeddings.remove_unused()
     digests = {row.sha256 for row in stores.documents.find_versions()}
     for digest in stores.files.digests():
         if digest not in digests:
             stores.files.delete(digest)
-    stores.files.remove_parts()
+    stores.files.remove_partial_files()
     stores.remove_office_pdfs(digests)

@@ -24,7 +24,7 @@ INTERNAL_ERROR = "An internal error occurred while re-indexing; the log has the 
 
 
 class Reindexer:
-    """Produces the tasks of a re-index and ends its job. Only one re-index runs at a time.
+    """Produces the tasks of a re-index, and ends the job of the re-index. Only one re-index runs at a time.
 
     - If the settings are unchanged, documents that are complete in every store are not indexed again.
     - If settings have changed, all documents are indexed into a new generation of the index, while searches use the
@@ -104,10 +104,10 @@ class Reindexer:
                 missing = self._find_missing(generation)
             if not missing or self._is_interrupted(job):
                 break
-            yield from self._create_task(job, missing[0], generation, builds=True)
+            yield from self._create_task(job, missing[0], generation, is_new=True)
             self._collect_results(job)
             self._check_internal_errors()
-            self._stores.jobs.progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
+            self._stores.jobs.set_progress(job.job_id, "re-indexing", len(self._ended), len(self._ended) + len(missing))
         yield from self._wait_for_results(job)
         if self._is_interrupted(job):
             self._ended = []
@@ -157,20 +157,20 @@ class Reindexer:
         for number, row in enumerate(todo):
             if self._is_interrupted(job):
                 break
-            self._stores.jobs.progress(job.job_id, "re-indexing", number, len(todo))
-            yield from self._create_task(job, row, generation, again=chosen is not None)
+            self._stores.jobs.set_progress(job.job_id, "re-indexing", number, len(todo))
+            yield from self._create_task(job, row, generation, reread=chosen is not None)
         yield from self._wait_for_results(job)
         if not self._stores.documents.outdated_ids(target.parser_versions):
             self._stores.documents.set_generation_parser(generation.generation_id, target.extractor)
         return len(todo), kept
 
     def _create_task(
-        self, job: Job, row: VersionRow, generation: IndexGeneration, *, builds: bool = False, again: bool = False
+        self, job: Job, row: VersionRow, generation: IndexGeneration, *, is_new: bool = False, reread: bool = False
     ) -> Iterator[IndexingTask]:
         """Add a new version of a document's content and yield its task, unless the document was deleted meanwhile.
 
-        ``builds`` says whether the generation is being built. ``again`` says whether to read the file again even if its
-        pages are stored.
+        ``is_new`` says whether the generation is being built. ``reread`` says whether to read the file again even if
+        its pages are stored.
         """
         library = self._stores.documents
         with self._removal.lock:
@@ -188,15 +188,15 @@ class Reindexer:
         self._contents[version_id] = Content(row.document_id, row.sha256)
         # Only the file of a replaced version is stored.
         is_stored = row.state in ("full", "words")
-        is_parsed = not again and is_stored and row.extractor in generation.fingerprint.parser_versions
-        is_superseded = not again and row.id != row.active_version
+        is_parsed = not reread and is_stored and row.extractor in generation.fingerprint.parser_versions
+        is_superseded = not reread and row.id != row.active_version
         yield IndexingTask(
             job.job_id,
             version_id,
             row.document_id,
             row.name,
             generation,
-            activate=not builds and not is_superseded,
+            activate=not is_new and not is_superseded,
             is_reindex=True,
             is_indexed_again=True,
             is_for_snapshot=is_superseded,
@@ -208,7 +208,7 @@ class Reindexer:
         self._collect_results(job)
 
     def _collect_results(self, job: Job) -> None:
-        """Collect the results that have arrived; drop those of cancelled tasks and of an earlier re-index."""
+        """Collect the results that have arrived; drop results of cancelled tasks and of an earlier re-index."""
         while True:
             try:
                 result = self._pipeline.reindexed.get_nowait()
@@ -236,7 +236,7 @@ class Reindexer:
     def _find_missing(self, generation: IndexGeneration) -> list[VersionRow]:
         """Return the versions whose content is not in the new generation and has not failed.
 
-        Active versions come first, then those whose content only snapshots contain.
+        Active versions come first, then versions with content that is only in snapshots.
         """
         rows = self._stores.documents.find_versions(versions.c.generation_id == generation.generation_id)
         done = {Content(row.document_id, row.sha256) for row in rows}
@@ -273,7 +273,7 @@ class Reindexer:
         return complete
 
     def _resume(self, target: Fingerprint) -> IndexGeneration | None:
-        """Return the generation with these settings that an interrupted re-index began; remove all others."""
+        """Return the unfinished generation with these settings, if any; remove other unfinished generations."""
         for generation_id, fingerprint in self._stores.documents.generations("building"):
             if fingerprint == target:
                 return self._generations.building()

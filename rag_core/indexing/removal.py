@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 class Removal:
     """Removes documents and versions.
 
-    A document is first hidden from every search. Then its data is deleted from the index of each retriever, and
-    last from the database. In this order, searches never find a partly removed document, and an
-    interrupted removal can be repeated.
+    A document is first hidden from every search. Then its data is deleted from the index of each retriever, and finally
+    from the database. In this order, searches never find a partly removed document, and an interrupted removal can be
+    repeated.
     """
 
     def __init__(self, stores: Stores) -> None:
@@ -36,7 +36,7 @@ class Removal:
     def remove_document(self, document_id: str) -> list[DeleteReceipt]:
         """Remove a document and the documents that are attached to it, and return their receipts in this order.
 
-        An attached document that has other names is not removed and keeps these. Raise `UnknownDocument` if the
+        An attached document with other names is not removed, but keeps these names. Raise `UnknownDocument` if the
         document does not exist.
         """
         attached = self._naming.find_attached(document_id)
@@ -44,17 +44,17 @@ class Removal:
 
     def remove_from(self, document_id: str, collections: Sequence[str]) -> list[DeleteReceipt]:
         """Remove a document from some collections; the document keeps its names in other collections."""
-        names = self._naming.list_names(document_id)
-        own = [one for one in names if one.collection in collections]
-        if len(own) == len(names):
+        names = self._stores.names.names(document_id)
+        removed = [one for one in names if one.collection in collections]
+        if len(removed) == len(names):
             return self.remove_document(document_id)
         attached = self._naming.find_attached(document_id, collections)
-        for one in own:
+        for one in removed:
             self._naming.release(one)
-        return [*(DeleteReceipt(document_id, one.name, 0, {}) for one in own), *self.remove_attached(attached)]
+        return [*(DeleteReceipt(document_id, one.name, 0, {}) for one in removed), *self.remove_attached(attached)]
 
     def remove_attached(self, names: Sequence[DocumentName]) -> list[DeleteReceipt]:
-        """Remove names of attached files, and remove the documents that have no other name."""
+        """Remove names of attached files. Documents without another name are removed."""
         return [
             receipt
             for one in names
@@ -71,7 +71,7 @@ class Removal:
             finally:
                 self._in_progress.remove(document_id)
 
-    def unfinished_names(self) -> list[str]:
+    def list_unfinished(self) -> list[str]:
         """Return the names of the documents whose removal was interrupted."""
         in_progress = set(self._in_progress)  # copied before the query: a removal may end meanwhile
         removing = self._stores.documents.removals_in_progress()
@@ -86,21 +86,21 @@ class Removal:
                 self._remove_hidden(document_id)
 
     def _remove_hidden(self, document_id: str) -> DeleteReceipt:
-        """Remove a document that searches no longer find; return what the stores still contain of it."""
+        """Remove a document that searches no longer find; return a receipt with the data that the stores still have."""
         library = self._stores.documents
         name = library.name(document_id)
         rows = library.find_versions(versions.c.document_id == document_id, versions.c.state == "removing")
         version_ids = [row.id for row in rows]
         chunk_ids = library.chunk_ids(version_ids)
-        embedding_ids = self._stores.embeddings.ids_for_versions(version_ids)
-        generations = {row.generation_id for row in rows if row.generation_id}
+        embedding_ids = self._stores.embeddings.find_ids_of_versions(version_ids)
+        generation_ids = {row.generation_id for row in rows if row.generation_id}
         removed = sum(self.remove_version(row) for row in rows)
         library.remove_document(document_id)
         self._stores.evaluations.remove_pseudo_labels_of(name)
         remaining = {
             "database": len(library.chunk_ids(version_ids)),
             **{
-                retriever.store: sum(index.count(chunk_ids) for index in retriever.open_all(generations))
+                retriever.store: sum(index.count(chunk_ids) for index in retriever.open_all(generation_ids))
                 for retriever in self._stores.retrievers
             },
             "token vectors": self._stores.embeddings.count_unused(embedding_ids),
@@ -121,12 +121,13 @@ class Removal:
         return removed
 
     def retire_version(self, row: VersionRow) -> None:
-        """Remove the data of a replaced version.
+        """Remove what nobody needs of a replaced version.
 
-        - If the version was not complete, or another version has the same content, nothing of it stays.
-        - If only this version of its index generation has content that a snapshot contains, the version stays complete,
-          so that searches as of the snapshot find it.
-        - Otherwise, its file stays.
+        - An incomplete version is removed.
+        - A complete version of content that a snapshot contains stays, unless another version indexes this content in
+          the same generation. Searches as of the snapshot need it.
+        - Any other version is removed if another version has the same content. If none has, its row and its file stay,
+          so that the reader can restore it.
         """
         others = self.find_same_content(row)
         indexed = [one for one in others if one.state in ("full", "words") and one.generation_id == row.generation_id]
@@ -153,7 +154,7 @@ class Removal:
     def remove_content(self, row: VersionRow) -> None:
         """Remove a version that is not active, with its file, and remove its content from all snapshots.
 
-        The content is first removed from the snapshots, so that no search finds a partly removed version.
+        The content is removed from the snapshots first, so that no search finds a partly removed version.
         """
         with self.lock:
             self._stores.snapshots.remove_content(Content(row.document_id, row.sha256))
@@ -191,7 +192,7 @@ class Removal:
     def clear_version(self, version_id: str, generation_id: int | None) -> int:
         """Delete all data of a version except its row and its file; return the number of deleted chunks."""
         chunk_ids = self._stores.documents.chunk_ids([version_id])
-        embedding_ids = self._stores.embeddings.ids_for_versions([version_id])
+        embedding_ids = self._stores.embeddings.find_ids_of_versions([version_id])
         if chunk_ids:
             for _, index in self._stores.open_indexes(*([] if generation_id is None else [generation_id])):
                 index.delete(chunk_ids)
@@ -200,10 +201,10 @@ class Removal:
         return len(chunk_ids)
 
     def _is_orphaned(self, digest: str) -> bool:
-        """Return whether a file, or the PDF of it, is stored although no version refers to it."""
-        referred = self._stores.documents.find_versions(versions.c.sha256 == digest)
+        """Return whether a file or its PDF is stored although no version refers to the file."""
+        is_used = bool(self._stores.documents.find_versions(versions.c.sha256 == digest))
         is_stored = self._stores.files.exists(digest) or self._stores.locate_office_pdf(digest).exists()
-        return not referred and is_stored
+        return is_stored and not is_used
 
     def end_version(self, version_id: str, status: DocumentStatus, reason: str, *, keep: bool = False) -> None:
         """End a version that will not be published, and delete its data except its row and its file.

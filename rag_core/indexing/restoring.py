@@ -21,11 +21,11 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.backups import (
     DATABASE,
-    FILES,
     MANIFEST,
-    TEMPORARY,
+    TEMPORARY_PREFIX,
     BackupManifest,
-    check_is_local,
+    check_database_is_local,
+    locate_file,
     open_backup,
 )
 from rag_core.store.database import create_id
@@ -41,8 +41,8 @@ Progress = Callable[[int, int], None]
 def restore_library(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupManifest:
     """Restore a backup into the data folder, which must contain no library, and return the manifest of the backup.
 
-    The database is moved into the folder last, so the folder contains no library if this is interrupted. Jobs that
-    were unfinished continue when the library is opened.
+    The database is moved into the folder last, so the folder contains no library if the restoration is interrupted.
+    Unfinished jobs continue when the library is opened.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
         The backup is damaged, or the data folder contains a library.
     DataFolderInUse, DataFolderUnwritable, StoreUnavailable
     """
-    check_is_local(settings)
+    check_database_is_local(settings)
     folder = settings.data_dir
     lock = FolderLock(folder)
     try:
@@ -67,7 +67,10 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
                 f"{folder} contains a library already, which is unchanged. Name a new data folder (--data-dir, "
                 "RAG_DATA_DIR) for the backup."
             )
-        with open_backup(source, folder) as backup, tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as name:
+        with (
+            open_backup(source, folder) as backup,
+            tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=folder) as name,
+        ):
             scratch = Path(name)
             shutil.copyfile(backup / DATABASE, scratch / DATABASE)
             _give_new_id(scratch / DATABASE)
@@ -89,7 +92,7 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
 
 
 def _give_new_id(database: Path) -> None:
-    """Give the library another id. On a Chroma server, the id keeps its collections apart from the original's."""
+    """Give the library another id, so that it and the original have separate collections on a Chroma server."""
     value = json.dumps({"id": create_id(), "renamed": True})
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("DELETE FROM preferences WHERE name = ?", (LIBRARY,))
@@ -99,13 +102,13 @@ def _give_new_id(database: Path) -> None:
 def _restore_files(stores: Stores, backup: Path) -> BackupManifest:
     manifest = BackupManifest.model_validate_json((backup / MANIFEST).read_bytes())
     for digest in manifest.files:
-        stores.files.put((backup / FILES / digest[:2] / digest).read_bytes())
+        stores.files.put(locate_file(backup, digest).read_bytes())
     return manifest
 
 
 def _fill_indexes(settings: Settings, stores: Stores, progress: Progress) -> None:
     """Add the chunks of all complete versions to the indexes. Other versions are indexed at the next start."""
-    generations = {one: found for state in ("active", "building") for one, found in stores.documents.generations(state)}
+    generations = dict(stores.documents.generations("active", "building"))
     complete = stores.documents.find_versions(versions.c.state == "full")
     models = LocalModels(settings)
     try:
@@ -123,7 +126,7 @@ def _fill_version(
 ) -> None:
     rows = stores.documents.chunk_rows(row.id)
     dense = stores.embeddings.read_dense_of_chunks([one.id for one in rows])
-    # The chunk of a figure's description may have no embedding yet; the job that describes figures adds it again.
+    # The chunk of a figure's description may have no embedding yet. The job that describes figures adds this chunk.
     rows = [one for one in rows if one.id in dense]
     if not rows:
         return

@@ -21,7 +21,7 @@ class ResultStage:
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
         self._stores = pipeline.stores
-        # Reasons of failure by job id, for the messages of jobs that are given up.
+        # Reasons of failures by job id, for the messages of jobs that fail after several attempts.
         self.problems: dict[str, str] = {}
         # Results of re-index tasks that are not stored yet, because a store failed. `retry` stores them.
         self._unstored: list[TaskResult] = []

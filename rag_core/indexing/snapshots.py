@@ -18,10 +18,10 @@ from rag_core.types.snapshots import Snapshot
 
 
 class Snapshots:
-    """Named, dated sets of documents with the content that they had.
+    """The snapshots of the library. A snapshot is a named set of documents, with their content at a date.
 
-    Content that a snapshot contains stays in the index after a later file has replaced it, for questions as of the
-    snapshot. A document that is deleted is deleted from snapshots too.
+    Content in a snapshot stays in the index after another file has replaced it, for questions as of the snapshot. When
+    a document is deleted, it is deleted from all snapshots.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Snapshots:
     def create(
         self, name: str, *, collection: str = "", as_of: date | None = None, zone: tzinfo | None = None
     ) -> tuple[Snapshot, Job | None]:
-        """Create a snapshot; return the snapshot, and the job that indexes content that the index lacks, if any.
+        """Create a snapshot; return it, and the job that indexes content that the index lacks, or ``None``.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class Snapshots:
         collection : str
             The collection to store. Default: the whole library.
         as_of : date, optional
-            A past date. The snapshot then contains, of each document, the newest version that was added by the end of
+            A past date. For each document, the snapshot then contains the newest version that was added by the end of
             that day and whose file is still stored. Default: the documents as they are now.
         zone : tzinfo, optional
             The time zone of ``as_of``. Default: that of the machine.

@@ -43,15 +43,17 @@ class Submission:
         With ``document_id``, the file becomes the next version of that document, whatever its name is.
         """
         stores, name, digest = self._stores, clean_name(name), compute_sha256(data)
-        # An upload in the browser has an empty folder; only documents that earlier releases added have none.
+        # An upload in the browser has an empty folder. Only documents that earlier releases added have no folder.
         folder = clean_folder(folder or "")
         with stores.file_lock:
             if document_id is not None and stores.documents.documents([document_id]):
-                replaced = self._naming.find_path(document_id, name, folder)
+                replaced = self._naming.find_name_of_file(document_id, name, folder)
             else:
                 document_id = None
                 replaced = self._naming.find_replaced(name, collection, folder) if on_same_name == "replace" else None
-            duplicate = stores.documents.find_content(digest, collection=collection if is_separate else None)
+            duplicate = stores.documents.find_document_with_content(
+                digest, collection=collection if is_separate else None
+            )
             # A file that replaces another document is stored although its content is in the library already.
             if duplicate and (document_id or replaced is None or replaced.document_id == duplicate.document_id):
                 is_missing = duplicate.is_complete and not stores.files.exists(digest)
@@ -59,7 +61,7 @@ class Submission:
                     stores.files.put(data)
                 is_other_file = document_id is None and replaced is None
                 alias = self._naming.add_alias(duplicate.document_id, name, collection, folder) if is_other_file else ""
-                return self._add_duplicate(name, duplicate, lost=is_missing, alias=alias)
+                return self._add_duplicate(name, duplicate, was_missing=is_missing, alias=alias)
             owner = document_id or (replaced.document_id if replaced else None)
             if owner is None:
                 name = self._naming.choose_name(name, collection, folder)
@@ -68,7 +70,7 @@ class Submission:
             # A larger file is rejected when its job starts.
             if len(data) <= self._pipeline.max_file_bytes:
                 stores.files.put(data)
-            is_shared = replaced is not None and len(self._naming.list_names(replaced.document_id)) > 1
+            is_shared = replaced is not None and len(stores.names.names(replaced.document_id)) > 1
             row = build_job_row("index", name, details={"separate": True} if is_separate else {})
             job = self._add(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
@@ -87,12 +89,12 @@ class Submission:
             row = stores.documents.version(stores.documents.document(document_id).version_id)
             if row is None:
                 raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
-            duplicate = stores.documents.find_content(row.sha256, waiting=True)
+            duplicate = stores.documents.find_document_with_content(row.sha256, only_queued=True)
             if duplicate:
                 return self._add_duplicate(row.name, duplicate)
             if not stores.files.exists(row.sha256):
                 raise StoreUnavailable(f"The file of {row.name} is not stored. Upload the document again.")
-            # Attached files become separate documents, because the former job may be deleted, which had this option.
+            # Attached files become separate documents, because the job that stored this option may have been deleted.
             details = {"reread": True, "separate": True, **({"ocr": ocr} if ocr else {})}
             job_row = build_job_row("index", row.name, details=details)
             return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
@@ -100,7 +102,7 @@ class Submission:
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
         """Return whether a file has a name clash; see `Documents.has_name_clash`."""
         library = self._stores.documents
-        if library.find_content(compute_sha256(data)):
+        if library.find_document_with_content(compute_sha256(data)):
             return False
         document_id = self._stores.names.find(clean_name(name), collection)
         rows = library.find_versions(versions.c.document_id == document_id) if document_id else []
@@ -120,19 +122,19 @@ class Submission:
         self._pipeline.running.notify()
         return self._stores.jobs.get(row["id"])
 
-    def _add_duplicate(self, name: str, known: KnownContent, *, lost: bool = False, alias: str = "") -> Job:
-        """Add an ended job for a file whose content a document has.
+    def _add_duplicate(self, name: str, known: KnownContent, *, was_missing: bool = False, alias: str = "") -> Job:
+        """Add a job that has ended already, for a file whose content is in the library.
 
-        ``lost`` says whether the file of the document was missing, and ``alias`` is the further name that it got.
+        ``was_missing`` says whether the stored file was missing. ``alias`` is the name that was added to the document.
         """
         is_same_name = known.name == name and not alias
-        twin = known.name
+        other = known.name
         if known.is_complete:
-            same = "it is in the library already" if is_same_name else f"the same content is in the library as {twin}"
+            same = "it is in the library already" if is_same_name else f"the same content is in the library as {other}"
         else:
-            state = "it is being indexed already" if is_same_name else f"the same content is being indexed as {twin}"
+            state = "it is being indexed already" if is_same_name else f"the same content is being indexed as {other}"
             same = f"{state}. If that fails, add this file again"
-        stored = " Its file was missing and is stored again." if lost else ""
+        stored = " Its file was missing and is stored again." if was_missing else ""
         listed = f" That document is now also listed as {alias}." if alias else ""
         running = None if known.is_complete else self._stores.jobs.find_active(known.document_id)
         # The job is added in its final state, so that the queue does not run it: a duplicate has no version to index.

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.errors import RagError
 from rag_core.runtime.index_generations import IndexGeneration
+from rag_core.store.database import group_values
 from rag_core.types.chunks import ChunkSpan, SparseVector
 from rag_core.types.documents import DocumentStatus, Page, PageState
 from rag_core.types.jobs import JobState
 
 log = logging.getLogger(__name__)
-# Most page numbers that a message lists.
+# Maximum number of page numbers that a message lists.
 MAX_LISTED = 8
-# Most documents that wait for the embedder. The limit keeps parsing from running far ahead.
+# Maximum number of documents that wait for the embedder, so that parsing does not run far ahead.
 MAX_WAITING = 64
 CANCELLED = "Cancelled before it was indexed."
 # The reason of a cancelled job that indexes no file, such as a re-index.
@@ -46,7 +47,7 @@ class IndexingTask:
         Whether stored content is indexed again. If a new file has replaced that content meanwhile, this version must
         not replace the new file.
     is_for_snapshot : bool
-        Whether only snapshots contain the content, so that searches of the present must not find it.
+        Whether the content is only in snapshots, so that searches of the present documents must not find it.
     parsed_version_id : str, optional
         A version of the same file whose stored pages are used instead of parsing the file again.
     password : str, optional
@@ -77,10 +78,7 @@ class IndexingTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkedDocument:
-    """A version that was parsed and divided into chunks, but is not stored yet.
-
-    ``note`` is a message about attached files.
-    """
+    """The pages and chunks of a version before they are stored. ``note`` is a message about attached files."""
 
     task: IndexingTask
     generation: IndexGeneration
@@ -95,9 +93,22 @@ class EmbeddingTask:
     """A version whose chunks are stored and whose embeddings must be computed.
 
     The task does not contain the pages, because their word boxes would use much memory while many tasks wait.
-    ``hashes`` are those of the embedded texts, one for each chunk. ``status`` and ``reason`` are stored when the
-    version is published. ``computed`` is the number of embeddings that were computed for the task so far.
-    ``is_repeated`` is true if the publication stage returned the task because embeddings were missing.
+
+    Attributes
+    ----------
+    task : IndexingTask
+    generation : IndexGeneration
+    spans : sequence of ChunkSpan
+    chunk_ids : sequence of int
+    hashes : sequence of bytes
+        The hash of the embedded text of each chunk.
+    status : DocumentStatus
+    reason : str
+        Status and reason are stored when the version is published.
+    computed : int
+        Number of embeddings that were computed for the task so far.
+    is_repeated : bool
+        Whether the publication stage returned the task, because embeddings were missing.
     """
 
     task: IndexingTask
@@ -110,16 +121,16 @@ class EmbeddingTask:
     computed: int = 0
     is_repeated: bool = False
 
-    def result(self, status: DocumentStatus, reason: str, computed: int) -> TaskResult:
+    def build_result(self, status: DocumentStatus, reason: str, computed: int) -> TaskResult:
         """Return the result that ends this task."""
         return TaskResult(self.task, status, reason, len(self.spans), computed)
 
-    def failure(self, error: BaseException, computed: int) -> TaskResult:
+    def build_failure(self, error: BaseException, computed: int) -> TaskResult:
         """Return the result of this task after an error. An unexpected error is logged but not shown to users."""
         if isinstance(error, RagError):
-            return self.result(DocumentStatus.FAILED, str(error), computed)
+            return self.build_result(DocumentStatus.FAILED, str(error), computed)
         log.error("embedding %s failed", self.task.name, exc_info=error)
-        return replace(self.result(DocumentStatus.FAILED, EMBEDDING_ERROR, computed), is_internal=True)
+        return replace(self.build_result(DocumentStatus.FAILED, EMBEDDING_ERROR, computed), is_internal=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,8 +191,7 @@ class EmbeddingQueue:
             self._changed.notify_all()
 
     def put_back(self, task: EmbeddingTask) -> None:
-        """Add a task that lacks embeddings; do not block, because the publication stage must not wait."""
-        assert task.is_repeated
+        """Add a task that lacks embeddings, even if the queue is full, because the publication stage must not wait."""
         with self._changed:
             self._tasks.append(task)
             self._changed.notify_all()
@@ -193,21 +203,21 @@ class EmbeddingQueue:
             self._changed.notify_all()
 
     def get(
-        self, *, wait: bool = True, max_chunks: float = math.inf, others: Collection[str] = ()
+        self, *, wait: bool = True, max_chunks: float = math.inf, excluded: Collection[str] = ()
     ) -> EmbeddingTask | None:
-        """Return the task with the fewest chunks; ``None`` if there is none and the queue is closed.
+        """Remove the task with the fewest chunks and return it; ``None`` if there is none and the queue is closed.
 
         Parameters
         ----------
         wait : bool
             Whether to wait for a task; otherwise, return ``None`` if there is none.
         max_chunks : float
-            Largest number of chunks that the task may have.
-        others : collection of str
+            Maximum number of chunks of the task.
+        excluded : collection of str
             Ids of documents whose tasks stay in the queue.
         """
         with self._changed:
-            while (task := self._find_shortest(max_chunks, others)) is None:
+            while (task := self._find_shortest(max_chunks, excluded)) is None:
                 if not wait or self._is_closed:
                     return None
                 self._changed.wait()
@@ -215,12 +225,16 @@ class EmbeddingQueue:
             self._changed.notify_all()
             return task
 
-    def _find_shortest(self, max_chunks: float, others: Collection[str]) -> EmbeddingTask | None:
-        first: dict[str, EmbeddingTask] = {}
+    def _find_shortest(self, max_chunks: float, excluded: Collection[str]) -> EmbeddingTask | None:
+        first_tasks: dict[str, EmbeddingTask] = {}
         for task in self._tasks:
-            first.setdefault(task.task.document_id, task)
-        found = [one for key, one in first.items() if key not in others and len(one.spans) <= max_chunks]
-        return min(found, key=lambda one: len(one.spans), default=None)
+            first_tasks.setdefault(task.task.document_id, task)
+        allowed = [
+            task
+            for document_id, task in first_tasks.items()
+            if document_id not in excluded and len(task.spans) <= max_chunks
+        ]
+        return min(allowed, key=lambda task: len(task.spans), default=None)
 
 
 def get_job_state(status: DocumentStatus) -> JobState:
@@ -241,11 +255,9 @@ def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
     if empty:
         parts.append(f"{_list_numbers(empty)} without text")
     status = DocumentStatus.PARTIAL if parts else DocumentStatus.INDEXED
-    noted: dict[str, list[Page]] = {}
-    for page in pages:
-        if page.reason and page.state not in (PageState.FAILED, PageState.EMPTY):
-            noted.setdefault(page.reason, []).append(page)
-    parts += [f"{_list_numbers(same)}: {reason}" for reason, same in noted.items()]
+    noted = [page for page in pages if page.reason and page.state not in (PageState.FAILED, PageState.EMPTY)]
+    by_reason = group_values((page.reason, page) for page in noted)
+    parts += [f"{_list_numbers(same)}: {reason}" for reason, same in by_reason.items()]
     return status, "; ".join(parts)
 
 

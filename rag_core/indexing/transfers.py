@@ -20,21 +20,20 @@ from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
 from rag_core.store.backups import MANIFEST as BACKUP_MANIFEST
 from rag_core.store.backups import stream_zip
-from rag_core.store.conversations import TITLE_CHARS
 from rag_core.store.database import now
 from rag_core.store.file_names import clean_collection
 from rag_core.store.files import compute_sha256
 from rag_core.store.schema import versions
 from rag_core.store.serialization import answer_from_json
-from rag_core.types.conversations import MAX_INSTRUCTION_CHARS
+from rag_core.types.conversations import MAX_INSTRUCTION_CHARS, MAX_TITLE_CHARS
 from rag_core.types.documents import VersionRow
 from rag_core.types.jobs import Job
 
 MANIFEST = "footnote.json"
-# Limits on a file that is imported: its number of parts, the bytes of its manifest, and the bytes of all documents as a
-# multiple of the limit on one document. They keep a damaged or hostile file from filling the memory or the disk.
+# Limits on an imported file, so that a damaged or hostile file does not fill the memory or the disk: its number of
+# parts, the bytes of its manifest, and the bytes of all documents as a multiple of the limit on one document.
 _MAX_PARTS, _MAX_MANIFEST_BYTES, _MAX_FILES = 1_000_000, 500_000_000, 100_000
-# The number that `Naming` adds to a name that is taken, as in "report (2).pdf".
+# The number that `Naming` adds to a name that exists already, as in "report (2).pdf".
 _NUMBER = re.compile(r" \(\d+\)(?=(?:\.[^.]*)?$)")
 _Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
@@ -50,12 +49,12 @@ class _Name(_Part):
 
     @property
     def file(self) -> str:
-        """The name of the file, without the folders that `Naming` put before it."""
+        """The name of the file, without the folders that `Naming` added."""
         return PurePosixPath(self.name).name
 
 
 class _Document(_Part):
-    """A document. The first name is the one that answers show."""
+    """A document. Answers show its first name."""
 
     document_id: _Id
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -72,7 +71,7 @@ class _Message(_Part):
 
 class _Conversation(_Part):
     conversation_id: _Id
-    title: str = Field(max_length=TITLE_CHARS)
+    title: str = Field(max_length=MAX_TITLE_CHARS)
     created_at: AwareDatetime
     updated_at: AwareDatetime
     pinned: bool
@@ -108,7 +107,7 @@ class _Export(_Part):
 class ImportedDocument:
     """A document of an export: its name in the export, its id in this library, and the job that adds it.
 
-    ``job_id`` is ``None`` if the library had the document with all its names, or could not index its file before.
+    ``job_id`` is ``None`` if the library already had the document with all its names, or had failed to index the file.
     """
 
     file: str
@@ -123,7 +122,7 @@ class Import:
     Attributes
     ----------
     documents : tuple of ImportedDocument
-        In the order of the export. Jobs of content that the library had have ended as duplicates.
+        In the order of the export. A job for content that the library already had has ended as a duplicate.
     conversations : int
         Number of conversations that were added.
     settings : tuple of str
@@ -154,7 +153,11 @@ class Transfers:
         found = []
         for one in reversed(stores.documents.documents()):
             digest = digests.get(one.version_id)
-            if digest is not None and stores.documents.find_content(digest) and stores.files.exists(digest):
+            if (
+                digest is not None
+                and stores.documents.find_document_with_content(digest)
+                and stores.files.exists(digest)
+            ):
                 names = [
                     _Name(name=name.name, collection=name.collection, folder=name.folder or "")
                     for name in stores.names.names(one.document_id)
@@ -182,15 +185,15 @@ class Transfers:
     def import_library(self, file: BinaryIO) -> Import:
         """Check a file that `export_library` wrote, and queue its documents; return at once.
 
-        - A document whose content the library has is not added again, but gets the names that it lacks.
-        - A document whose name is taken gets a number after its name.
-        - A conversation whose id the library has is left out.
-        - A setting that the library has stays.
+        - If the library has the content of a document, only missing names are added to it.
+        - If the name of a document exists already, a number is added to the name.
+        - If the library has a conversation with the same id, the conversation is left out.
+        - If the library has a value of a setting, this value stays.
 
         Parameters
         ----------
         file : BinaryIO
-            The file. It may lack documents whose content the library has.
+            The file, which may lack documents whose content the library has.
 
         Raises
         ------
@@ -229,7 +232,7 @@ class Transfers:
         return self._stores.documents.find_versions(versions.c.sha256 == digest, versions.c.state != "removing")
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
-        part, known = _build_part_name(one.sha256), self._stores.documents.find_content(one.sha256)
+        part, known = _build_part_name(one.sha256), self._stores.documents.find_document_with_content(one.sha256)
         names = self._list_missing(one, known.document_id) if known else one.names
         jobs: list[Job] = []
         if names and (known or part in archive):
@@ -263,7 +266,7 @@ class Transfers:
 
 
 def split_export(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the parts of an export as small exports: one for each document, and last one with all other content.
+    """Yield small exports with the content of a large export: one for each document, and finally one for the rest.
 
     Raises
     ------

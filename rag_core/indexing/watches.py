@@ -1,4 +1,4 @@
-"""Watched folders: when files in them are added, changed or removed, the library is updated."""
+"""Watched folders. The library is updated when their files are added, changed or removed."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Watches:
         known = watches.files(watch.watch_id)
         # Documents that were added from this folder. They are removed when the folder contains none of their files.
         owned = {row.document_id for row in known.values() if row.owned}
-        # The documents of the files that are unchanged or cannot be seen, by path.
+        # The documents of files that are unchanged or in a subfolder that cannot be read, by path.
         current = {
             path: row.document_id
             for path, row in known.items()
@@ -183,16 +183,16 @@ class Watches:
         owned: Collection[str],
         current: Mapping[str, str],
     ) -> Job:
-        """Queue a file as the next version of its document ``former``, or as a new document.
+        """Queue a file as the next version of the document ``former``, or as a new document.
 
-        The file becomes a new document if there is no former one, if another file is stored in the former one, or if
-        the former one was not added from this folder and has another name.
+        The file becomes a new document if it had no document, if its document also has another file, or if its document
+        was not added from this folder and has another name.
         """
         is_next_version = (
             former is not None
             and (former in owned or self._has_name(former, name, watch.collection))
             and former not in current.values()
-            and not self._stores.watches.is_used_elsewhere(former, but=watch.watch_id)
+            and not self._stores.watches.is_in_other_folder(former, watch.watch_id)
         )
         if former is not None and not is_next_version:
             self._release_name(former, name, folder)
@@ -202,13 +202,13 @@ class Watches:
     def _release_name(self, document_id: str, name: str, folder: str) -> bool:
         """Remove the name of a file from its document, and return whether the document has other names."""
         folder = clean_folder(folder)
-        if (former := self._naming.find_path(document_id, clean_name(name), folder)) is not None:
+        if (former := self._naming.find_name_of_file(document_id, clean_name(name), folder)) is not None:
             return self._naming.release(former)
         names = self._stores.names.names(document_id)
         return bool(names) and all(one.folder not in (None, folder) for one in names)
 
     def _has_name(self, document_id: str, name: str, collection: str) -> bool:
-        """Return whether a document has this file name; folders before it and a number after it are ignored."""
+        """Return whether a document has this file name, possibly with folders before it and a number after it."""
         path = PurePosixPath(clean_name(name))
         numbered = r"(.*/)?" + re.escape(path.stem) + r"( \(\d+\))?" + re.escape(path.suffix)
         return any(
@@ -217,9 +217,10 @@ class Watches:
         )
 
     def _remove_document(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
-        """Remove a document whose files are gone from this folder; return false if the removal failed.
+        """Remove a document whose files were removed from this folder; return false if the removal failed.
 
-        If another watched folder contains a file of the document, the document stays and is owned by that folder.
+        If another watched folder contains a file of the document, the document stays, and that folder becomes its
+        owner.
         """
         if self._stores.watches.transfer_ownership(document_id, watch.watch_id):
             return True
@@ -254,7 +255,7 @@ class Watches:
 
 
 def is_due(watch: WatchedFolder) -> bool:
-    """Return whether a folder was not checked within the check interval of its kind of folder."""
+    """Return whether a folder must be checked now, because the minimum time since its last check has passed."""
     if watch.checked_at is None:
         return True
     return (datetime.now(UTC) - watch.checked_at).total_seconds() >= find_check_interval(watch.url)

@@ -1,4 +1,4 @@
-"""Find the base URL of an endpoint from the address that a user types, and model servers on this machine."""
+"""Find the base URL of the endpoint at an address that a user types, and find model servers on this machine."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def build_base_urls(address: str) -> tuple[str, ...]:
 
 
 def find_host(address: str) -> ModelHost | None:
-    """Return the server that an address means; ``None`` if `build_base_urls` refuses the address."""
+    """Return the server at an address; ``None`` if `build_base_urls` refuses the address."""
     try:
         url = build_base_urls(address)[0]
     except SettingsError:
@@ -85,10 +85,10 @@ def find_host(address: str) -> ModelHost | None:
 
 
 def build_ollama_url(variable: str) -> str:
-    """Return the base URL that a value of ``OLLAMA_HOST`` means to a client; empty if the value has no valid port.
+    """Return the base URL for a value of ``OLLAMA_HOST``; empty if the value has no valid port.
 
-    As for Ollama's own clients, the scheme and the port can be missing, and an address that only a server can listen
-    on, such as ``0.0.0.0``, means this machine.
+    As in Ollama's own clients, the scheme and the port are optional, and ``0.0.0.0``, on which only a server can
+    listen, means this machine.
     """
     text = variable.strip().strip("\"'")
     scheme, separator, rest = text.rpartition("://")
@@ -147,7 +147,7 @@ def find_local_servers() -> tuple[LocalServer, ...]:
 
 
 def is_openai_address(address: str) -> bool:
-    """Return whether an address means OpenAI's own endpoint, with encryption."""
+    """Return whether an address is that of OpenAI's own endpoint, with HTTPS."""
     try:
         return all(f"{url}/".startswith(DEFAULT_BASE_URL.removesuffix("v1")) for url in build_base_urls(address))
     except SettingsError:
@@ -202,9 +202,9 @@ def open_client(url: str, key: str, timeout_s: float) -> httpx.Client:
 
 
 def choose_certificates(url: str) -> ssl.SSLContext | bool:
-    """Return the argument ``verify`` of a client for an address: ``True``, or no certificates if none are needed.
+    """Return the argument ``verify`` of an HTTP client for an address.
 
-    Reading the certificates takes longer than a short request.
+    For plain HTTP to this machine, no certificates are loaded, because loading them takes longer than a short request.
     """
     if url.lower().startswith("http://") and is_loopback(parse_host(url)):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -247,7 +247,7 @@ def _send_request(method: str, url: str, key: str, timeout_s: float) -> tuple[in
 
 
 def _parse_names(body: Any) -> list[str] | None:
-    """Return the names in a list of models in OpenAI's or Ollama's format; ``None`` if it is no such list."""
+    """Return the names in a list of models in OpenAI's or Ollama's format; ``None`` if the body is no such list."""
     entries = (body.get("data") or body.get("models") or []) if isinstance(body, dict) else None
     if not isinstance(entries, list) or not ({"data", "models"} & body.keys()):
         return None
@@ -256,7 +256,7 @@ def _parse_names(body: Any) -> list[str] | None:
 
 
 def is_private_host(host: str) -> bool:
-    """Return whether a host is this machine or in its network, judged by its name or address."""
+    """Return whether the name or address of a host is that of this machine or of a private network."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -1,4 +1,4 @@
-"""The stream of one reply: pieces of text, and pauses in which the model writes none."""
+"""Stream the reply of a model: pieces of text, and the pauses between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THINKING = "The model is thinking"
 WAITING = "Waiting until the endpoint accepts the request"
 # Seconds without a piece after which a pause is reported, so that a user can stop the reply.
 PAUSE_S = 0.5
-# Seconds without text after which users see that the model thinks, even if the endpoint reports no reasoning.
+# Seconds without text after which the label of the stage is `THINKING`, even if the endpoint reports no reasoning.
 _SILENT_S = 3.0
 # Longest wait in seconds for the end of a thread whose connection was closed.
 _END_S = 1.0
@@ -35,8 +35,8 @@ class AnswerStream(Iterator[str]):
         Messages for the user, for example about passages that do not fit. They are complete when the iterator is
         exhausted.
     cut : str
-        The notice that says why the text is incomplete although the endpoint did not fail, for example the limit of
-        tokens. Empty if the text is complete.
+        Why the text is incomplete although the endpoint did not fail, for example because of the token limit; also one
+        of the ``notices``. Empty if the text is complete.
     usage : Usage
         The usage so far; it remains available after an error or `close`.
     calls : tuple of ToolCall
@@ -46,7 +46,7 @@ class AnswerStream(Iterator[str]):
     is_reasoning : bool
         Whether the model has reasoned since its last piece of text.
     reports_pauses : bool
-        Whether ``None`` is yielded while nothing arrives. `events` sets it.
+        Whether the iterator yields ``None`` while nothing arrives, as `events` requires.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], Pieces]) -> None:

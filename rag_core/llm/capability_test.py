@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_core.llm.message_parts import build_image_part, build_text_part
+from rag_core.llm.prompts import build_chat
 
 _RULES = (
     "Answer the question from the numbered sources only. Cite the number of the source in square brackets after each "
@@ -34,7 +35,7 @@ _REFUSALS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CapabilityQuestion:
-    """A question, what a wrong reply shows, and how a right one is recognized."""
+    """A test question; ``failure`` says what a wrong reply shows, and ``is_right`` recognizes a right reply."""
 
     question: str
     failure: str
@@ -43,8 +44,7 @@ class CapabilityQuestion:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The messages of the request."""
-        prompt = f"Sources:\n\n{_SOURCES}\n\nQuestion: {self.question}"
-        return [{"role": "system", "content": _RULES}, {"role": "user", "content": prompt}]
+        return build_chat(_RULES, f"Sources:\n\n{_SOURCES}\n\nQuestion: {self.question}")
 
 
 QUESTIONS = (
@@ -77,8 +77,8 @@ def build_picture_messages() -> list[dict[str, Any]]:
     return [{"role": "user", "content": [build_text_part(ask), build_image_part(_draw_stripes())]}]
 
 
-def sees_stripes(reply: str) -> bool:
-    """Return whether a reply to `build_picture_messages` names the colours in their order."""
+def names_stripes(reply: str) -> bool:
+    """Return whether a reply to `build_picture_messages` names the colours of the stripes in their order."""
     return _COLOURS_SEEN.search(reply) is not None
 
 

@@ -1,4 +1,4 @@
-"""Test the connection to an endpoint, and say what to do about failures."""
+"""Test the connection to an endpoint; the results say what to do about failures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.llm.answer_stream import Pieces
-from rag_core.llm.capability_test import QUESTIONS, build_picture_messages, sees_stripes
+from rag_core.llm.capability_test import QUESTIONS, build_picture_messages, names_stripes
 from rag_core.llm.context_length import DEFAULT_CONTEXT_TOKENS, describe_ollama_remedy
 from rag_core.llm.endpoint import Endpoint
 from rag_core.llm.model_profile import CAPABLE_TOKENS, ModelProfile
@@ -162,7 +162,7 @@ class ConnectionTest:
         return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
 
     def _check_capability(self) -> ModelCheck:
-        """Return whether the model answers questions as capable models do, and has the context for whole pages."""
+        """Check whether the model answers the test questions and has enough context for whole pages."""
         if self.settings.gguf:
             capability = self.profile.capability
             words = "It gets whole pages" if capability == "capable" else "It gets a few passages and simple rules"
@@ -184,9 +184,9 @@ class ConnectionTest:
         return ModelCheck(CAPABILITY, None, words, "small")
 
     def _check_pictures(self) -> ModelCheck:
-        """Return whether the model sees a generated picture."""
+        """Check whether the model names the colours of a generated picture."""
         reply = self._request(build_picture_messages(), _MAX_ANSWER_CHARS, strip_reasoning)
-        if not reply.failure and sees_stripes(strip_unopened_reasoning(reply.text)):
+        if not reply.failure and names_stripes(strip_unopened_reasoning(reply.text)):
             words = "It named the colours of a generated picture, so it can describe figures."
             return ModelCheck(PICTURES, True, words, sees_pictures=True)
         why = f"It takes none ({reply.failure})" if reply.failure else "It did not name the colours of one"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 
 from rag_core.errors import GeneratorError
 from rag_core.llm.prompts import (
@@ -17,6 +16,7 @@ from rag_core.llm.prompts import (
     build_map_messages,
     build_messages,
     build_reduce_messages,
+    find_exchanges,
     format_passage,
     format_turn,
 )
@@ -106,8 +106,7 @@ def fit_context(
     """
     # Reserve tokens for the longest rules, those with ``doubtful=True``.
     messages = build_messages(question, (), doubtful=True, instructions=instructions, hint=hint)
-    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
-    room = int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
+    room = count_available_tokens(messages, context_tokens, answer_tokens)
     if room < _MIN_TOKENS:
         context = start_sentence(names.context_value.format(context_tokens))
         raise GeneratorError(
@@ -147,10 +146,9 @@ def fit_newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple
     Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence instead of
     being omitted, since follow-up questions usually refer to the newest question.
     """
-    pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
     kept: list[Message] = []
     used = 0
-    for question, answer in reversed(pairs):
+    for question, answer in reversed(find_exchanges(history)):
         cost = _count_turn_tokens(question) + _count_turn_tokens(answer)
         if used + cost > tokens and not kept:
             answer = _shorten_message(answer, tokens - _count_turn_tokens(question))
@@ -199,10 +197,15 @@ def count_available_summary_tokens(
     request: str, context_tokens: int, answer_tokens: int, instructions: str = ""
 ) -> int:
     """Return the number of tokens for passages or notes in a summary's prompt; 0 or less if there is no room."""
-    fixed = max(
-        sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
+    return min(
+        count_available_tokens(messages, context_tokens, answer_tokens)
         for messages in (build_map_messages(request, ()), build_reduce_messages(request, (), instructions))
     )
+
+
+def count_available_tokens(messages: Sequence[Mapping[str, str]], context_tokens: int, answer_tokens: int) -> int:
+    """Return the number of tokens that fit into a prompt besides these messages; 0 or less if there is no room."""
+    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in messages)
     return int(context_tokens * TRUSTED_SHARE) - answer_tokens - fixed
 
 

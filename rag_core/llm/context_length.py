@@ -1,8 +1,8 @@
 """Ask an endpoint for the context length of a model.
 
-OpenAI's list of models does not contain it, but many servers add a field to the list, or have a separate API for
-it. Servers distinguish the context with which they run a model from the largest context that the model supports. Only
-the first is safe to use: some servers cut a longer prompt without an error.
+OpenAI's list of models does not contain the context length, but many servers add it to their list or have a separate
+API for it. Servers run a model with a context that can be smaller than the largest context that the model supports.
+Prompts must fit into the context in use, because some servers cut a longer prompt without an error.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ OLLAMA_TOKENS = 4096
 DEFAULT_CONTEXT_TOKENS = 8192
 # Most tokens of a reported context that are used. A user who wants more enters the context length.
 MAX_REPORTED_TOKENS = 131_072
-# Most tokens of prompts that would fill any context, such as those of summaries: longer prompts take more time and cost
-# more. A user who wants more enters the context length.
+# Most tokens of a prompt whose content would fill any context, such as that of a summary: longer prompts take more time
+# and cost more. A user who wants more enters the context length.
 MAX_FILLED_TOKENS = 16_384
 _TIMEOUT_S = 5.0
 # Longest reply that is read. A list of models is much shorter.
 _MAX_BYTES = 8_000_000
-# Fields with the context in a list of models: of vLLM, of OpenRouter and Together, of Groq, and of llama.cpp.
+# Names of the field with the context in the lists of models of vLLM, of OpenRouter and Together, of Groq, and of
+# llama.cpp.
 _IN_USE = ("max_model_len", "context_length", "context_window", "n_ctx")
 _SUPPORTED = ("max_context_length", "n_ctx_train")
 _OLLAMA_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
@@ -59,7 +60,7 @@ class ReportedContext:
     is_final: bool = False
 
     def limit(self, assumed: int) -> int | None:
-        """Return the reported context, or the largest one if it is smaller than ``assumed``; otherwise ``None``."""
+        """Return the context in use, or the largest context if that is smaller than ``assumed``; else ``None``."""
         return self.tokens or (self.largest if 0 < self.largest < assumed else None)
 
 
@@ -78,7 +79,7 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
 
 
 def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
-    """Ask an endpoint for the context of a model, and return the reply; an empty one if the endpoint does not answer.
+    """Return what an endpoint reports about the context of a model; an empty report if it does not answer.
 
     No text of a document is sent.
 
@@ -149,7 +150,10 @@ def _ask_ollama(client: Any, root: str, model: str, loaded: list[Any]) -> Report
 def _fetch_json(
     client: Any, method: str, url: str, body: object = None, *, must_answer: bool = False
 ) -> dict[str, Any]:
-    """Return the JSON object of a reply; an empty one if there is none. With ``must_answer``, raise if nothing came."""
+    """Return the JSON object of a reply; an empty object if there is none.
+
+    With ``must_answer``, raise the error of a server that does not answer.
+    """
     import httpx
 
     data = b""

@@ -158,7 +158,7 @@ class Endpoint:
         return not had_room
 
     def causal_model(self) -> GgufCausalModel | None:
-        """Return the model of the GGUF file as one that predicts single tokens; ``None`` if there is no file."""
+        """Return the model of the GGUF file, which predicts single tokens; ``None`` if no file is set."""
         server = self._gguf_server
         return GgufCausalModel(server, self._settings.openai_timeout_s, self._names) if server else None
 
@@ -292,7 +292,7 @@ class Endpoint:
 
 
 def _disconnect(events: Any) -> None:
-    """Shut down the socket, so that a thread that waits for the next event wakes. Closing the stream would not."""
+    """Shut down the socket, which wakes a thread that waits for the next event; closing the stream does not."""
     stream = events.response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if isinstance(connection, socket.socket):

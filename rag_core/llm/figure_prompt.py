@@ -7,7 +7,7 @@ from typing import Any
 from rag_core.llm.message_parts import build_image_part, build_text_part
 from rag_core.llm.prompts import build_chat, escape_markup, quote_text
 
-# What stands before a description wherever a model or a search reads it.
+# The words before each description in prompts and in the index.
 LABEL = "Description of the figure by a model ({model}), not text of the document:"
 _RULES = """\
 You describe a figure of a document for readers who search for it. Say in at most 120 words, in the language of the \
@@ -24,9 +24,9 @@ def build_figure_messages(caption: str, png: bytes) -> list[dict[str, Any]]:
 
 
 def format_description(reply: str, most: int) -> str:
-    """Return a reply as one line of at most ``most`` characters, without invisible characters and unbroken markup.
+    """Return a reply as one line of at most ``most`` characters, with the changes of `escape_markup`.
 
-    A reply that is too long ends with its last complete sentence.
+    A reply that is too long is cut after the last sentence that fits.
     """
     text = " ".join(escape_markup(reply).split())
     if len(text) <= most:

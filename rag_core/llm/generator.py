@@ -28,7 +28,7 @@ from rag_core.llm.tool_calls import (
     ToolCall,
     build_call_schema,
     find_written_call,
-    join_pieces,
+    join_call_pieces,
     write_as_text,
 )
 from rag_core.settings import Settings
@@ -43,7 +43,7 @@ BACKOFF_S = 0.5
 # HTTP statuses and words of the message with which endpoints say that a model cannot call tools.
 _TOOLS_REJECTED = (400, 404, 422, 500, 501)
 _ABOUT_TOOLS = re.compile(r"\btools?\b|\bfunction[_ ]call", re.IGNORECASE)
-# Those with which they say that a model reads no images. Some say instead that the content must be a string.
+# The same for models that read no images. Some endpoints say instead that the content must be a string.
 _IMAGES_REJECTED = (*_TOOLS_REJECTED, 415)
 _ABOUT_IMAGES = re.compile(r"image|\bvision\b|multi-?modal|\bcontent\b.*\b(?:type|string|str)\b", re.IGNORECASE)
 
@@ -232,7 +232,7 @@ class LanguageModel:
         return self._read_reply(ModelRequest(messages, schema=schema))
 
     def causal_model(self) -> GgufCausalModel:
-        """Return the model as one that predicts single tokens.
+        """Return the model of the GGUF file, which predicts single tokens.
 
         Raises
         ------
@@ -256,9 +256,9 @@ class LanguageModel:
     def call_tools(self, messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> Completion:
         """Return the reply to a conversation in which the model can call tools. The reply may contain no call.
 
-        If the endpoint rejects tools or the model ignores them, the model gets this and later conversations as text,
-        and writes its calls in JSON; `tools_problem` says why. The model of a GGUF file always does, because llama.cpp
-        enforces a JSON schema, but not the calls of every model.
+        If the endpoint rejects tools or the model ignores them, this and later conversations are sent as text, and the
+        model writes its calls in JSON; `tools_problem` says why. A GGUF model always writes its calls in JSON, because
+        llama.cpp enforces a JSON schema for every model, but tools only for some.
 
         Raises
         ------
@@ -331,7 +331,7 @@ class LanguageModel:
             finally:
                 self._record_usage(stream, request.messages, report)
             if failed is None:
-                stream.calls = join_pieces(report.calls)
+                stream.calls = join_call_pieces(report.calls)
                 if stream.calls:
                     return
                 # Repeat the request with a higher limit if the reasoning has used up the tokens of the answer.

@@ -164,7 +164,7 @@ def install_gguf(output: Path) -> None:
             f"the package xllamacpp in a terminal: {GGUF_INSTALL_COMMAND}"
         ) from None
     if done.returncode:
-        reason = _find_reason(output.read_text("utf-8", errors="replace"))
+        reason = _find_pip_error(output.read_text("utf-8", errors="replace"))
         raise PackageNotInstalled(
             f"The package xllamacpp could not be installed ({reason}). All output of pip is in {output}. Install it in "
             f"a terminal: {GGUF_INSTALL_COMMAND}"
@@ -175,8 +175,8 @@ def install_gguf(output: Path) -> None:
         )
 
 
-def _find_reason(output: str) -> str:
-    """Return the last error in the output of pip, or its last line if it has none."""
+def _find_pip_error(output: str) -> str:
+    """Return the last error in the output of pip, or the last line if there is no error."""
     lines = [line.strip() for line in output.splitlines() if line.strip()] or ["pip printed nothing"]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines)[-1].rstrip(".")

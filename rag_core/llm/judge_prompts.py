@@ -72,7 +72,7 @@ def build_statement_messages(
 ) -> list[dict[str, str]]:
     """Return chat messages that ask whether the passages support each statement of an answer, numbered from 1.
 
-    If ``is_cited`` is true, they also ask which passages support it.
+    If ``is_cited`` is true, they also ask which passages support each statement.
     """
     items, numbers = _number_lines("statements", statements), range(1, len(statements) + 1)
     return _build_messages(question, passages, items, _STATEMENTS, numbers, _CITED_VERDICTS if is_cited else _VERDICTS)
@@ -97,12 +97,13 @@ def build_question_messages(answer: str) -> list[dict[str, str]]:
 
 
 def parse_verdicts(reply: str, numbers: Sequence[int], ranks: Sequence[int] = ()) -> dict[int, Verdict]:
-    """Return the verdict on each number; numbers without a readable verdict, or with two different ones, are missing.
+    """Return the verdict on each number; numbers without a readable verdict or with contradictory verdicts are missing.
 
     Parameters
     ----------
     reply : str
-        A JSON object as `VERDICTS_SCHEMA` describes; text around it is ignored.
+        A JSON object as `VERDICTS_SCHEMA` describes; text around it is ignored. Of a reply that reached its limit, the
+        complete verdicts are read.
     numbers : sequence of int
         The numbers of the items in the request.
     ranks : sequence of int
@@ -110,7 +111,9 @@ def parse_verdicts(reply: str, numbers: Sequence[int], ranks: Sequence[int] = ()
     """
     verdicts: dict[int, Verdict] = {}
     contradictory = set()
-    for given in _find_values(reply, "verdicts", list):
+    objects = list(find_objects(reply))
+    lists = [one["verdicts"] for one in objects if isinstance(one.get("verdicts"), list)]
+    for given in lists or [objects]:
         for row in given:
             number = row.get("number") if isinstance(row, Mapping) else None
             if type(number) is not int or number not in numbers:
@@ -151,7 +154,7 @@ def _build_messages(
 
 
 def _quote(tag: str, text: str) -> str:
-    """Return a text as one line between tags, which it cannot close."""
+    """Return a text as one line between tags; tags in the text are escaped."""
     return f"<{tag}>\n{_quote_line(text)}\n</{tag}>"
 
 
@@ -170,7 +173,7 @@ def _find_values(reply: str, key: str, kind: type | tuple[type, ...]) -> Iterato
 
 
 def _parse_ranks(value: object, ranks: Sequence[int]) -> Iterator[int]:
-    """Yield those of some ranks that a list in a reply names."""
+    """Yield the ``ranks`` that a list in a reply contains."""
     named = {one for one in value if type(one) is int} if isinstance(value, list) else ()
     return (one for one in ranks if one in named)
 

@@ -38,5 +38,5 @@ def count_images(content: Any) -> int:
 
 
 def drop_images(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages whose contents are texts, for models that read no images."""
+    """Return the messages without their images, for models that read none."""
     return [{**message, "content": join_text(message["content"])} for message in messages]

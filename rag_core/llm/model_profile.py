@@ -65,7 +65,7 @@ class ModelProfile:
 
     @property
     def filled_tokens(self) -> int:
-        """Limit on the tokens of a prompt that would fill any context, such as that of a summary."""
+        """Limit on the tokens of a prompt whose content would fill any context, such as that of a summary."""
         return self._settings.openai_context_tokens or min(self.context_tokens, MAX_FILLED_TOKENS)
 
     @property
@@ -102,7 +102,7 @@ class ModelProfile:
 
     @property
     def reported(self) -> ReportedContext:
-        """What the endpoint reports about the context; nothing for a GGUF file and a host that reports none."""
+        """What the endpoint reports about the context; empty for a GGUF file and for a host that reports nothing."""
         settings = self._settings
         if settings.gguf or self._find_known():
             return ReportedContext(is_final=True)

@@ -16,10 +16,10 @@ from rag_core.settings import Settings
 
 # With 0, the model writes the most probable words, which suits answers that repeat what documents say.
 TEMPERATURE = 0.0
-# Fields with the reasoning in a delta. The first is of DeepSeek and earlier versions of vLLM, the second of vLLM and
-# OpenRouter.
+# Names of the field with the reasoning in a delta: the first in DeepSeek and earlier versions of vLLM, the second in
+# vLLM and OpenRouter.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
-# OpenAI's word for each other word with which a server says why a text ended.
+# Words of other servers for why a text ended, mapped to OpenAI's words.
 _FINISHES = {
     "max_tokens": "length",
     "refusal": "content_filter",

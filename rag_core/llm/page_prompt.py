@@ -108,7 +108,7 @@ def build_page_messages(
     history : sequence of Message
         Earlier turns, as in `prompts.build_messages`.
     documents : sequence of str
-        A line on each document of the sources: its name, title, date and pages.
+        One line for each document of the sources: its name, title, date and pages.
     partial : collection of int
         Ranks of the sources that are only a part of their page.
     abbreviations : mapping of str to str, optional
@@ -207,7 +207,7 @@ class ControlLineFilter:
         return shown
 
     def finish(self) -> str:
-        """Return the text to show of what was kept back, at the end of a line or of the reply."""
+        """Return the part of the text kept back that is shown, at the end of a line or of the reply."""
         shown = self._release()
         self._is_open = False
         return shown

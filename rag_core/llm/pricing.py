@@ -1,4 +1,4 @@
-"""The tokens of a request to a language model, and their price; ``prices.toml`` is the table of prices by model."""
+"""Count the tokens of a request to a language model, and compute their price from the table ``prices.toml``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Amount = Annotated[float, Field(ge=0, le=1_000_000)]
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class ModelPrice:
-    """The price of a model at a host: of a million input and output tokens."""
+    """The prices of a million input and output tokens of a model at a host."""
 
     model: Annotated[str, Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)]

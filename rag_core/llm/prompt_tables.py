@@ -91,16 +91,13 @@ def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]
     sections = [row for row in table.body if row.is_section and row not in rows and row.label in rows[0].section]
-    # Check cells one by one: an instruction is recognized less reliably in a line with other cells.
-    checked = replace(table, rows=tuple(_check_cells(row) for row in table.rows))
-    return "\n".join([*missing, checked.to_markdown([_check_cells(row) for row in (*sections, *rows)])])
+    # Replace instructions cell by cell: they are recognized less reliably in a line with other cells.
+    checked = replace(table, rows=tuple(_replace_in_cells(row) for row in table.rows))
+    return "\n".join([*missing, checked.to_markdown([_replace_in_cells(row) for row in (*sections, *rows)])])
 
 
-def _check_cells(row: TableRow) -> TableRow:
-    texts = [replace_instructions(cell.text) for cell in row.cells]
-    if all(cell.text == text for cell, text in zip(row.cells, texts, strict=True)):
-        return row
-    return replace(row, cells=tuple(replace(cell, text=text) for cell, text in zip(row.cells, texts, strict=True)))
+def _replace_in_cells(row: TableRow) -> TableRow:
+    return replace(row, cells=tuple(replace(cell, text=replace_instructions(cell.text)) for cell in row.cells))
 
 
 def _remove_spans(text: str, start: int, end: int, spans: Sequence[Span]) -> str:

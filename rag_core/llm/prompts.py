@@ -1,4 +1,4 @@
-"""Build the messages to the language model from rules, passages and the question.
+"""Build the messages to a language model from rules, passages and the question.
 
 Documents are untrusted input. Their text is escaped so that it cannot imitate another passage, the question or the
 control tokens of a chat template.
@@ -51,7 +51,7 @@ the interruption."""
 _CLOSED_BOOK = """\
 Answer the question from your own knowledge, in one or two sentences. No documents are given. If you are not certain, \
 say: I don't know."""
-# Largest number of passages that are ordered by rank; models do not overlook any of so few.
+# Largest number of passages in order of rank; models overlook none of so few passages.
 _MAX_IN_ORDER = 6
 # Most characters of a document's name or a page's label.
 _MAX_NAME = 200
@@ -94,7 +94,7 @@ square brackets that stand behind it in the notes, like [7]."""
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A text of the passage with this rank, in which the answer probably is."""
+    """A text from the passage with this rank that probably contains the answer."""
 
     rank: int
     text: str
@@ -102,7 +102,7 @@ class Hint:
 
 def build_closed_book_messages(question: str) -> list[dict[str, str]]:
     """Return chat messages that ask for an answer without passages."""
-    return [{"role": "system", "content": _CLOSED_BOOK}, {"role": "user", "content": f"Question: {question}"}]
+    return build_chat(_CLOSED_BOOK, f"Question: {question}")
 
 
 def build_messages(
@@ -172,9 +172,13 @@ def order_passages(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def format_exchanges(history: Sequence[Message]) -> list[dict[str, str]]:
-    """Return the questions with an answer, and their answers, as chat messages; see `format_turn`."""
-    pairs = [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
-    return [format_turn(message) for pair in pairs for message in pair]
+    """Return the exchanges of a conversation as chat messages; see `format_turn`."""
+    return [format_turn(message) for exchange in find_exchanges(history) for message in exchange]
+
+
+def find_exchanges(history: Sequence[Message]) -> list[tuple[Message, Message]]:
+    """Return the questions that have an answer, each with the answer."""
+    return [pair for pair in pairwise(history) if (pair[0].role, pair[1].role) == ("user", "assistant")]
 
 
 def format_turn(message: Message) -> dict[str, str]:

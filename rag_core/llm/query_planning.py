@@ -23,7 +23,7 @@ Complete = Callable[[Sequence[dict[str, str]]], str]
 
 # Most tokens of the conversation in the prompt.
 HISTORY_TOKENS = 1500
-# Most words that a rewritten question may have more than the question.
+# Most words by which a rewritten question may be longer than the question.
 MAX_WORDS_ADDED = 40
 # Most characters of a query and of a hypothetical passage.
 LONGEST_QUERY = 300
@@ -78,7 +78,7 @@ def expand_queries(complete: Complete, question: str, most: int) -> list[str]:
 def write_hypothesis(complete: Complete, question: str) -> str:
     """Return a hypothetical passage that would answer the question. Use it only to search.
 
-    The method is that of Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
+    The method is HyDE: Gao et al., "Precise zero-shot dense retrieval without relevance labels" (HyDE), ACL 2023.
     """
     reply = complete(build_chat(_HYPOTHESIS + _QUOTED, f"Question: {escape_markup(question)}"))
     return _clean_line(reply)[:LONGEST_HYPOTHESIS]
@@ -123,7 +123,7 @@ def parse_rewritten_question(reply: str, question: str, conversation: str) -> st
     The reply cannot be used if it has several lines or too many words, if it is an answer, or if most of its content
     words occur in neither the question nor the conversation.
     """
-    lines = [line for line in reply_lines(reply) if line.strip()]
+    lines = [line for line in split_reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""
     if len(wording.split()) > len(question.split()) + MAX_WORDS_ADDED:
         return ""
@@ -152,7 +152,7 @@ def _parse_lines(reply: str) -> list[str]:
     if json_list:
         with suppress(ValueError):
             return [one for one in json.loads(json_list[0]) if isinstance(one, str)]
-    return reply_lines(reply)
+    return split_reply_lines(reply)
 
 
 def _parse_query(line: str) -> str:
@@ -165,6 +165,6 @@ def _clean_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def reply_lines(reply: str) -> list[str]:
+def split_reply_lines(reply: str) -> list[str]:
     """Return the lines of a reply without introductory lines and code fences."""
     return [line for line in reply.splitlines() if not _ANNOUNCES.search(line)]

@@ -79,8 +79,8 @@ class CallPiece:
     arguments: str
 
 
-def join_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
-    """Return the calls whose pieces a stream contained, except calls without a name.
+def join_call_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
+    """Return the calls of which a stream contained the pieces; calls without a name are left out.
 
     A piece with another id at the same index begins another call, because some servers give all calls the same index.
     Calls without an id get one.

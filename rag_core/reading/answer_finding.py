@@ -22,8 +22,8 @@ from rag_core.types.tables import Table
 PROBABILITY_WEIGHT, ROW_PROBABILITY_WEIGHT, SPAN_WEIGHT = 0.25, 0.17, 0.18
 # Bounds of the probabilities, and of the log-odds of a span, so that the model does not decide alone.
 PROBABILITY_BOUND, SPAN_BOUND = 1e-6, 12.0
-# Reading lowers the scores of 90 % of excerpts by more than this value, and raises hardly any.
-LEAST_LOSS = 1.0
+# Reading an excerpt lowers its score by more than this value in 90 % of cases.
+MIN_LOSS = 1.0
 _FISCAL = re.compile(r"\b(?:fiscal|FY)", re.IGNORECASE)
 # A word with hyphens, or a number with its separators and sign.
 _WORD = re.compile(r"[$€£¥]?\w+(?:[-‐‑.,:/'’]\w+)*%?")
@@ -100,14 +100,14 @@ def find_answers(
         pairs.append((replace_title_names(asked, one.text, title), one.text))
     readings = read(pairs)
     for excerpt in excerpts:
-        if enough and _count_places(found, excerpt.prior - LEAST_LOSS) >= enough:
+        if enough and _count_places(found, excerpt.prior - MIN_LOSS) >= enough:
             break
         reading = next(readings)
         start, end = _widen_to_words(excerpt.text, reading.start, reading.end)
         # A span in the caption or the unit of a table has no place, but the row may be the answer nevertheless.
         located = excerpt.locate(start, end)
         cell = located.cell if located else None
-        if cell and excerpt.table and _has_open_year(question, excerpt.table.column_header(cell.column)):
+        if cell and excerpt.table and _has_ambiguous_year(question, excerpt.table.column_header(cell.column)):
             located = None
         place = located or PageSpan(excerpt.start, excerpt.start)
         weight = PROBABILITY_WEIGHT if excerpt.row is None else ROW_PROBABILITY_WEIGHT
@@ -136,10 +136,10 @@ def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
     return len(places)
 
 
-def _has_open_year(question: str, header: str) -> bool:
-    """Return whether a question is about a fiscal year, while the fiscal year of a column can have two names.
+def _has_ambiguous_year(question: str, header: str) -> bool:
+    """Return whether a question names a fiscal year and the year in a column's header is ambiguous.
 
-    See `list_fiscal_years`.
+    A fiscal year can have two names; see `list_fiscal_years`.
     """
     ends = (one for written in find_dates(header.replace(HEADING_SEPARATOR, " ")) for one in written.readings)
     return _FISCAL.search(question) is not None and any(

@@ -97,7 +97,7 @@ class FoundCell:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the scale of the table applies to the number, which is no percentage and no value per unit."""
+        """Whether the scale of the table applies to the number; false for percentages and values per unit."""
         return not _PER_UNIT.search(f"{self.label} {self.header} {self.cell.text}")
 
 
@@ -119,13 +119,13 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
     most_rows : int
         Maximum number of rows.
     """
-    wanted, column_words = find_content_stems(row), _find_words(column)
+    wanted, column_words = find_content_stems(row), _find_stems_and_numbers(column)
     scored = [(_score_row(wanted, table, one), index, table, one) for index, table, one in _iter_rows(tables)]
     scored = sorted((one for one in scored if one[0] >= _MIN_SHARE), key=lambda one: -one[0])
     found: list[FoundCell] = []
     for score, index, table, wanted_row in scored[:most_rows]:
         cells = [cell for cell in wanted_row.cells if cell.column >= table.label_columns and _DIGIT.search(cell.text)]
-        overlaps = [len(column_words & _find_words(table.column_header(cell.column))) for cell in cells]
+        overlaps = [len(column_words & _find_stems_and_numbers(table.column_header(cell.column))) for cell in cells]
         best = max(overlaps, default=0)
         found += [
             FoundCell(index, table, wanted_row, cell, number, score)
@@ -200,6 +200,6 @@ def _score_row(wanted: set[str], table: Table, row: TableRow) -> float:
     return shared / len(wanted) * (0.8 + 0.2 * precision)
 
 
-def _find_words(text: str) -> set[str]:
+def _find_stems_and_numbers(text: str) -> set[str]:
     """Return the stems and the numbers of a text. "FY2023" contains the number 2023."""
     return find_content_stems(text) | set(re.findall(r"\d{4}|\d+", text))

@@ -35,7 +35,7 @@ WORDS_WEIGHT, RERANK_WEIGHT = 1.1, 2.35
 PASSAGE_RANK_WEIGHT, PAGE_RANK_WEIGHT, FIRST_WEIGHT = 0.1, 0.1, 0.3
 # The rank of an excerpt that no passage contains.
 OUTSIDE_RANK = 10
-# Additional weights for table rows, whose few words say more than as many words of a sentence.
+# Additional weights for table rows, because their few words are more specific than words of sentences.
 ROW_WEIGHT, ROW_SIMILARITY_WEIGHT, ROW_WORDS_WEIGHT = 0.2, 3.4, 1.2
 # Added to the score of an excerpt that states a date of the question.
 DATE_WEIGHT = 1.5
@@ -94,9 +94,9 @@ class Excerpt:
         return max(span.end for *_, span in self.parts)
 
     def locate(self, start: int, end: int) -> PageSpan | None:
-        """Return the span on the page of a span of the text; ``None`` if it overlaps no part.
+        """Return the span on the page for a span in ``text``; ``None`` if the span overlaps none of the parts.
 
-        In a table row, the span of the whole cell is returned.
+        For a table row, the span of the whole cell is returned.
         """
         overlaps = [(min(end, last) - max(start, first), first, span) for first, last, span in self.parts]
         length, first, span = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
@@ -151,14 +151,14 @@ def select_excerpts(
             of_entry = NO_DATES_FOR_DOCUMENT if asks_for_period else in_document
             if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
-            kept = excerpt
             if not excerpt.row:
-                kept = _keep_entry(_keep_sentences(excerpt, identifiers), of_entry)
-                kept = _add_mail_header(kept, page_texts)
-            one = _score(kept, asked, passages, compare)
-            is_of_day = states_date(in_document, kept.text, passage.full_title)
-            scored.append(replace(one, prior=one.prior + DATE_WEIGHT) if is_of_day else one)
-    scored = scored if asks_for_period else _leave_out_other_days(scored, dates)
+                excerpt = _keep_entry(_keep_sentences(excerpt, identifiers), of_entry)
+                excerpt = _add_mail_header(excerpt, page_texts)
+            excerpt = _score_excerpt(excerpt, asked, passages, compare)
+            if states_date(in_document, excerpt.text, passage.full_title):
+                excerpt = replace(excerpt, prior=excerpt.prior + DATE_WEIGHT)
+            scored.append(excerpt)
+    scored = scored if asks_for_period else _remove_other_days(scored, dates)
     best = sorted(scored, key=lambda one: -one.prior)[:MAX_EXCERPTS]
     lengths = accumulate(len(one.text) for one in best)
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
@@ -175,7 +175,7 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
     return _cut(excerpt, named[0][0], named[-1][1])
 
 
-def _leave_out_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
+def _remove_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
     """Return excerpts without rows about other days, if another row of their table states a date of the question."""
     stated = [
         bool(dates.dates) and one.row is not None and states_date(dates.days_of(one.passage.version_id), one.text)
@@ -224,7 +224,7 @@ def _add_mail_header(excerpt: Excerpt, page_texts: Mapping[PageKey, str]) -> Exc
     return replace(excerpt, text=above + excerpt.text, parts=parts)
 
 
-def _score(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:
+def _score_excerpt(excerpt: Excerpt, asked: Collection[str], passages: Sequence[Passage], compare: Compare) -> Excerpt:
     """Return an excerpt with its ``prior``, and with the best passage that overlaps it, if there is one.
 
     ``asked`` contains the stems of the question's content words.
@@ -284,7 +284,7 @@ def _split_page(
 
 
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
-    """Return a row with the table's caption, its label, and the header of each value; ``None`` if it has no value."""
+    """Return a row with the caption, its label, and a header for each value; ``None`` for a row without values."""
     values = [cell for cell in row.cells if cell.column or not row.label]
     if row.is_section or not any(cell.spans for cell in values):
         return None
@@ -314,9 +314,9 @@ def _write_header(header: str) -> str:
 
 
 def split_windows(text: str, without: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
-    """Return overlapping spans of whole sentences with at most `WINDOW_WORDS` words, unless one sentence is longer.
+    """Return spans of whole sentences with at most `WINDOW_WORDS` words; only a single sentence can have more words.
 
-    The next span repeats about half of the previous one. Spans do not overlap or cross the spans ``without``.
+    Each span repeats about half of the previous span. The spans do not overlap the spans ``without``.
     """
     windows: list[tuple[int, int]] = []
     first = 0

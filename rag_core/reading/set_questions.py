@@ -144,7 +144,7 @@ def parse_set_question(question: str) -> SetQuestion | None:
         if _ADVERBIAL.isdisjoint(before[-1:]) and (noun is None or noun.word not in _TIMES):
             return _build_question("all", question, tokens, match.span())
     match = _WHICH.search(question)
-    if match and _is_plural(tokens, match.end()):
+    if match and _is_plural_next(tokens, match.end()):
         return _build_question("all", question, tokens, match.span())
     return None
 
@@ -161,10 +161,10 @@ def _build_question(
 
 
 def _find_noun(tokens: list[Token], end: int, *, is_last: bool = False) -> Token | None:
-    """Return the noun among the content words after a quantifier or superlative; ``None`` if no such word follows.
+    """Return the noun among the content words after a quantifier or superlative; ``None`` without such a word.
 
-    After a quantifier, it is the first plural, or else the first word, as in "each manager earns". After a superlative
-    (``is_last``), it is the last word, as in "the best paid manager".
+    After a quantifier, the noun is the first plural, or else the first word, as in "each manager earns". After a
+    superlative (``is_last``), the noun is the last word, as in "the best paid manager".
     """
     following = list(dropwhile(lambda one: one.is_function_word, (token for token in tokens if token.start >= end)))
     words = [one for one in takewhile(lambda one: not one.is_function_word, following) if not parse_numbers(one.text)]
@@ -195,7 +195,7 @@ def _is_superlative(word: str) -> bool:
     return f"{word[:-2]}r" in words and not words.isdisjoint(positives)
 
 
-def _is_plural(tokens: list[Token], start: int) -> bool:
+def _is_plural_next(tokens: list[Token], start: int) -> bool:
     """Return whether a plural noun without a number follows."""
     following = [token for token in tokens if token.start >= start][:3]
     words = [token.word for token in following]

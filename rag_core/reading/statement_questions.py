@@ -1,7 +1,7 @@
 """Write questions that statements of a text answer.
 
 A question is made by a syntactic transformation of a statement (Heilman and Smith, "Good question! Statistical ranking
-for question generation", NAACL 2010). The statement is a definition, a quantity, a date, a period, or says who did
+for question generation", NAACL 2010). A statement defines a term, or states a quantity, a date, a period, or who did
 something. Its subject must be clear without other sentences. English and German statements are used.
 """
 
@@ -39,8 +39,8 @@ _MAX_SUBJECT, _MAX_BETWEEN, _MAX_VALUE = 10, 12, 7
 _MIN_MEANING = 4
 # Minimum number of lines such as "Fee: the amount that …" in a list of terms.
 _MIN_LIST = 8
-# A term without quotation marks has more letters than this.
-_MAX_NO_TERM = 3
+# Minimum number of letters of a term without quotation marks.
+_MIN_TERM = 4
 # Words that refer to other sentences, and words that begin a clause.
 _UNCLEAR = (
     DEMONSTRATIVES
@@ -190,13 +190,13 @@ def _read_statement(sentence: str, common: frozenset[str], language: str) -> Ite
 def _ask_meaning(match: re.Match[str]) -> Iterator[WrittenQuestion]:
     named = match.groupdict()
     term, meaning = (match["quoted"] or named.get("plain") or "").strip(" ,.:"), match["meaning"]
-    is_term = match["quoted"] or (len(term) > _MAX_NO_TERM and term.casefold() not in FUNCTION_WORDS)
+    is_term = match["quoted"] or (len(term) >= _MIN_TERM and term.casefold() not in FUNCTION_WORDS)
     if is_term and len(meaning.split()) >= _MIN_MEANING and not _ELSEWHERE.search(meaning):
         question = f"Was bedeutet „{term}“?" if match["verb"].startswith("be") else f"What does “{term}” mean?"
-        yield _write(question, term, "definition" if match["verb"] else "listed")
+        yield _create_question(question, term, "definition" if match["verb"] else "listed")
 
 
-def _write(text: str, answer: str, kind: str) -> WrittenQuestion:
+def _create_question(text: str, answer: str, kind: str) -> WrittenQuestion:
     return WrittenQuestion(text, 0, 0, 0, answer, kind)
 
 
@@ -206,57 +206,59 @@ def _ask_quantity(match: re.Match[str], subject: str) -> Iterator[WrittenQuestio
     if match["verb"] in ("is", "was") and _is_plural(subject):
         return
     if dates and not dates[0].start:
-        yield _write(f"When {match['verb']} {subject}?", dates[0].text, "date")
+        yield _create_question(f"When {match['verb']} {subject}?", dates[0].text, "date")
         return
     # A number before many words can be an example, or count something else.
     has_unit = words > 1 or any(one.kind or one.currency for one in numbers[:1])
     if numbers and not numbers[0].start and has_unit and words <= _MAX_VALUE:
-        yield _write(f"What {match['verb']} {subject}?", numbers[0].text, "quantity")
+        yield _create_question(f"What {match['verb']} {subject}?", numbers[0].text, "quantity")
 
 
 def _ask_count(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     do = "does" if match["verb"] == "has" else "do"
     if len(match["counted"].split()) <= _MAX_BETWEEN:
-        yield _write(f"How many {match['counted']} {do} {subject} have?", match["value"], "quantity")
+        yield _create_question(f"How many {match['counted']} {do} {subject} have?", match["value"], "quantity")
 
 
 def _ask_date(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     date, rest = _find_final_date(match["value"]), match["rest"]
     if date and len(rest.split()) <= _MAX_BETWEEN and _is_self_contained(rest):
-        yield _write(f"When {' '.join(filter(None, (match['verb'], subject, rest)))}?", date, "date")
+        yield _create_question(f"When {' '.join(filter(None, (match['verb'], subject, rest)))}?", date, "date")
 
 
 def _ask_period(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     if len(match["rest"].split()) <= _MAX_BETWEEN and _is_self_contained(match["rest"]):
         words = _PERIOD_WORDS[match["link"]]
-        yield _write(f"{words} {match['verb']} {subject} {match['rest']}?", match["value"], "period")
+        yield _create_question(f"{words} {match['verb']} {subject} {match['rest']}?", match["value"], "period")
 
 
 def _ask_beginning(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     if date := _find_final_date(match["value"]):
-        yield _write(f"When does {subject} {match['verb'].removesuffix('s')}?", date, "date")
+        yield _create_question(f"When does {subject} {match['verb'].removesuffix('s')}?", date, "date")
 
 
 def _ask_agent(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     name = match["value"].rstrip(" .")
     if len(name.split()) <= _MAX_BETWEEN and _is_self_contained(name):
-        yield _write(f"Who {match['verb']} {subject}?", name, "agent")
+        yield _create_question(f"Who {match['verb']} {subject}?", name, "agent")
 
 
 def _ask_german_quantity(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     if (numbers := parse_numbers(match["value"])) and not numbers[0].start:
-        yield _write(f"Wie viel {match['verb']} {subject}?", numbers[0].text, "quantity")
+        yield _create_question(f"Wie viel {match['verb']} {subject}?", numbers[0].text, "quantity")
 
 
 def _ask_german_beginning(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     if date := _find_final_date(match["value"]):
-        yield _write(f"Wann {match['verb']} {subject}?", date, "date")
+        yield _create_question(f"Wann {match['verb']} {subject}?", date, "date")
 
 
 def _ask_what(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
     # A term with several capitals, such as "OpenCL", is not the name of a person.
     if sum(map(str.isupper, subject)) > 1 and any(map(str.islower, match["value"])):
-        yield _write(f"{'Was' if match['verb'] == 'ist' else 'What'} {match['verb']} {subject}?", subject, "term")
+        yield _create_question(
+            f"{'Was' if match['verb'] == 'ist' else 'What'} {match['verb']} {subject}?", subject, "term"
+        )
 
 
 # Patterns of statements, with functions that ask for them, by language code. The code of English is empty.
@@ -274,7 +276,7 @@ _RULES: Mapping[str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], st
 
 
 def _find_final_date(text: str) -> str:
-    """Return a text without its final full stop if it consists of a date with a year; otherwise an empty string."""
+    """Return the date with a year of which a text consists; empty if the text contains anything but a full stop."""
     date = next(iter(find_dates(text)), None)
     is_whole = date is not None and not date.start and not text[date.end :].strip(" .")
     return date.text if date and is_whole and date.readings[0].year else ""
@@ -283,7 +285,7 @@ def _find_final_date(text: str) -> str:
 def _is_clear(subject: str, common: frozenset[str]) -> bool:
     """Return whether a subject can be understood without other sentences.
 
-    It consists of several words, or is a name, which the document never contains in lower case.
+    Such a subject consists of several words, or is a name, which the document never contains in lower case.
     """
     words = subject.split()
     first = words[0].casefold()

@@ -25,7 +25,7 @@ _NEXT_NAME = re.compile(r"\s+[A-Z0-9]")
 
 
 def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> ReadTexts:
-    """Return a function that reads each text with the question in the form for this text; see `choose_forms`."""
+    """Return a function that reads each text with the question as `choose_forms` writes it for the text."""
     if not forms:
         return read
     return lambda pairs: read([(choose_forms(question, text, forms), text) for question, text in pairs])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rag_core.evaluation.judging import JudgedAnswer
+from rag_core.evaluation.ranking_metrics import find_relevant_pages
 from rag_core.types.judgements import Agreement, Judgement, JudgeReport
 from rag_core.types.usage import Usage
 
@@ -15,7 +16,7 @@ ANSWERS = "judge and labels: answers"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return the numbers of pairs: both verdicts positive, only the first, only the second, and both negative."""
+    """Return how often both verdicts of a pair, only the first, only the second or neither is positive."""
     counts = Counter(pairs)
     return Agreement(raters, counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
@@ -44,17 +45,13 @@ def report_judgements(judged: Sequence[JudgedAnswer], writer: str) -> JudgeRepor
 
 
 def _pair_passages(judged: JudgedAnswer) -> list[tuple[bool, bool]]:
-    """Return, for each judged passage, whether the judge finds it useful and whether a labelled page contains it.
-
-    Pages with a near duplicate of the passage count as pages that contain it.
-    """
-    pairs = []
-    for passage in judged.answer.passages:
-        if passage.rank in judged.judgement.passages:
-            pages = {(passage.document_id, page) for page in passage.page_indices}
-            pages |= {place.key for place in passage.duplicates}
-            pairs.append((judged.judgement.passages[passage.rank], not pages.isdisjoint(judged.pages)))
-    return pairs
+    """Return, for each judged passage, whether the judge finds it useful and whether a labelled page contains it."""
+    useful = judged.judgement.passages
+    return [
+        (useful[one.rank], bool(find_relevant_pages(one, judged.pages)))
+        for one in judged.answer.passages
+        if one.rank in useful
+    ]
 
 
 def is_faithful(judgement: Judgement) -> bool | None:

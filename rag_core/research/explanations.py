@@ -108,9 +108,9 @@ class Explanations:
         )
 
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
-        """Return, for each token of a question, its weight and its best match in a chunk.
+        """Return the weight of each token of a question, and the token of a chunk that matches it best.
 
-        Return no matches if the embedder computes no token vectors, or if those of the chunk are not stored yet.
+        Return no matches if the embedder computes no token vectors, or if the vectors of the chunk are not stored yet.
 
         Raises
         ------

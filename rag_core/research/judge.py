@@ -32,7 +32,7 @@ import numpy as np
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
 from rag_core.evaluation.judging import JudgedAnswer
-from rag_core.llm.context_budget import PER_MESSAGE, TRUSTED_SHARE, count_prompt_tokens, count_tokens, pack_batches
+from rag_core.llm.context_budget import count_available_tokens, count_prompt_tokens, pack_batches
 from rag_core.llm.generator import LanguageModel
 from rag_core.llm.judge_prompts import (
     QUESTIONS_SCHEMA,
@@ -68,7 +68,7 @@ from rag_core.types.usage import Usage
 MAX_PASSAGES_PER_CALL = 8
 
 # A function that returns the chat messages of a request about some passages.
-Build = Callable[[Sequence[Passage]], list[dict[str, str]]]
+BuildMessages = Callable[[Sequence[Passage]], list[dict[str, str]]]
 
 
 @dataclass(slots=True)
@@ -198,13 +198,13 @@ class Judge:
         found = (verdicts.get(number) for number in range(1, len(sentences) + 1))
         return compute_share([one.positive if one else None for one in found])
 
-    def _judge_items(self, calls: _Calls, answer: Answer, count: int, build: Build) -> dict[int, Verdict]:
-        """Return the verdicts whether the passages support the items with the numbers from 1 to ``count``.
+    def _judge_items(self, calls: _Calls, answer: Answer, count: int, build: BuildMessages) -> dict[int, Verdict]:
+        """Return the verdict on each item, numbered from 1 to ``count``: whether the passages support it.
 
-        If the passages need several prompts, an item is supported if the passages of one of the prompts support it.
+        If the passages need several prompts, an item is supported if the passages of one prompt support it.
         """
         replies = []
-        for passages in _pack(calls.model, answer.passages, build, most=len(answer.passages)):
+        for passages in _pack_passages(calls.model, answer.passages, build, most=len(answer.passages)):
             reply = calls.complete(build(passages), VERDICTS_SCHEMA)
             replies.append(parse_verdicts(reply, range(1, count + 1)))
         return dict(_merge_verdicts(replies, count))
@@ -214,7 +214,7 @@ class Judge:
             return build_passage_messages(answer.question, passages, target)
 
         useful: dict[int, bool] = {}
-        for passages in _pack(calls.model, answer.passages, build, MAX_PASSAGES_PER_CALL):
+        for passages in _pack_passages(calls.model, answer.passages, build, MAX_PASSAGES_PER_CALL):
             reply = calls.complete(build(passages), VERDICTS_SCHEMA)
             verdicts = parse_verdicts(reply, [one.rank for one in passages])
             useful |= {rank: verdict.positive for rank, verdict in verdicts.items()}
@@ -258,10 +258,11 @@ def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
     return sum(precisions) / len(precisions) if precisions else 0.0
 
 
-def _pack(model: LanguageModel, passages: Sequence[Passage], build: Build, most: int) -> Iterator[Sequence[Passage]]:
+def _pack_passages(
+    model: LanguageModel, passages: Sequence[Passage], build: BuildMessages, most: int
+) -> Iterator[Sequence[Passage]]:
     """Yield runs of at most ``most`` passages that fit into one prompt. A passage that is too long is a run alone."""
-    fixed = sum(count_tokens(message["content"]) + PER_MESSAGE for message in build(()))
-    room = int(model.profile.filled_tokens * TRUSTED_SHARE) - model.answer_tokens - fixed
+    room = count_available_tokens(build(()), model.profile.filled_tokens, model.answer_tokens)
     for run in pack_batches([count_prompt_tokens(one) for one in passages], room):
         for first in range(run.start, run.stop, most):
             yield passages[first : min(first + most, run.stop)]

@@ -69,10 +69,10 @@ class PassageByPassage(ModelStrategy):
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[str, str]]:
         """Yield the text of an answer that is written from extracts instead of passages."""
-        evidence = yield from self._shorten_evidence(writer, query, evidence, trace)
+        evidence = yield from self._extract_evidence(writer, query, evidence, trace)
         return (yield from super().write_text(writer, query, evidence, history, trace))
 
-    def _shorten_evidence(
+    def _extract_evidence(
         self, writer: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
     ) -> Generator[Stage, None, PromptEvidence]:
         """Return the evidence with extracts instead of passages.

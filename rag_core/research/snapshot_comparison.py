@@ -68,7 +68,7 @@ class SnapshotComparisons:
 
 
 def _find_differences(answer: Answer, other: Answer) -> SnapshotSide:
-    """Return an answer with the passages and words that another one lacks."""
+    """Return an answer with the passages and words that the other answer lacks."""
     others = {(one.document_id, one.text) for one in other.passages}
     own = [one for one in answer.passages if (one.document_id, one.text) not in others]
     words = {one.chunk_id: _find_unmatched_words_of_passage(one, other.passages) for one in own}
@@ -77,7 +77,10 @@ def _find_differences(answer: Answer, other: Answer) -> SnapshotSide:
 
 
 def _find_unmatched_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
-    """Return the spans of words that the most similar passage of the same document lacks; none if none is similar."""
+    """Return the spans of the words that the most similar passage of the same document lacks.
+
+    Return no spans if no passage of the document is similar enough.
+    """
     of_document = [one.text for one in others if one.document_id == passage.document_id]
     ratios = {text: SequenceMatcher(None, text.split(), passage.text.split(), False).ratio() for text in of_document}
     nearest = max(ratios, key=ratios.__getitem__, default="")

@@ -61,7 +61,7 @@ class ChunkLoader:
             self._pending.append(self._pool.submit(self._chunks.visible_chunks, new))
 
     def rows(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the rows of those of the chunks that searches may find, by chunk id.
+        """Return the rows of the chunks by chunk id, without chunks that searches may not find.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class ChunkLoader:
         return {one: self._rows[one] for one in chunk_ids if one in self._rows}
 
     def texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
-        """Return the embedded texts of those of the chunks that searches may find, by chunk id."""
+        """Return the embedded texts of the chunks by chunk id, without chunks that searches may not find."""
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
@@ -120,7 +120,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return the tokens of those of the chunks that have token vectors, by chunk id."""
+    """Return the tokens of the chunks by chunk id, without chunks that have no token vectors."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

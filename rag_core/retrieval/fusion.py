@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rag_core.retrieval.late_interaction import rerank_chunks
@@ -13,8 +13,8 @@ from rag_core.types.searches import RankedChunks
 RRF_K = 60
 
 
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """Fuse rankings. The score of a chunk is the sum of ``1 / (k + rank)`` over all rankings that contain the chunk.
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[int]], k: int) -> list[Hit]:
+    """Fuse rankings of chunk ids. The score of a chunk is the sum of ``1 / (k + rank)`` over the rankings.
 
     Ranks are counted from 1. Chunks with equal scores are ordered by chunk id. The method is that of Cormack, Clarke
     and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
@@ -26,8 +26,8 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hi
     """
     sums: dict[int, float] = {}
     for ranking in rankings:
-        for rank, hit in enumerate(ranking, 1):
-            sums[hit.chunk_id] = sums.get(hit.chunk_id, 0.0) + 1.0 / (k + rank)
+        for rank, chunk_id in enumerate(ranking, 1):
+            sums[chunk_id] = sums.get(chunk_id, 0.0) + 1.0 / (k + rank)
     # Rounding removes differences in the last digits, which depend on the order of addition.
     ordered = sorted(sums.items(), key=lambda item: (-round(item[1], 12), item[0]))
     return [Hit(chunk_id, score) for chunk_id, score in ordered]
@@ -41,7 +41,7 @@ def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     ``bm25``, are those of the first query.
     """
     first = rankings[0]
-    hits = reciprocal_rank_fusion([[Hit(one, 0.0) for one in ranked.ranking.order] for ranked in rankings], rrf_k)
+    hits = reciprocal_rank_fusion((ranked.ranking.order for ranked in rankings), rrf_k)
     scores = {name: dict(by_chunk) for name, by_chunk in first.ranking.scores.items()}
     vectors = {chunk_id: one for ranked in reversed(rankings) for chunk_id, one in ranked.vectors.items()}
     others = [hit.chunk_id for hit in hits if hit.chunk_id not in scores["rerank"]]

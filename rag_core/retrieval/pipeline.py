@@ -9,16 +9,16 @@ from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Hit, Ranking, Timer
 
-# Number of the best chunks for the question that are candidates of a look-up, and number of hits of its word search.
+# Number of best chunks for a question that are candidates of a look-up, and of hits of the word search of the look-up.
 LOOKUP_CHUNKS = 50
-# Number of candidates with the highest scores for the query of the look-up whose section is determined.
+# Number of best candidates for the query of the look-up whose sections are determined.
 SECTION_CHUNKS = 30
 # Number of characters at the start of a chunk in which the title of a section is looked for.
 HEAD_CHARACTERS = 300
 # Number of chunks that a cross-encoder scores for a question.
 CROSS_ENCODER_CHUNKS = 20
 
-# A function that takes chunk ids, and returns those of the chunks that have a score, best first.
+# A function that takes chunk ids and returns the hits of the chunks that have a score, best first.
 Rerank = Callable[[Sequence[int]], list[Hit]]
 Texts = Callable[[Sequence[int]], Mapping[int, str]]
 
@@ -74,7 +74,7 @@ class SectionRanker:
         texts = self.texts([hit.chunk_id for hit in closest])
         heads = {chunk_id: text[:HEAD_CHARACTERS] for chunk_id, text in texts.items()}
         return [
-            [hit for hit in closest if self.plan.is_section(section, heads.get(hit.chunk_id, ""))][
+            [hit for hit in closest if self.plan.is_in_section(section, heads.get(hit.chunk_id, ""))][
                 : self.plan.max_chunks
             ]
             for section in self.plan.sections
@@ -119,7 +119,7 @@ def rank_chunks(
         raise ValueError("rank_by='cross_encoder' requires a cross-encoder in cross_encode.")
     lines = _list_ids(hits.lookup)
     with timer.measure("rerank"):
-        fused = reciprocal_rank_fusion([*hits.found.values()], rrf_k)
+        fused = reciprocal_rank_fusion(map(_list_ids, hits.found.values()), rrf_k)
         # Chunks with equal scores are ordered by their position in the fused ranking.
         position = {one: index for index, one in enumerate(dict.fromkeys([*_list_ids(fused), *lines]))}
         reranked = sorted(hits.reranked, key=lambda hit: (-hit.score, position[hit.chunk_id]))
@@ -127,7 +127,8 @@ def rank_chunks(
     if sections is not None:
         with timer.measure("financials"):
             ranked_sections = sections.rank(_list_ids(reranked), lines)
-    financials = reciprocal_rank_fusion([reranked, *ranked_sections], rrf_k) if any(ranked_sections) else []
+    rankings = map(_list_ids, [reranked, *ranked_sections])
+    financials = reciprocal_rank_fusion(rankings, rrf_k) if any(ranked_sections) else []
     with_sections = financials or reranked
     orders = {"rerank": reranked, "financials": with_sections, "named": with_sections, "cross_encoder": with_sections}
     # For the score of a retriever, only this retriever has run, so that the fused order is its order.

@@ -17,7 +17,7 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.dates import AskedDates
 from rag_core.types.retrieval import NAMED_SCORE, Ranking
 
-# Maximum number of chunks that are moved because of a code or a date. More chunks contain the code of a document.
+# Maximum number of chunks that are moved because of a code or a date. A code in more chunks is that of a document.
 MAX_IDENTIFIED = 5
 _SEPARATORS = re.compile(r"[\W_]")
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import threading
 from collections.abc import Sequence
 
 from rag_core.errors import TokenError
 from rag_core.store.file_names import clean_collection, normalize_name
+from rag_core.store.files import compute_sha256
 from rag_core.store.tokens import TokenStore
 from rag_core.types.access import RIGHTS, AccessToken, Caller, Right
 
 # The beginning of each token, by which scanners for secrets recognize it.
 PREFIX = "footnote_"
-# Most characters of the name of a token.
-LONGEST_NAME = 80
+# Maximum number of characters in the name of a token.
+MAX_NAME_CHARS = 80
 
 
 class AccessTokens:
@@ -30,10 +30,11 @@ class AccessTokens:
 
     def __init__(self, store: TokenStore) -> None:
         self._store = store
+        # Held while a token is added, so that no two tokens get the same name.
         self._adding = threading.Lock()
 
     def create(self, name: str, rights: Sequence[Right], collections: Sequence[str] = ()) -> tuple[str, AccessToken]:
-        """Create a token for all collections or for some, and return its secret text and its description.
+        """Create a token for some collections, by default all, and return its secret text and its description.
 
         Raises
         ------
@@ -42,7 +43,7 @@ class AccessTokens:
         CollectionError
             The name of a collection is invalid.
         """
-        name = normalize_name(name)[:LONGEST_NAME].strip()
+        name = normalize_name(name)[:MAX_NAME_CHARS].strip()
         if not name:
             raise TokenError("The token was not created, because its name is empty. Enter a name.")
         if not rights or not set(rights) <= set(RIGHTS):
@@ -75,4 +76,4 @@ class AccessTokens:
 
 
 def _compute_digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return compute_sha256(secret.encode("utf-8", "surrogatepass"))

@@ -13,7 +13,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.runtime.tracing import trace_question
 from rag_core.types.answers import Answer, AnswerState, AskEvent
 
-# Upper limits in seconds of the buckets of a histogram. One more bucket has no limit.
+# Upper limits in seconds of the buckets of a histogram. A further bucket has no limit.
 LIMITS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 
 
@@ -37,7 +37,7 @@ class Durations:
 
 
 class Activity:
-    """The figures for monitoring: questions since the process started, and the numbers of documents and jobs.
+    """The numbers for monitoring: questions since the process started, documents and jobs.
 
     Attributes
     ----------

@@ -40,9 +40,10 @@ class BackgroundRun:
         return self._state
 
     def start(self, stage: str, total: int, work: Callable[[], None]) -> RunState:
-        """Start to run ``work``, unless a run is active, and return the state of the run.
+        """Start a run of ``work``, unless another run is active, and return the state of the active run.
 
-        ``work`` calls `advance` after each step. An error ends the run and becomes the ``problem`` of the state.
+        ``work`` calls `advance` after each step. An error ends the run, and its message becomes the ``problem`` of the
+        state.
         """
         with self._lock:
             if self._state is not None and self._state.running:

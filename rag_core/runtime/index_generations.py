@@ -36,7 +36,7 @@ class IndexGeneration:
 
     @property
     def space(self) -> str:
-        """Name of the vector space. Chunks of other generations with the same name share stored embeddings."""
+        """Name of the vector space. Generations with the same vector space share stored embeddings."""
         identity = self.embedder.identity
         return f"{identity.weights[:16]}-{identity.projection}"[:32]
 
@@ -46,13 +46,13 @@ class IndexGeneration:
 
 
 class IndexGenerations:
-    """Opens the active generation, creates new generations, and compares the active one with the settings."""
+    """Opens the active generation, compares it with the settings, and creates new generations."""
 
     def __init__(self, settings: Settings, stores: Stores, models: LocalModels) -> None:
         self._settings = settings
         self._stores = stores
         self._models = models
-        self._starting = threading.Lock()
+        self._creating = threading.Lock()
 
     def active(self) -> IndexGeneration:
         """Return the active generation. If there is none, create it with the current settings.
@@ -66,7 +66,7 @@ class IndexGenerations:
         IndexMismatch
             The embedder has other weights or another projection than when the index was built.
         """
-        with self._starting:
+        with self._creating:
             rows = self._stores.documents.generations("active")
             if not rows:
                 fingerprint = self.configured()
@@ -88,7 +88,7 @@ class IndexGenerations:
         Parameters
         ----------
         **changes
-            Values for ``embedder`` and ``chunk_tokens`` instead of those of the settings; ``None`` is ignored.
+            Values of ``embedder`` and ``chunk_tokens`` that replace the values of the settings; ``None`` is ignored.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
@@ -111,11 +111,11 @@ class IndexGenerations:
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
-        """Return the fingerprint of the active generation without loading its embedder; ``None`` if there is none."""
+        """Return the fingerprint of the active generation, without loading an embedder; ``None`` if there is none."""
         rows = self._stores.documents.generations("active")
         return rows[-1][1] if rows else None
 
-    def mismatch(self) -> dict[str, tuple[Any, Any]]:
+    def find_differences(self) -> dict[str, tuple[Any, Any]]:
         """Return the fields in which the active index differs from the settings, as ``name: (index, settings)``."""
         built = self.built_with()
         return built.differences(self.configured()) if built else {}

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from rag_core.errors import ModelListMissing, SettingsError, StoreError
 from rag_core.llm.addresses import (
@@ -31,20 +31,21 @@ from rag_core.runtime.model_connection import (
     apply_choice,
     build_profile,
     explain_missing_model,
-    find_file,
+    find_gguf_file,
     read_context_budget,
     require_accepted_key,
     sets_model,
 )
 from rag_core.runtime.stores import Stores
 from rag_core.settings import Settings
+from rag_core.store.model_keys import KeyPlace
 from rag_core.types.status import ModelCheck, ModelChoice, ModelHost
 from rag_core.types.usage import Usage, UsageTotal
 
 log = logging.getLogger(__name__)
-# Name of the preference that stores another model of the same endpoint.
+# Name of the preference that stores the selected model of the endpoint.
 _MODEL = "model"
-# Name of the preference with whether models see pictures, by endpoint and model, as tests found.
+# Name of the preference that stores whether models see pictures, as tests found, by endpoint and model.
 _SEES_PICTURES = "models_see_pictures"
 
 
@@ -113,15 +114,16 @@ class LanguageModels:
     @property
     def choice(self) -> ModelChoice | None:
         """The stored connection; ``None`` if there is none or if the environment has priority."""
-        return ModelChoice(**stored["choice"]) if (stored := self._stored) else None
+        return ModelChoice(**stored["choice"]) if (stored := self._stored_connection) else None
 
     @property
-    def key_place(self) -> str:
+    def key_place(self) -> KeyPlace | Literal[""]:
         """Where the stored API key is: ``keyring``, ``file``, or empty if the connection has no key."""
-        return str(stored["key_place"]) if (stored := self._stored) else ""
+        place: KeyPlace | Literal[""] = stored["key_place"] if (stored := self._stored_connection) else ""
+        return place
 
     @property
-    def _stored(self) -> Any:
+    def _stored_connection(self) -> Any:
         return None if self.is_from_environment else self._stores.preferences.get(CONNECTION)
 
     @property
@@ -135,7 +137,7 @@ class LanguageModels:
 
     @property
     def current(self) -> str:
-        """Name of the model in use: the one selected on the Settings page, or else the one in the settings.
+        """Name of the model in use: the model selected on the Settings page, or else the model of the settings.
 
         Empty if no model is selected or set.
         """
@@ -176,7 +178,7 @@ class LanguageModels:
         return find_local_servers()
 
     def find_host(self, address: str) -> ModelHost | None:
-        """Return the server that an address means, without a request; ``None`` if the address is invalid."""
+        """Return the server at an address without sending a request; ``None`` if the address is invalid."""
         return find_host(address)
 
     def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
@@ -203,7 +205,7 @@ class LanguageModels:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         record = partial(self._record_usage, settings.generator_name)
         with closing(LanguageModel(settings, names=FORM_NAMES, on_usage=record)) as model:
-            yield from self._keep_sight(settings, model.test_connection())
+            yield from self._record_sight(settings, model.test_connection())
 
     def connect(self, choice: ModelChoice, key: str | None = None) -> None:
         """Store a connection, and use it for all questions from now on. Running questions keep their model.
@@ -230,8 +232,8 @@ class LanguageModels:
             raise SettingsError("No model is chosen. Choose or type the name of a model.")
         if not found.gguf:
             require_accepted_key(self._apply_connection(found, secret))
-        found = self._adopt_context(found, secret)
-        # Remove the old connection first. If a later step fails, the new key is then not sent to the old endpoint.
+        found = self._add_reported_context(found, secret)
+        # Remove the old connection first, so that the new key is never sent to the old endpoint if a later step fails.
         self._stores.preferences.set(CONNECTION, None)
         try:
             place = self._stores.model_keys.set(secret) if secret else ""
@@ -260,21 +262,22 @@ class LanguageModels:
         ``name`` is a model of the endpoint, by default the model in use. Raise `SettingsError` if no model is in use.
         """
         model = self.get(name) if name else self.require("A test of the connection")
-        return self._keep_sight(self._apply_model(name or self.current), model.test_connection())
+        return self._record_sight(self._apply_model(name or self.current), model.test_connection())
 
     @property
     def sees_pictures(self) -> bool | None:
         """Whether the model in use sees pictures, as a test found; ``None`` if it was not tested."""
-        key = _name_tested(self._apply_model(self.current))
+        key = _build_sight_key(self._apply_model(self.current))
         found: bool | None = (self._stores.preferences.get(_SEES_PICTURES) or {}).get(key)
         return found
 
-    def _keep_sight(self, settings: Settings, checks: Iterator[ModelCheck]) -> Iterator[ModelCheck]:
-        """Yield the checks of a model, and store whether it sees pictures."""
+    def _record_sight(self, settings: Settings, checks: Iterator[ModelCheck]) -> Iterator[ModelCheck]:
+        """Yield the checks of a model, and store whether the model sees pictures."""
         for check in checks:
             if check.sees_pictures is not None and not self._stores.is_read_only:
                 known = self._stores.preferences.get(_SEES_PICTURES) or {}
-                self._stores.preferences.set(_SEES_PICTURES, {**known, _name_tested(settings): check.sees_pictures})
+                changed = {**known, _build_sight_key(settings): check.sees_pictures}
+                self._stores.preferences.set(_SEES_PICTURES, changed)
             yield check
 
     def usage_totals(self, since: datetime | None = None) -> Sequence[UsageTotal]:
@@ -288,7 +291,7 @@ class LanguageModels:
         ----------
         model : str, optional
             The name of a model of the endpoint, ``None`` for the model in use, or an empty text for quotes. If a GGUF
-            file is connected, every name means the model of the file; if nothing is connected, every name means quotes.
+            file is connected, every name stands for its model. If nothing is connected, every name stands for quotes.
         """
         if model is None or (model and self.settings.gguf):
             return self.current
@@ -341,21 +344,21 @@ class LanguageModels:
             generator.close()
 
     def _resolve(self, choice: ModelChoice, key: str | None) -> tuple[ModelChoice, str]:
-        """Return a connection with the path or base URL that works, and the entered or stored key for it.
+        """Return a connection with the path or the base URL that works, and its key, which was entered or is stored.
 
         May raise `StoreError` if the stored key is needed and cannot be read.
         """
         if choice.gguf:
-            return replace(choice, gguf=str(find_file(choice.gguf)), base_url="", model=""), ""
+            return replace(choice, gguf=str(find_gguf_file(choice.gguf)), base_url="", model=""), ""
         stored = self.choice
         # Send a stored key only to the endpoint for which it was entered.
-        known = stored is not None and key is None and choice.base_url.strip() == stored.base_url
-        secret = self._read_key() if known else (key or "").strip()
+        keeps_key = stored is not None and key is None and choice.base_url.strip() == stored.base_url
+        secret = self._read_key() if keeps_key else (key or "").strip()
         used = secret or self._find_environment_key(choice.base_url)
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
-    def _adopt_context(self, choice: ModelChoice, key: str) -> ModelChoice:
-        """Return a connection with the context length that its endpoint reports, unless one was entered."""
+    def _add_reported_context(self, choice: ModelChoice, key: str) -> ModelChoice:
+        """Return a connection with the context length that its endpoint reports, unless the user entered a length."""
         if choice.gguf or (choice.context_tokens and not choice.context_reported):
             return choice
         assumed = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
@@ -365,10 +368,11 @@ class LanguageModels:
         return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
     def _find_environment_key(self, address: str) -> str:
-        """Return the key of the environment if an address is OpenAI's own; else it is empty."""
+        """Return the key of the environment for OpenAI's own address; empty for other addresses."""
         key = self._from_environment.openai_api_key
-        usable = key is not None and not self.is_from_environment and is_openai_address(address)
-        return key.get_secret_value().strip() if key is not None and usable else ""
+        if key is None or self.is_from_environment or not is_openai_address(address):
+            return ""
+        return key.get_secret_value().strip()
 
     def _connect_stored(self, choice: ModelChoice) -> Settings:
         key, self._key_problem = "", ""
@@ -384,11 +388,9 @@ class LanguageModels:
         return apply_choice(self._from_environment, choice, key)
 
     def _read_key(self) -> str:
-        """Return the stored key, empty if the connection has none; may raise `StoreError`."""
+        """Return the stored key, or an empty text if the connection has no key; may raise `StoreError`."""
         place = self.key_place
-        if place not in ("keyring", "file"):
-            return ""
-        return self._stores.model_keys.get("keyring" if place == "keyring" else "file")
+        return self._stores.model_keys.get(place) if place else ""
 
     def _use_stored_connection(self) -> None:
         self._stores.preferences.set(_MODEL, None)
@@ -408,6 +410,6 @@ class LanguageModels:
             log.warning("the usage could not be stored: %s", error)
 
 
-def _name_tested(settings: Settings) -> str:
-    """Return the endpoint, without secrets, and the model of settings."""
+def _build_sight_key(settings: Settings) -> str:
+    """Return the key of a model in the preference ``models_see_pictures``: its endpoint, without secrets, and name."""
     return f"{redact_url(settings.openai_base_url or DEFAULT_BASE_URL)} {settings.model}"

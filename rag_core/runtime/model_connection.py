@@ -69,7 +69,7 @@ def apply_choice(settings: Settings, choice: ModelChoice, key: str) -> Settings:
 
 
 def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfile:
-    """Return the profile of a model. If the stored connection ``choice`` is of this model, the profile includes it."""
+    """Return the profile of a model. If ``choice`` is a connection to this model, the profile contains its values."""
     if choice is None or choice.model != (settings.openai_model or ""):
         return ModelProfile(settings)
     reported = choice.context_tokens if choice.context_reported else None
@@ -77,12 +77,12 @@ def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfil
 
 
 def read_context_budget(settings: Settings, preferences: PreferenceStore) -> int:
-    """Return the limit on the tokens of pages in the prompt of a capable model: the preference, or else the setting."""
+    """Return the limit on the tokens of pages in prompts of a capable model, from the preferences or the settings."""
     stored = preferences.get(CONTEXT_BUDGET)
     return settings.context_budget if stored is None else int(stored)
 
 
-def find_file(name: str) -> Path:
+def find_gguf_file(name: str) -> Path:
     """Return the absolute path of a GGUF file.
 
     Raises

@@ -30,17 +30,17 @@ from rag_core.settings import Settings
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.status import ModelCheck, ModelChoice
 
-# Longest wait in seconds for the background thread when the engine is closed. If pip or a silent server takes longer,
+# Maximum time in seconds to wait for the background thread when the engine is closed. If pip or a server takes longer,
 # the thread ends later without using the stores.
 _CLOSE_S = 5.0
 
 
 class ModelDownloads:
-    """The models of the catalogue, one of which can be set up at a time. All methods are thread-safe.
+    """Sets up models of the catalogue, one at a time, for all sessions. All methods are thread-safe.
 
-    The setup runs in a background thread and is the same for all sessions. It downloads the model, installs the package
-    that runs GGUF files if asked to, tests the model and connects it. The downloaded part of a file stays in the data
-    folder until the download is continued or removed.
+    A setup runs in a background thread. It downloads the model, installs the package that runs GGUF files if users want
+    this, tests the model and connects it. The downloaded part of a file stays in the data folder until the download is
+    continued or removed.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class ModelDownloads:
         self._setup: ModelSetup | None = None
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
-        self._remove_after = False
+        self._removes_file = False
 
     @property
     def current(self) -> ModelSetup | None:
-        """The running setup or, with its result, the last one; ``None`` after a pause or a removal."""
+        """The running setup, or the last setup with its result; ``None`` after a pause or a removal."""
         return self._setup
 
     @property
@@ -92,9 +92,9 @@ class ModelDownloads:
         return build_model_path(model, self._folder)
 
     def start(self, name: str, *, install: bool = False) -> None:
-        """Start to set up a model, or continue; do nothing if this model is being set up already.
+        """Start or continue the setup of a model; do nothing if this model is being set up already.
 
-        Errors of the setup are in `current`.
+        `current` contains errors of the setup.
 
         Parameters
         ----------
@@ -122,19 +122,19 @@ class ModelDownloads:
                     raise ModelDownloadError(f"The download of {name} is about to stop. Continue it in a moment.")
                 return
             self._stop.clear()
-            self._remove_after = False
+            self._removes_file = False
             done = build_offer(model, self._folder).downloaded_bytes
             self._setup = ModelSetup(name, SetupStep.DOWNLOADING, done, model.size_bytes)
-            # A daemon thread, for which the process does not wait: the next download continues where this one stopped.
+            # The process does not wait for a daemon thread. The next download continues where this download stopped.
             self._thread = threading.Thread(target=self._run, args=(model, install), name="model-setup", daemon=True)
             self._thread.start()
 
     def pause(self) -> None:
-        """Stop the download, and keep the part of the file; do nothing if no model is being downloaded."""
+        """Stop the download, and keep the downloaded part; do nothing if no model is being downloaded."""
         self._stop_download(remove=False)
 
     def cancel(self) -> None:
-        """Stop the download, and remove the part of the file; do nothing if no model is being downloaded."""
+        """Stop the download, and remove the downloaded part; do nothing if no model is being downloaded."""
         self._stop_download(remove=True)
 
     def remove(self, name: str) -> None:
@@ -160,7 +160,7 @@ class ModelDownloads:
             remove_model(model, self._folder)
 
     def close(self) -> None:
-        """Stop the download; a part of the file stays, and the next start continues it."""
+        """Stop the download, and keep the downloaded part, which the next call of `start` completes."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
@@ -168,7 +168,7 @@ class ModelDownloads:
     def _stop_download(self, *, remove: bool) -> None:
         with self._lock:
             if self._setup and self._setup.step is SetupStep.DOWNLOADING:
-                self._remove_after = self._remove_after or remove
+                self._removes_file = self._removes_file or remove
                 self._stop.set()
                 self._setup = replace(self._setup, is_stopping=True)
 
@@ -228,7 +228,7 @@ class ModelDownloads:
 
     def _finish_stop(self, model: CatalogueModel) -> None:
         with self._lock:
-            if self._remove_after:
+            if self._removes_file:
                 remove_model(model, self._folder)
             self._setup = None
 

@@ -25,7 +25,7 @@ NOT_LOADED = "The embedding model could not be loaded"
 class LocalModels:
     """Loads and caches embedders, sparse encoders, the cross-encoder, the verifier and the answerability model.
 
-    Embedders and sparse encoders are loaded by name, the cross-encoder as the settings say.
+    Embedders and sparse encoders are loaded by name. The settings name the cross-encoder.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -38,7 +38,7 @@ class LocalModels:
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
-        # Why models could not be loaded: the reason by a message that names the model.
+        # Reasons why models could not be loaded, by messages that name the models.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
@@ -82,7 +82,7 @@ class LocalModels:
     def sparse_encoder(self, name: str) -> SparseEncoder:
         """Return the learned sparse encoder of this name. The first call loads it; other calls wait meanwhile.
 
-        A failure does not change `readiness`, because searches go on without the encoder.
+        A failure does not change `readiness`, because searches work without the encoder.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class LocalModels:
             return self._answerability
 
     def _load(self, load: Callable[[], Model], problem: str) -> Model:
-        """Call ``load`` and return the model. After a failure, `readiness` reports ``problem`` until one succeeds."""
+        """Load a model; if this fails, `readiness` reports ``problem`` until a call with the same one succeeds."""
         try:
             model = load()
         except RagError as error:
@@ -155,7 +155,7 @@ class LocalModels:
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Return a context manager. During its ``with`` block, `readiness` reports that the models are not ready."""
+        """Let `readiness` report that the models are not ready until the ``with`` block ends."""
         self._preparing = True
         try:
             yield

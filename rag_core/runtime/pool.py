@@ -10,7 +10,8 @@ from typing import ParamSpec, TypeVar
 from rag_core.errors import StoreUnavailable
 from rag_core.system import count_available_cores
 
-# Fewest threads: a question runs up to three searches at a time. If they hang, one thread remains for other questions.
+# Minimum number of threads. A question runs up to three searches at a time. If these hang, one thread is left for other
+# questions.
 MIN_THREADS = 4
 
 T = TypeVar("T")
@@ -24,8 +25,8 @@ class SearchPool:
         self._executor = ThreadPoolExecutor(max(MIN_THREADS, count_available_cores()), thread_name_prefix="search")
 
     @contextmanager
-    def tasks(self) -> Iterator[SearchTasks]:
-        """Return a context manager that provides the `SearchTasks` of one question.
+    def open_tasks(self) -> Iterator[SearchTasks]:
+        """Yield the executor for the tasks of one question.
 
         If the ``with`` block raises an error, tasks that have not started are cancelled, and the error is raised after
         the running tasks have ended.

@@ -19,7 +19,7 @@ LANGUAGE_MODEL = "model"
 
 
 class Preferences:
-    """The values that were changed on the Settings page, or else those of the settings.
+    """The settings that the Settings page can change. Unchanged settings have the values of `Settings`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Preferences:
 
     @property
     def verifier(self) -> str | None:
-        """The model that checks the statements of answers, `LANGUAGE_MODEL` or the name of a local one; or ``None``."""
+        """What checks the statements of answers: `LANGUAGE_MODEL`, the name of a local model, or ``None``."""
         stored = self._stores.preferences.get(_MODEL_VERIFIES)
         if stored and self._models.endpoint:
             return LANGUAGE_MODEL
@@ -126,7 +126,7 @@ class Preferences:
 
     @property
     def verifier_problem(self) -> str:
-        """Why the language model checks no statement although the user wants it, and what to do; empty if it does."""
+        """Why the language model checks no statements although users want this, and what to do; empty if it does."""
         model, choice = self._models.active(), self._models.choice
         if model is None:
             return "Statements are checked by their values only, because no language model is in use. Choose one."
@@ -148,7 +148,13 @@ class Preferences:
         return str(self._stores.preferences.get("instructions") or "")
 
     def add_instructions(self, text: str) -> str:
-        """Return `instructions` followed by ``text``, those for one conversation; raise `SettingsError` if too long."""
+        """Return `instructions`, followed by the instructions ``text`` of a conversation.
+
+        Raises
+        ------
+        SettingsError
+            ``text`` is too long.
+        """
         return "\n".join(filter(None, (self.instructions, check_instructions(text))))
 
     def set_instructions(self, text: str) -> None:
@@ -157,7 +163,7 @@ class Preferences:
 
     @property
     def is_model_offered(self) -> bool:
-        """Whether the chat points to the form that connects a language model, because none is connected."""
+        """Whether the chat shows a link to the form that connects a language model."""
         return not self._models.endpoint and not self._stores.preferences.get(_OFFER_HIDDEN)
 
     def hide_model_offer(self) -> None:

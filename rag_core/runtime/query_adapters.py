@@ -27,10 +27,10 @@ class QueryAdapters:
 
     @property
     def newest(self) -> QueryAdapter | None:
-        """The adapter of the newest accepted training, whether it is switched on or not; ``None`` if there is none."""
+        """The adapter of the newest accepted training, even if it is switched off; ``None`` if there is none."""
         with self._loading:
             if not self._loaded:
-                stored = self._stores.trainings.newest_adapter()
+                stored = self._stores.trainings.find_newest_adapter()
                 self._newest = unpack_adapter(stored.weights, stored.projection, stored.matrices) if stored else None
                 self._loaded = True
             return self._newest
@@ -57,6 +57,6 @@ class QueryAdapters:
         return self.newest if (self.is_on if wanted is None else wanted) else None
 
     def clear_cache(self) -> None:
-        """Forget the loaded adapter, because trainings were added or removed."""
+        """Load the newest adapter again when it is next needed, because trainings were added or removed."""
         with self._loading:
             self._loaded = False

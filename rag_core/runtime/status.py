@@ -25,7 +25,7 @@ from rag_core.types.jobs import Job
 from rag_core.types.status import Status, describe_outdated
 
 T = TypeVar("T")
-# Most names of waiting files in a notice.
+# Maximum number of names of waiting files in a notice.
 MAX_NAMED = 5
 SHOWN_VERSIONS = ("streamlit", "chromadb", "sentence-transformers", "torch", "pypdfium2", "pypdf", "openai")
 
@@ -36,15 +36,28 @@ def check_health(
     generations: IndexGenerations,
     preferences: Preferences,
     models: LanguageModels,
-    unfinished: Callable[[], list[str]],
-    queue_problem: str = "",
-    drawing_failures: Callable[[], list[str]] = list,
+    *,
+    list_unfinished: Callable[[], list[str]],
+    queue_problem: str,
+    describe_failures: Callable[[], list[str]],
 ) -> Status:
     """Check all stores and settings, and return a `Status`.
 
-    A store that does not answer is reported as a problem. ``unfinished`` returns the names of the documents whose
-    removal was interrupted. ``queue_problem`` says why the indexing queue has given up. ``drawing_failures``
-    returns a sentence for each document that LibreOffice could not convert.
+    A store that does not answer is reported as a problem.
+
+    Parameters
+    ----------
+    settings : Settings
+    stores : Stores
+    generations : IndexGenerations
+    preferences : Preferences
+    models : LanguageModels
+    list_unfinished : callable
+        Returns the names of the documents whose removal was interrupted.
+    queue_problem : str
+        Why the indexing queue cannot go on; empty if it works.
+    describe_failures : callable
+        Returns a sentence for each document that LibreOffice could not convert.
     """
     problems: list[str] = [queue_problem] if queue_problem else []
     reachable: dict[str, bool] = {}
@@ -78,7 +91,7 @@ def check_health(
     gguf = try_call(lambda: models.settings.gguf, settings.gguf)
     if gguf and (problem := find_gguf_problem(gguf)):
         problems.append(problem)
-    if names := try_call(unfinished, list[str]()):
+    if names := try_call(list_unfinished, list[str]()):
         problems.append(
             f"The removal of {', '.join(names)} was interrupted, for example by a store that did not answer: parts are "
             "still stored, but no search finds them. It continues automatically."
@@ -121,7 +134,7 @@ def check_health(
             *([describe_refusal(settings.data_dir)] if stores.is_read_only else []),
             *_describe_waiting(try_call(lambda: stores.jobs.all(active=True), [])),
             *_describe_differences(built, configured),
-            *try_call(drawing_failures, list[str]()),
+            *try_call(describe_failures, list[str]()),
             *([f"{describe_outdated(outdated)} To re-index: python -m rag_core reindex"] if outdated else []),
         ],
         versions={name: metadata.version(name) for name in SHOWN_VERSIONS},
@@ -166,9 +179,9 @@ def _is_busy(stores: Stores) -> bool:
 
 
 def _count_indexed(stores: Stores, retriever: Retriever) -> int:
-    # A generator: a retriever with one index for all generations does not need the database, which may not answer.
-    generations = (one for state in ("active", "building") for one, _ in stores.documents.generations(state))
-    return sum(index.count() for index in retriever.open_all(generations))
+    # One index for all generations can be counted even if the database does not answer.
+    generations = [] if retriever.is_shared else stores.documents.generations("active", "building")
+    return sum(index.count() for index in retriever.open_all(generation_id for generation_id, _ in generations))
 
 
 def _measure_disk(folder: Path) -> dict[str, int]:

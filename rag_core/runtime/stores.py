@@ -43,7 +43,7 @@ class Stores:
     Attributes
     ----------
     retrievers : tuple of Retriever
-        One of each of `RETRIEVERS`, in the same order.
+        One retriever of each class in `RETRIEVERS`, in the same order.
     word_index : WordIndex
         The index of words, which also gives the rarity of each word.
     is_read_only : bool
@@ -68,7 +68,7 @@ class Stores:
             self.database = Database(
                 url.get_secret_value() if url else settings.data_dir / "footnote.sqlite", exclusive=True
             )
-            # Both may change the temporary copy of a data folder that cannot be written.
+            # Conversations and retrievers may change the temporary copy of a data folder that cannot be written.
             self.conversations = ConversationStore(self.database)
             self.retrievers: tuple[Retriever, ...] = tuple(one(settings, self.database) for one in RETRIEVERS)
             if self.is_read_only:
@@ -101,11 +101,11 @@ class Stores:
         self.file_lock = threading.Lock()
 
     def locate_office_pdf(self, digest: str) -> Path:
-        """Return where the PDF is that LibreOffice made of a document, or will be; it can be made again."""
+        """Return the path of the PDF that LibreOffice makes of the document with a SHA-256."""
         return self._office_pdfs / f"{digest}.pdf"
 
     def remove_office_pdfs(self, kept: Set[str]) -> None:
-        """Delete the PDFs of Office documents that are not kept, and what interrupted conversions left."""
+        """Delete the folders of interrupted conversions, and PDFs of documents whose SHA-256 is not in ``kept``."""
         for path in self._office_pdfs.glob("*"):
             if path.is_dir():
                 shutil.rmtree(path)
@@ -117,7 +117,7 @@ class Stores:
         return self.documents if as_of is None else SnapshotView(self.documents, self.snapshots, as_of)
 
     def list_retrievers(self, fingerprint: Fingerprint | None, *, with_optional: bool = True) -> list[Retriever]:
-        """Return the retrievers of an index with this fingerprint; without a fingerprint, those of every index.
+        """Return the retrievers of an index with this fingerprint; without a fingerprint, those that are not optional.
 
         If ``with_optional`` is false, leave out retrievers that a search can do without.
         """

@@ -1,4 +1,4 @@
-"""Traces of requests, questions and indexed files, which the standard variables of OpenTelemetry switch on.
+"""Export traces of requests, questions and indexed files, if the standard variables of OpenTelemetry are set.
 
 ``OTEL_EXPORTER_OTLP_ENDPOINT`` names the collector. Spans contain no text of questions and documents, and no messages
 of errors, which may quote such text.
@@ -18,12 +18,12 @@ from rag_core.errors import PackageNotInstalled, SettingsError
 from rag_core.types.answers import Answer, AskEvent, Stage
 from rag_core.types.retrieval import Timer
 
-# The group of entry points under which packages register exporters, and the names there by protocol.
+# The group of entry points in which packages register exporters, and the names of exporters by protocol.
 _EXPORTERS = "opentelemetry_traces_exporter"
 _PACKAGES = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-# Longest time in seconds for the export of the last spans.
+# Maximum time in seconds for the export of the last spans.
 _STOP_S = 3
 # The provider of the spans of this process; ``None`` while tracing is off.
 _provider: Any = None
@@ -31,14 +31,14 @@ Kind = Literal["INTERNAL", "SERVER"]
 
 
 def start_tracing() -> None:
-    """Start to export spans if the environment says so.
+    """Start to export spans if the variables of OpenTelemetry name an exporter or a collector.
 
     Raises
     ------
     PackageNotInstalled
         The environment names an exporter that is not installed.
     SettingsError
-        Another of its variables has a value that OpenTelemetry does not accept.
+        A variable has a value that OpenTelemetry does not accept.
     """
     global _provider
     names = _list_exporters()
@@ -53,7 +53,7 @@ def start_tracing() -> None:
 
         # The environment can set another name of the service.
         resource = Resource.create({"service.name": "footnote"}).merge(OTELResourceDetector().detect())
-        # Do not set it as OpenTelemetry's global provider: libraries would add spans with texts of documents.
+        # If this were OpenTelemetry's global provider, libraries would add spans with texts of documents.
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         for exporter in exporters:
             provider.add_span_processor(BatchSpanProcessor(exporter()))
@@ -67,7 +67,7 @@ def start_tracing() -> None:
 
 
 def stop_tracing() -> None:
-    """Export the remaining spans, without waiting long for a collector that does not answer, and export no more."""
+    """Export the remaining spans, and stop exporting. A collector that does not answer delays this only shortly."""
     global _provider
     provider, _provider = _provider, None
     if provider is not None:
@@ -104,9 +104,9 @@ def _load_exporter(name: str) -> Any:
 def open_span(
     name: str, *, kind: Kind = "INTERNAL", headers: Mapping[str, str] | None = None, **attributes: str
 ) -> Iterator[dict[str, Any]]:
-    """Open a span below the current span, or below the one that the headers of a request name.
+    """Open a span below the current span, or below the span that the headers of a request name.
 
-    Yield a dictionary for further attributes. If an error is raised, the span gets the type of the error.
+    Yield a dictionary, to which further attributes can be added. If an error is raised, its type becomes an attribute.
     """
     added: dict[str, Any] = dict(attributes)
     if _provider is None:
@@ -147,7 +147,7 @@ def trace_question(events: Generator[AskEvent, None, None]) -> Generator[AskEven
     if _provider is None:
         yield from events
         return
-    # Run the generator in a separate context. Otherwise, spans of the consumer would become children of its spans.
+    # The generator runs in a separate context. Otherwise, spans of its caller would become children of its spans.
     context, steps = copy_context(), _trace_steps(events)
     try:
         while (event := context.run(next, steps, None)) is not None:

@@ -1,4 +1,4 @@
-"""Write backups of a library, also while it is in use, verify them, and open them.
+"""Write, verify and open backups of a library. A library may be in use while its backup is written.
 
 A backup is a folder, or a zip file of such a folder, with a copy of the database, the stored files, and a manifest that
 lists them. A backup contains no indexes, because these can be rebuilt from the database.
@@ -26,13 +26,13 @@ from rag_core.store.files import FileStore, hash_file
 from rag_core.store.migrate import HEAD, copy_database
 
 MANIFEST, DATABASE, FILES = "backup.json", "footnote.sqlite", "files"
-# Prefix of the folders in the data folder in which backups are sent or restored.
-TEMPORARY = ".backup-"
+# Prefix of the temporary folders in the data folder, for backups that are being sent or restored.
+TEMPORARY_PREFIX = ".backup-"
 _MAX_MANIFEST_BYTES, _PART_BYTES = 256_000_000, 1_000_000
-# The database is copied again, at most this often, if a document was deleted while its files were copied.
+# Maximum number of copies of the database. It is copied again if a document was deleted while the files were copied.
 _MAX_COPIES = 5
-_CONTENTS = "SELECT DISTINCT sha256, size FROM versions"
-_SERVER = (
+_SELECT_FILES = "SELECT DISTINCT sha256, size FROM versions"
+_DATABASE_ON_SERVER = (
     "The documents of this library are in the database of RAG_DATABASE_URL, which this command does not copy. Use the "
     "tools of its server, such as pg_dump, and copy the files of RAG_FILES_URL or of the data folder."
 )
@@ -47,9 +47,9 @@ class BackupManifest(BaseModel):
     schema_revision : str
         Revision of the database schema.
     files : dict of str to int
-        Size in bytes of each stored file, by its SHA-256.
+        Size in bytes of each stored file, by SHA-256.
     missing : list of str
-        SHA-256 of files that documents refer to, but that are not stored, for example because they were too large.
+        SHA-256 of the files of documents that are not stored, for example because they were too large.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -72,8 +72,8 @@ class BackupManifest(BaseModel):
 def write_backup(settings: Settings, target: Path) -> BackupManifest:
     """Write a backup of the library in the data folder, verify it, and return its manifest.
 
-    Another process may change the library meanwhile. The database is copied as of one moment, and then the files to
-    which it refers are linked or copied. Stored files never change.
+    Another process may change the library meanwhile. First, the database is copied as of one moment. Then, the files of
+    its documents are linked or copied. Stored files never change.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def write_backup(settings: Settings, target: Path) -> BackupManifest:
         The folder ``target`` is not new or empty, there is no library, the library changes too fast, or the disk is
         full.
     """
-    check_is_local(settings)
+    check_database_is_local(settings)
     source = settings.data_dir / DATABASE
     if not source.is_file():
         raise BackupError(f"There is no library in {settings.data_dir}. Name its folder (--data-dir, RAG_DATA_DIR).")
@@ -115,27 +115,27 @@ def write_backup(settings: Settings, target: Path) -> BackupManifest:
     return manifest
 
 
-def check_is_local(settings: Settings) -> None:
-    """Raise `BackupError` if the database is not in the data folder, but on a server."""
+def check_database_is_local(settings: Settings) -> None:
+    """Raise `BackupError` if the database is on a server instead of in the data folder."""
     if settings.database_url:
-        raise BackupError(_SERVER)
+        raise BackupError(_DATABASE_ON_SERVER)
 
 
 def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[str, int], list[str]]:
-    """Copy the database and its files; return the size of each file, and the files that are missing."""
+    """Copy the database and the stored files; return the sizes of the copied files, and the missing files."""
     missing: list[str] = []
     for _ in range(_MAX_COPIES):
         former = missing
         copy_database(source, target / DATABASE)
         with closing(sqlite3.connect(target / DATABASE)) as copy:
-            wanted = {str(digest): int(size) for digest, size in copy.execute(_CONTENTS)}
-        missing = [digest for digest in wanted if not _copy_file(store, digest, _locate(target, digest))]
-        # A file that is missing in two successive copies was missing before, and not deleted with a document meanwhile.
+            wanted = {str(digest): int(size) for digest, size in copy.execute(_SELECT_FILES)}
+        missing = [digest for digest in wanted if not _copy_file(store, digest, locate_file(target, digest))]
+        # If the former copy lacked the same files, no document was deleted while files were copied.
         if set(missing) <= set(former):
             for path in (target / FILES).glob("*/*"):
                 if path.name not in wanted:
                     path.unlink()
-            return {digest: wanted[digest] for digest in wanted if digest not in missing}, sorted(missing)
+            return {digest: size for digest, size in wanted.items() if digest not in missing}, sorted(missing)
     raise BackupError("Documents are deleted too fast for a backup. Nothing was lost; try again later.")
 
 
@@ -157,7 +157,8 @@ def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
     return True
 
 
-def _locate(folder: Path, digest: str) -> Path:
+def locate_file(folder: Path, digest: str) -> Path:
+    """Return the path of a file in the folder of a backup."""
     return folder / FILES / digest[:2] / digest
 
 
@@ -171,7 +172,7 @@ def verify_backup(folder: Path) -> BackupManifest:
     """Return the manifest of a backup; raise `BackupError` if the database or a file differs from the manifest."""
     manifest = _parse_manifest(_read_manifest(folder / MANIFEST))
     wanted = {folder / DATABASE: (manifest.database_sha256, manifest.database_bytes)}
-    wanted |= {_locate(folder, digest): (digest, size) for digest, size in manifest.files.items()}
+    wanted |= {locate_file(folder, digest): (digest, size) for digest, size in manifest.files.items()}
     for path, (digest, size) in wanted.items():
         if not path.is_file() or path.is_symlink():
             raise BackupError(f"The backup is incomplete: {path} is missing. Use another backup.")
@@ -214,9 +215,9 @@ def _parse_manifest(data: bytes) -> BackupManifest:
 
 @contextmanager
 def open_backup(source: Path, scratch: Path) -> Iterator[Path]:
-    """Yield the folder of a verified backup. A zip file is unpacked into the folder ``scratch`` until the block ends.
+    """Yield the folder of a backup, after verifying it. A zip file is unpacked into a temporary folder in ``scratch``.
 
-    Of a zip file, only what its manifest lists is unpacked, up to the listed sizes.
+    Only the files that the manifest of a zip file lists are unpacked, up to the listed sizes.
 
     Raises
     ------
@@ -227,7 +228,7 @@ def open_backup(source: Path, scratch: Path) -> Iterator[Path]:
         verify_backup(source)
         yield source
         return
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=scratch) as folder:
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=scratch) as folder:
         try:
             with zipfile.ZipFile(source) as archive:
                 _unpack(archive, Path(folder))
@@ -249,22 +250,25 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
         )
     (folder / MANIFEST).write_bytes(data)
     parts = {DATABASE: (folder / DATABASE, manifest.database_bytes)}
-    parts |= {f"{FILES}/{one[:2]}/{one}": (_locate(folder, one), size) for one, size in manifest.files.items()}
+    for digest, size in manifest.files.items():
+        path = locate_file(folder, digest)
+        parts[path.relative_to(folder).as_posix()] = (path, size)
     for name, (path, size) in parts.items():
         path.parent.mkdir(exist_ok=True, parents=True)
         with archive.open(name) as part, path.open("wb") as target:
+            # One byte more than the listed size is read, so that `verify_backup` finds a file that is too large.
             while size >= 0 and (read := part.read(min(_PART_BYTES, size + 1))):
                 size -= len(read)
                 target.write(read)
 
 
 def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
-    """Write a backup, and return an iterator over the parts of a zip file of it.
+    """Write a backup into a temporary folder, and return an iterator over the bytes of a zip file of this folder.
 
-    The backup is deleted when the iterator ends.
+    The folder is deleted when the iterator ends.
     """
     try:
-        scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=settings.data_dir)
+        scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=settings.data_dir)
     except OSError as error:
         raise BackupError(
             f"The data folder {settings.data_dir} cannot be written ({error.strerror or error}), so no backup can be "
@@ -286,9 +290,9 @@ def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
 
 
 def stream_zip(parts: Iterable[tuple[str, Path | bytes]]) -> Generator[bytes, None, None]:
-    """Yield the bytes of a zip file with named contents.
+    """Yield the bytes of a zip file, given the names and contents of its parts.
 
-    The zip file is not compressed, because most documents are compressed already.
+    The parts are not compressed again, because most documents are compressed already.
     """
     written = _WriteBuffer()
     with zipfile.ZipFile(written, "w") as archive:  # type: ignore[call-overload] # `ZipFile` only calls `write`
@@ -325,5 +329,5 @@ class _WriteBuffer:
 
 def remove_temporary_backups(folder: Path) -> None:
     """Delete the temporary folders of backups that were being sent or restored when a process was killed."""
-    for path in folder.glob(f"{TEMPORARY}*"):
+    for path in folder.glob(f"{TEMPORARY_PREFIX}*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import delete, insert, select
 
 from rag_core.store.database import Database
+from rag_core.store.document_queries import lock_active
 from rag_core.store.schema import document_cards, documents, versions
 from rag_core.types.cards import DocumentCard
 
@@ -17,7 +18,7 @@ _CARD = TypeAdapter(DocumentCard)
 
 
 class CardlessVersion(NamedTuple):
-    """A searchable version of a document without a complete card."""
+    """The active version of a document, if this version has no complete card."""
 
     version_id: str
     document_id: str
@@ -30,25 +31,24 @@ class CardStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def find_missing(self, newest: int) -> list[CardlessVersion]:
-        """Return those of the newest documents that are fully indexed and lack a complete card, newest first."""
-        recent = select(documents.c.id).order_by(documents.c.added_at.desc()).limit(newest)
-        is_complete = select(document_cards.c.version_id).where(
+    def find_cardless(self, limit: int) -> list[CardlessVersion]:
+        """Return the fully indexed documents without a complete card, among the ``limit`` newest, newest first."""
+        recent = select(documents.c.id).order_by(documents.c.added_at.desc()).limit(limit)
+        complete_card = select(document_cards.c.version_id).where(
             document_cards.c.version_id == versions.c.id, document_cards.c.is_complete
         )
         query = (
             select(versions.c.id, documents.c.id, documents.c.name)
             .join(documents, documents.c.active_version == versions.c.id)
-            .where(versions.c.state == "full", documents.c.id.in_(recent), ~is_complete.exists())
+            .where(versions.c.state == "full", documents.c.id.in_(recent), ~complete_card.exists())
             .order_by(documents.c.added_at.desc())
         )
         return [CardlessVersion._make(row) for row in self._db.fetch(query)]
 
     def save(self, version_id: str, card: DocumentCard) -> None:
         """Store or replace the card of a version. Do nothing if the version is no longer active."""
-        is_active = select(documents.c.id).where(documents.c.active_version == version_id)
         with self._db.begin() as connection:
-            if connection.execute(is_active).first() is None:
+            if not lock_active(connection, version_id):
                 return
             connection.execute(delete(document_cards).where(document_cards.c.version_id == version_id))
             values = {"version_id": version_id, "is_complete": card.is_complete, "card": asdict(card)}

@@ -57,7 +57,7 @@ class String(_CleanText):
 
 
 class Time(TypeDecorator[datetime]):
-    """A time in UTC. SQLite stores no time zone, so that the time zone is added to times that are read."""
+    """A time in UTC. SQLite stores no time zone, so the time zone is added when a time is read."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

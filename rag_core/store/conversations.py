@@ -10,22 +10,15 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from rag_core.errors import UnknownConversation
-from rag_core.store.database import Database, create_id, now
+from rag_core.store.database import Database, create_id, group_values, now
 from rag_core.store.schema import conversation_collections, conversations, messages
 from rag_core.store.serialization import answer_from_json, answer_to_json
-from rag_core.text.grammar import ARTICLES, BE
-from rag_core.text.proper_names import find_content_words
 from rag_core.types.answers import Answer
 from rag_core.types.conversations import Conversation, Message, Scope
 
 UNTITLED = "New chat"
-TITLE_CHARS = 200
 # Numbers of characters that are shown before and after the searched words in a message.
-_BEFORE, _AFTER = 24, 60
-# The beginning of a question before its subject, such as "What was the".
-_QUESTION_START = re.compile(
-    rf"(?:what|which|who|where|when)\s+(?:{'|'.join(BE)})\s+(?:(?:{'|'.join(ARTICLES)})\s+)?", re.IGNORECASE
-)
+_CHARS_BEFORE, _CHARS_AFTER = 24, 60
 
 
 class ConversationStore:
@@ -72,11 +65,11 @@ class ConversationStore:
             raise UnknownConversation("That conversation is no longer stored. Start a new chat.")
         return _conversation_from_row(row, collections)
 
-    def gate_scores(self, name: str, most: int) -> list[float]:
-        """Return the scores of a name that the gate compared for answers and refusals, the newest ``most`` of them."""
+    def list_gate_scores(self, score_name: str, limit: int) -> list[float]:
+        """Return the scores with a name that the gate compared with its threshold, at most ``limit``, newest first."""
         gate = messages.c.answer["gate"]
-        query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == name)
-        return self._db.fetch_values(query.order_by(messages.c.created_at.desc()).limit(most))
+        query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == score_name)
+        return self._db.fetch_values(query.order_by(messages.c.created_at.desc()).limit(limit))
 
     def messages(self, conversation_id: str) -> list[Message]:
         """Return the messages of a conversation, oldest first."""
@@ -91,12 +84,12 @@ class ConversationStore:
             raise UnknownConversation("That message is no longer stored. Reload the page.")
         return _message_from_row(row)
 
-    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None) -> Message:
-        """Add a message and return it. The subject of the first question becomes the title of the conversation."""
+    def append(self, conversation_id: str, role: str, text: str, answer: Answer | None, *, title: str = "") -> Message:
+        """Add a message and return it. ``title`` becomes the title of the conversation if it has none."""
         conversation, moment, message_id = self.get(conversation_id), now(), create_id()
         changes: dict[str, Any] = {"updated_at": moment}
-        if conversation.title == UNTITLED and role == "user" and text.strip():
-            changes["title"] = _find_subject(text)[:TITLE_CHARS]
+        if title and conversation.title == UNTITLED:
+            changes["title"] = title
         values = {"id": message_id, "conversation_id": conversation_id, "created_at": moment}
         self._db.change(
             insert(messages).values(**values, role=role, text=text, answer=answer_to_json(answer) if answer else None),
@@ -137,12 +130,12 @@ class ConversationStore:
     def export_conversations(self) -> list[dict[str, Any]]:
         """Return the conversations with their messages as dictionaries, oldest first; see `import_conversation`."""
         values = []
-        for one in sorted(self.all(), key=lambda one: one.created_at):
+        names = ("conversation_id", "title", "created_at", "updated_at", "pinned", "model", "instructions", "tags")
+        for one in sorted(self.all(), key=lambda conversation: conversation.created_at):
             scope = {"documents": one.scope.documents, "collections": one.scope.collections, "as_of": one.scope.as_of}
-            names = ("conversation_id", "title", "created_at", "updated_at", "pinned", "model", "instructions", "tags")
             query = select(messages.c.role, messages.c.text, messages.c.answer, messages.c.created_at)
-            of_one = query.where(messages.c.conversation_id == one.conversation_id)
-            rows = self._db.fetch(of_one.order_by(messages.c.created_at, messages.c.id))
+            query = query.where(messages.c.conversation_id == one.conversation_id)
+            rows = self._db.fetch(query.order_by(messages.c.created_at, messages.c.id))
             columns = {name: getattr(one, name) for name in names}
             values.append({**columns, **scope, "messages": [dict(row._mapping) for row in rows]})
         return values
@@ -165,17 +158,10 @@ class ConversationStore:
         return int(self._db.fetch_values(select(func.count()).select_from(conversations))[0])
 
 
-def _find_subject(question: str) -> str:
-    """Return a question without words such as "What was the" and the question mark, if content words are left."""
-    whole = " ".join(question.split())
-    subject = _QUESTION_START.sub("", whole, count=1).rstrip(" ?") if _QUESTION_START.match(whole) else whole
-    return subject[0].upper() + subject[1:] if find_content_words(subject) else whole
-
-
 def _find_in_messages(connection: Connection, words: str) -> dict[str, str]:
-    """Return, for each conversation with a message that contains the words, the part of the message around them."""
-    pattern = "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-    query = select(messages.c.conversation_id, messages.c.text).where(messages.c.text.ilike(pattern, escape="\\"))
+    """Return the text around the words in the first message that contains them, by conversation id."""
+    contains_words = messages.c.text.icontains(words, autoescape=True)
+    query = select(messages.c.conversation_id, messages.c.text).where(contains_words)
     found: dict[str, str] = {}
     for conversation_id, text in connection.execute(query.order_by(messages.c.created_at, messages.c.id)):
         found.setdefault(conversation_id, _cut_around(text, words))
@@ -185,7 +171,7 @@ def _find_in_messages(connection: Connection, words: str) -> dict[str, str]:
 def _cut_around(text: str, words: str) -> str:
     match = re.search(re.escape(words), text, re.IGNORECASE)
     offset = match.start() if match else 0
-    start, end = max(0, offset - _BEFORE), offset + len(words) + _AFTER
+    start, end = max(0, offset - _CHARS_BEFORE), offset + len(words) + _CHARS_AFTER
     part = " ".join(text[start:end].split())
     return f"{'…' if start else ''}{part}{'…' if end < len(text) else ''}"
 
@@ -208,10 +194,7 @@ def _add_collections(connection: Connection, conversation_id: str, collections: 
 
 def _read_collections(connection: Connection, query: Select[Any]) -> dict[str, list[str]]:
     """Return the names of the collections that a query finds, by conversation id."""
-    names: dict[str, list[str]] = {}
-    for row in connection.execute(query.order_by(conversation_collections.c.collection)):
-        names.setdefault(row.conversation_id, []).append(row.collection)
-    return names
+    return group_values(connection.execute(query.order_by(conversation_collections.c.collection)))
 
 
 def _conversation_from_row(row: Any, collections: Mapping[str, Sequence[str]]) -> Conversation:

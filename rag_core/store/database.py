@@ -48,6 +48,14 @@ def split_batches(values: list[Any], size: int = MAX_BOUND) -> Iterator[list[Any
         yield values[first : first + size]
 
 
+def group_values(pairs: Iterable[Any]) -> dict[Any, list[Any]]:
+    """Group pairs, such as rows with two columns, by their first values; return lists of their second values."""
+    groups: dict[Any, list[Any]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 class Database:
     """A database with a pool of connections.
 
@@ -59,7 +67,7 @@ class Database:
         Whether to create or update the tables of `rag_core.store.schema`.
     exclusive : bool
         Whether to lock the database, so that no other process can open it with ``exclusive``.
-    restore : str
+    restore_hint : str
         What the user can do about a damaged database, for the error message.
 
     Raises
@@ -73,11 +81,11 @@ class Database:
     """
 
     def __init__(
-        self, url: str | Path, *, has_schema: bool = True, exclusive: bool = False, restore: str = RESTORE_HINT
+        self, url: str | Path, *, has_schema: bool = True, exclusive: bool = False, restore_hint: str = RESTORE_HINT
     ) -> None:
-        self._restore = restore
+        self._restore_hint = restore_hint
         self._lock: DatabaseLock | None = None
-        self._refusal = ""
+        self._refusal_reason = ""
         try:
             # A path is not parsed as a URL, because it can contain characters such as a question mark.
             parsed = URL.create("sqlite", database=str(url)) if isinstance(url, Path) else make_url(url)
@@ -108,15 +116,15 @@ class Database:
     @contextmanager
     def begin(self) -> Iterator[Connection]:
         """Open a transaction, which is committed when the block ends, or rolled back if the block raises."""
-        if self._refusal:
-            raise DataFolderUnwritable(self._refusal)
+        if self._refusal_reason:
+            raise DataFolderUnwritable(self._refusal_reason)
         with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     def refuse_changes(self, reason: str) -> Database:
-        """Return a read-only view of the database, which raises `DataFolderUnwritable` with a reason for changes."""
+        """Return a read-only view of the database, whose changes raise `DataFolderUnwritable` with this reason."""
         view = copy.copy(self)
-        view._refusal = reason
+        view._refusal_reason = reason
         return view
 
     @contextmanager
@@ -136,7 +144,7 @@ class Database:
             return connection.execute(query).all()
 
     def fetch_first(self, query: Select[Any]) -> AnyRow | None:
-        """Return the first row of a query; ``None`` if there is none."""
+        """Return the first row of a query; ``None`` if the query finds no row."""
         with self.read() as connection:
             return connection.execute(query).first()
 
@@ -159,7 +167,7 @@ class Database:
             return [row for batch in batches for row in connection.execute(query.where(key.in_(batch)))]
 
     @staticmethod
-    def file_size(connection: Connection) -> int:
+    def measure_file(connection: Connection) -> int:
         """Return the size in bytes of a SQLite file, without its unused pages."""
         pragmas = ("page_size", "page_count", "freelist_count")
         size, pages, free = (int(connection.exec_driver_sql(f"PRAGMA {one}").scalar_one()) for one in pragmas)
@@ -182,10 +190,11 @@ class Database:
                 raise _translate_operational_error(error, self._url) from error
             # The reason does not contain the SQL statement, whose values can be text of documents.
             reason = error.orig if isinstance(error, StatementError) else error
-            # The driver raises `DatabaseError` for a damaged file or one that is no database, and subclasses for other
+            # The driver raises `DatabaseError` for a file that is damaged or no database, and subclasses for other
             # errors.
             if type(error) is DatabaseError and self._engine.dialect.name == "sqlite":
-                raise StoreUnavailable(f"The database {self._url} is damaged ({reason}): {self._restore}.") from error
+                message = f"The database {self._url} is damaged ({reason}): {self._restore_hint}."
+                raise StoreUnavailable(message) from error
             raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
 
     def _server_unavailable(self, error: SQLAlchemyError) -> ServerUnavailable:

@@ -48,11 +48,11 @@ class DatabaseLock:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
             if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
-                raise DatabaseInUse(_message(self._engine.url.render_as_string(hide_password=True)))
+                raise DatabaseInUse(_describe_use(self._engine.url.render_as_string(hide_password=True)))
         except BaseException:
             connection.close()
             raise
-        # The pool could replace the connection by one without the lock.
+        # The pool could replace the connection by a connection without the lock.
         connection.detach()
         self._connection = connection
 
@@ -94,7 +94,7 @@ def _lock_file(path: Path, url: str) -> object:
     try:
         lock.acquire()
     except Timeout:
-        raise DatabaseInUse(_message(url)) from None
+        raise DatabaseInUse(_describe_use(url)) from None
     except OSError as error:
         raise DataFolderUnwritable(
             f"The folder of the database {url} cannot be written ({error.strerror or error}). Give write access, or "
@@ -103,7 +103,7 @@ def _lock_file(path: Path, url: str) -> object:
     return lock
 
 
-def _message(url: str) -> str:
+def _describe_use(url: str) -> str:
     return (
         f"The database {url} is in use by another Footnote process. Close it, or give each process a database of its "
         "own (DATABASE_URL)."

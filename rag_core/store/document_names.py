@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Table, delete, func, insert, or_, select, union_all, update
 
-from rag_core.store.database import Database, create_id, now
+from rag_core.store.database import Database, create_id, group_values, now
 from rag_core.store.document_queries import IS_BEING_REMOVED
 from rag_core.store.schema import aliases, documents
 
@@ -37,7 +37,7 @@ class NameStore:
         return next((one.document_id for one in self.find_namesakes(name, collection) if one.name == name), None)
 
     def find_namesakes(self, file_name: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection that end with a file name, which folders may precede, oldest first."""
+        """Return the names in a collection with this file name, also those with folders before it, oldest first."""
         return self._read(
             lambda table: (
                 or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
@@ -59,14 +59,11 @@ class NameStore:
         stored = self._read(lambda _: (documents.c.id == document_id,))
         return sorted(stored, key=lambda one: one.alias_id is not None)
 
-    def list_further(self, document_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the aliases of documents, by document id. Aliases in other collections are left out."""
+    def list_aliases(self, document_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return aliases by document id. Aliases in another collection than the first name are left out."""
         query = select(aliases.c.document_id, aliases.c.name).join(documents, documents.c.id == aliases.c.document_id)
-        found: dict[str, tuple[str, ...]] = {}
         wanted = aliases.c.document_id.in_(document_ids), aliases.c.collection == documents.c.collection
-        for document_id, name in self._db.fetch(query.where(*wanted).order_by(aliases.c.added_at)):
-            found[document_id] = (*found.get(document_id, ()), name)
-        return found
+        return group_values(self._db.fetch(query.where(*wanted).order_by(aliases.c.added_at)))
 
     def set_folder(self, document_id: str, folder: str) -> None:
         """Set the folder of a document's file."""
@@ -99,7 +96,7 @@ class NameStore:
 
         ``conditions`` is called with the tables `documents` and `aliases`, which contain first names and aliases.
         """
-        # The expression is always null, in a type that all databases accept.
+        # NULLIF of a column and itself is always null, with a type that all databases accept.
         first_names = _select_names(documents, func.nullif(documents.c.id, documents.c.id))
         others = _select_names(aliases, aliases.c.id).join(documents, documents.c.id == aliases.c.document_id)
         found = union_all(first_names.where(*conditions(documents)), others.where(*conditions(aliases))).subquery()

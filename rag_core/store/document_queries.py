@@ -6,11 +6,24 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, case, func, or_, select, tuple_, union
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    case,
+    func,
+    or_,
+    select,
+    tuple_,
+    union,
+    update,
+)
 from sqlalchemy import Table as SqlTable
 
 from rag_core.errors import CollectionError, UnknownDocument
-from rag_core.store.database import MAX_BOUND, AnyRow, Database
+from rag_core.store.database import MAX_BOUND, AnyRow, Database, group_values
 from rag_core.store.file_names import MAX_NAME_CHARS, normalize_name
 from rag_core.store.schema import (
     aliases,
@@ -28,6 +41,8 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow, blank_spans
 from rag_core.types.tables import Span, Table
 
+# The numbers of all pages of a version, and of its pages in each state.
+PAGE_COUNTS = ("pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
     "document_id": documents.c.id,
@@ -35,11 +50,7 @@ _INFO_COLUMNS = {
     "name": documents.c.name,
     "collection": documents.c.collection,
     **{
-        name: versions.c[name]
-        for name in (
-            *("reason", "pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed"),
-            *("size", "needs_password", "company", "year", "kind"),
-        )
+        name: versions.c[name] for name in (*PAGE_COUNTS, "reason", "size", "needs_password", "company", "year", "kind")
     },
     # 0 while the version is not active, because searches do not find its chunks.
     "chunks": case((documents.c.active_version == versions.c.id, versions.c.chunks), else_=0).label("chunks"),
@@ -101,17 +112,15 @@ class DocumentQueries:
             .where(versions.c.state != "removing")
             .order_by(documents.c.added_at.desc(), documents.c.name)
         )
-        further_names = select(aliases.c.document_id, aliases.c.name).order_by(aliases.c.added_at)
+        alias_query = select(aliases.c.document_id, aliases.c.name).order_by(aliases.c.added_at)
         if document_ids is not None:
             query = query.where(documents.c.id.in_(document_ids))
-            further_names = further_names.where(aliases.c.document_id.in_(document_ids))
+            alias_query = alias_query.where(aliases.c.document_id.in_(document_ids))
         # The generations are not joined, because their JSON would be parsed again for each document.
-        built = self._db.fetch(select(generations.c.id, generations.c.fingerprint))
-        embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in built}
-        further: dict[str, list[str]] = {}
-        for document_id, name in self._db.fetch(further_names):
-            further.setdefault(document_id, []).append(name)
-        return [_document_from_row(row, embedders, further) for row in self._db.fetch(query)]
+        generation_rows = self._db.fetch(select(generations.c.id, generations.c.fingerprint))
+        embedders = {row.id: str(row.fingerprint.get("embedder", "")) for row in generation_rows}
+        other_names = group_values(self._db.fetch(alias_query))
+        return [_document_from_row(row, embedders, other_names) for row in self._db.fetch(query)]
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if it is not stored or is being removed."""
@@ -186,7 +195,7 @@ class DocumentQueries:
         return {row.collection: row.documents for row in self._db.fetch(query)}
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of documents and of searchable documents, and of the pages and chunks of the latter."""
+        """Return the number of documents, and the numbers of searchable documents, of their pages and their chunks."""
         active = select(
             func.count(),
             func.coalesce(func.sum(versions.c.pages), 0),
@@ -222,7 +231,7 @@ class DocumentQueries:
         return {row.id: row.state for row in self._db.fetch_batches(query, documents.c.id, document_ids)}
 
     def find_complete_versions(self, version_ids: Sequence[str]) -> set[str]:
-        """Return the ids of those of the given versions whose indexing is complete."""
+        """Return the ids of the given versions that are completely indexed."""
         query = select(versions.c.id).where(versions.c.state == "full")
         return {row.id for row in self._db.fetch_batches(query, versions.c.id, version_ids)}
 
@@ -251,7 +260,7 @@ class DocumentQueries:
 
         Each document is returned as its name, the number of searchable pages, and the number of all pages.
         """
-        # The last page with chunks. A page is divided into chunks when the next one is read.
+        # The last page with chunks. A page is divided into chunks when the next page is read.
         last = select(func.max(chunks.c.page_index)).where(chunks.c.version_id == versions.c.id).scalar_subquery()
         query = (
             select(documents.c.name, (last + 1).label("pages"), jobs.c.total)
@@ -292,7 +301,7 @@ class DocumentQueries:
         return page_from_row(row) if row else None
 
     def pages_at(self, keys: Collection[PageKey]) -> dict[PageKey, Page]:
-        """Return the stored ones of some pages by version id and page index, without word boxes and tables."""
+        """Return pages, without word boxes and tables, by version id and page index. Missing pages are left out."""
         rows = self._fetch_pages(_PAGES, pages, keys)
         return {(row.version_id, row.page_index): page_from_row(row, with_layout=False) for row in rows}
 
@@ -352,7 +361,7 @@ class DocumentQueries:
         return by_ordinal.get(ordinal - 1), by_ordinal.get(ordinal + 1)
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks that searches find now, by chunk id."""
+        """Return the given chunks that searches find now, by chunk id."""
         query = select_chunk_rows(chunks.join(documents, documents.c.active_version == chunks.c.version_id))
         rows = self._db.fetch_batches(query, chunks.c.id, chunk_ids)
         return {row.id: row for row in map(ChunkRow._make, rows)}
@@ -393,13 +402,24 @@ def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
     ).select_from(with_pages.outerjoin(hidden_texts, _is_same_page(hidden_texts, chunks)))
 
 
-def _document_from_row(row: Any, embedders: Mapping[int, str], further: Mapping[str, Sequence[str]]) -> DocumentInfo:
+def lock_active(connection: Connection, version_id: str) -> bool:
+    """Return whether a version is the active version of its document, which then stays so until the transaction ends.
+
+    A query would not do: the document could be removed between the query and the next statement.
+    """
+    unchanged = update(documents).where(documents.c.active_version == version_id).values(active_version=version_id)
+    return connection.execute(unchanged).rowcount > 0
+
+
+def _document_from_row(
+    row: Any, embedders: Mapping[int, str], other_names: Mapping[str, Sequence[str]]
+) -> DocumentInfo:
     *values, tags, status, added_at, generation_id = row
     return DocumentInfo(
         **dict(zip(_INFO_COLUMNS, values, strict=True)),
         status=DocumentStatus(status),
         added_at=added_at,
         embedder=embedders.get(generation_id, ""),
-        aliases=tuple(further.get(values[0], ())),
+        aliases=tuple(other_names.get(values[0], ())),
         tags=tuple(tags),
     )

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, true, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from rag_core.errors import CollectionError
 from rag_core.store.database import create_id, now, split_batches
 from rag_core.store.document_queries import IS_BEING_REMOVED, DocumentQueries
-from rag_core.store.figures import pass_on_descriptions
+from rag_core.store.figures import move_descriptions
 from rag_core.store.schema import (
     aliases,
     chunks,
@@ -31,12 +31,12 @@ from rag_core.store.themes import remove_theme_texts
 from rag_core.types.chunks import ChunkSpan, Fingerprint
 from rag_core.types.documents import DocumentStatus, Page, PageHeading, PageState, VersionRow
 
-# A condition for updates. Once the removal of a document has started, the states of its versions must not change.
-_IS_NOT_REMOVED = versions.c.state != "removing"
+# Condition of updates: once the removal of a document has started, the states of its versions must not change.
+_IS_NOT_BEING_REMOVED = versions.c.state != "removing"
 
 
 class KnownContent(NamedTuple):
-    """A document that has some content, and whether that content is indexed completely."""
+    """A document with a given content. ``is_complete`` says whether this content is completely indexed."""
 
     document_id: str
     name: str
@@ -48,9 +48,9 @@ class DocumentStore(DocumentQueries):
 
     # generations
 
-    def generations(self, state: str) -> list[tuple[int, Fingerprint]]:
-        """Return the generations in a state (``building``, ``active`` or ``retired``), oldest first."""
-        query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state == state)
+    def generations(self, *states: str) -> list[tuple[int, Fingerprint]]:
+        """Return the generations in some states (``building``, ``active`` or ``retired``), oldest first."""
+        query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state.in_(states))
         rows = self._db.fetch(query.order_by(generations.c.id))
         return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
 
@@ -72,12 +72,12 @@ class DocumentStore(DocumentQueries):
     def swap_generation(self, generation_id: int) -> None:
         """Activate a generation, and the complete version of each document in this generation.
 
-        A question searches either the old or the new index, because all changes are made in one transaction.
+        All changes are made in one transaction, so that a question searches either the old or the new index.
         """
-        searched = versions.alias()
+        former = versions.alias()
         content = (
-            select(searched.c.sha256)
-            .where(searched.c.id == documents.c.active_version)
+            select(former.c.sha256)
+            .where(former.c.id == documents.c.active_version)
             .correlate(documents)
             .scalar_subquery()
         )
@@ -108,8 +108,10 @@ class DocumentStore(DocumentQueries):
 
     # versions, from submission to publication
 
-    def find_content(self, sha256: str, *, waiting: bool = False, collection: str | None = None) -> KnownContent | None:
-        """Return an indexed or queued document with some content; ``None`` if there is none.
+    def find_document_with_content(
+        self, sha256: str, *, only_queued: bool = False, collection: str | None = None
+    ) -> KnownContent | None:
+        """Return an indexed or queued document with this content; ``None`` if there is none.
 
         Documents whose content a queued file will replace are ignored.
 
@@ -117,7 +119,7 @@ class DocumentStore(DocumentQueries):
         ----------
         sha256 : str
             SHA-256 of the content.
-        waiting : bool
+        only_queued : bool
             Whether to consider only versions in the state ``building``.
         collection : str, optional
             By default, documents of all collections are considered.
@@ -129,14 +131,16 @@ class DocumentStore(DocumentQueries):
             later.c.added_at > versions.c.added_at,
             later.c.sha256 != sha256,
         )
-        states = [versions.c.state == "building", *([] if waiting else [documents.c.active_version == versions.c.id])]
+        is_queued = versions.c.state == "building"
         query = (
             select(documents.c.id, documents.c.name, versions.c.state)
             .join(versions, versions.c.document_id == documents.c.id)
-            .where(versions.c.sha256 == sha256, or_(*states), ~replaced.exists())
-            .where(true() if collection is None else documents.c.collection == collection)
+            .where(versions.c.sha256 == sha256, ~replaced.exists())
+            .where(is_queued if only_queued else or_(is_queued, documents.c.active_version == versions.c.id))
             .order_by(versions.c.state != "full")
         )
+        if collection is not None:
+            query = query.where(documents.c.collection == collection)
         row = self._db.fetch_first(query)
         return KnownContent(row.id, row.name, row.state == "full") if row else None
 
@@ -196,7 +200,8 @@ class DocumentStore(DocumentQueries):
     def version_ages(self, version_ids: Collection[str]) -> dict[str, float]:
         """Return the number of days since versions were added, by version id."""
         moment = now()
-        return {one: (moment - added) / timedelta(days=1) for one, added in self.version_dates(version_ids).items()}
+        dates = self.version_dates(version_ids)
+        return {version_id: (moment - added) / timedelta(days=1) for version_id, added in dates.items()}
 
     def move(self, document_ids: Sequence[str], collection: str) -> None:
         """Move documents with all their names to a collection.
@@ -299,17 +304,17 @@ class DocumentStore(DocumentQueries):
         Return false, and change nothing, if the version cannot be made active: its document is being removed, or
         ``reread`` is true and the document has an active version with other content.
         """
-        version, searched = versions.alias(), versions.alias()
-        other_content = select(searched.c.id).where(
-            searched.c.id == documents.c.active_version,
+        version, former = versions.alias(), versions.alias()
+        other_content = select(former.c.id).where(
+            former.c.id == documents.c.active_version,
             version.c.id == version_id,
-            searched.c.sha256 != version.c.sha256,
+            former.c.sha256 != version.c.sha256,
         )
         with self._db.begin() as connection:
             if active and not self._activate(connection, version_id, *([~other_content.exists()] if reread else [])):
                 return False
-            statement = update(versions).where(versions.c.id == version_id)
-            connection.execute(statement.values(state="full", status=status.value, reason=reason))
+            values = {"state": "full", "status": status.value, "reason": reason}
+            connection.execute(update(versions).where(versions.c.id == version_id).values(**values))
             return True
 
     def publish_words(self, version_id: str) -> None:
@@ -322,9 +327,9 @@ class DocumentStore(DocumentQueries):
                 connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
-        """Make a version the active one of its document, and return true, if the document meets the conditions."""
-        owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_REMOVED).scalar_subquery()
-        query = update(documents).where(documents.c.id == owner_id, *conditions)
+        """Make a version the active version of its document; return false if the document violates a condition."""
+        owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_BEING_REMOVED)
+        query = update(documents).where(documents.c.id == owner_id.scalar_subquery(), *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
 
     # removal of versions and documents
@@ -334,7 +339,7 @@ class DocumentStore(DocumentQueries):
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def mark_version_replaced(self, version_id: str) -> None:
-        """Mark a version, whose data is deleted, as replaced by another version."""
+        """Mark a version as replaced by another version, after its data was deleted."""
         self.update_version(version_id, state="replaced", generation_id=None, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
@@ -345,7 +350,7 @@ class DocumentStore(DocumentQueries):
         """Hide a version from searches and change its row, in one transaction."""
         self._db.change(
             update(documents).where(documents.c.active_version == version_id).values(active_version=None),
-            update(versions).where(versions.c.id == version_id, _IS_NOT_REMOVED).values(**values),
+            update(versions).where(versions.c.id == version_id, _IS_NOT_BEING_REMOVED).values(**values),
         )
 
     def begin_removal(self, document_id: str) -> None:
@@ -355,7 +360,7 @@ class DocumentStore(DocumentQueries):
             update(versions).where(versions.c.document_id == document_id).values(state="removing"),
         )
 
-    def ended_with_chunks(self) -> list[str]:
+    def find_ended_with_chunks(self) -> list[str]:
         """Return the ids of ended versions that still have chunks."""
         chunk = select(chunks.c.id).where(chunks.c.version_id == versions.c.id)
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
@@ -363,16 +368,16 @@ class DocumentStore(DocumentQueries):
     def clear_version(self, version_id: str) -> None:
         """Delete the pages, tables, chunks, card and entities of a version, and theme summaries that quote it.
 
-        The descriptions of its figures pass on to the version that searches use instead.
+        The descriptions of its figures are moved to the active version of the document.
         """
         with self._db.begin() as connection:
-            pass_on_descriptions(connection, version_id)
+            move_descriptions(connection, version_id)
             remove_theme_texts(connection, version_id)
             for table in (chunks, pages, hidden_texts, page_tables, document_cards):
                 connection.execute(delete(table).where(table.c.version_id == version_id))
 
     def remove_version(self, version_id: str) -> None:
-        """Delete the row of a version; see `clear_version`, which must be called before."""
+        """Delete the row of a version. Call `clear_version` before."""
         self._db.change(delete(versions).where(versions.c.id == version_id))
 
     def remove_document(self, document_id: str) -> None:

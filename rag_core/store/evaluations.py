@@ -69,7 +69,7 @@ class EvaluationStore:
         self._db.change(delete(labels).where(labels.c.is_pseudo))
 
     def remove_pseudo_labels_of(self, document: str) -> None:
-        """Delete the labels of pseudo-questions from the document with a name."""
+        """Delete the labels of pseudo-questions about a document, which is given by its name."""
         query = select(labels.c.id, labels.c.evidence).where(labels.c.is_pseudo)
         with self._db.begin() as connection:
             rows = connection.execute(query)

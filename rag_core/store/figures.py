@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, select, tuple_, update
 
-from rag_core.store.database import AnyRow, Database, create_id, now
+from rag_core.store.database import AnyRow, Database, create_id, group_values, now
+from rag_core.store.document_queries import lock_active
 from rag_core.store.schema import chunks, documents, figure_descriptions, versions
 from rag_core.store.serialization import chunk_to_row
 from rag_core.types.chunks import ChunkSpan
@@ -21,51 +22,56 @@ _IS_PLACED = _TABLE.c.page_index.is_not(None)
 class FigureStore:
     """The descriptions of figures. Each method makes its changes in one transaction.
 
-    A description has no place while its version was replaced and the figure was not found in the new version yet.
+    When a version is replaced, its descriptions are moved to the new version. A moved description has no place until
+    its figure is found in the new version.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def find(self, places: Collection[PageKey]) -> dict[PageKey, list[FigureDescription]]:
-        """Return the descriptions on pages, in order; pages without any are left out."""
+        """Return the descriptions of figures on pages, in order; pages without descriptions are left out."""
         columns = _TABLE.c.page_index, _TABLE.c.start, _TABLE.c.end, _TABLE.c.text, _TABLE.c.model
         query = select(_TABLE.c.version_id, *columns).order_by(_TABLE.c.start)
         rows = self._db.fetch_batches(query, tuple_(_TABLE.c.version_id, _TABLE.c.page_index), places)
-        found: dict[PageKey, list[FigureDescription]] = {}
-        for version_id, *values in rows:
-            found.setdefault((version_id, values[0]), []).append(FigureDescription(*values))
-        return found
+        return group_values(
+            ((version_id, page_index), FigureDescription(page_index, *values))
+            for version_id, page_index, *values in rows
+        )
 
     def has_any(self, document_id: str) -> bool:
         """Return whether any version of a document has descriptions."""
         return self._db.fetch_first(_select_of_document(document_id)) is not None
 
-    def find_known(self, document_id: str, digest: str) -> AnyRow | None:
-        """Return the row of a description of the same picture in any version of a document."""
+    def find_by_picture(self, document_id: str, digest: str) -> AnyRow | None:
+        """Return a description of the picture with a digest, in any version of a document; ``None`` if not stored."""
         return self._db.fetch_first(_select_of_document(document_id).where(_TABLE.c.digest == digest))
 
-    def find_rows(self, version_id: str) -> list[AnyRow]:
-        """Return the rows of a version whose figures were found on its pages."""
+    def list_placed(self, version_id: str) -> list[AnyRow]:
+        """Return the descriptions of a version that have a place."""
         return list(self._db.fetch(select(_TABLE).where(_TABLE.c.version_id == version_id, _IS_PLACED)))
 
-    def add(self, version_id: str, page_index: int, span: tuple[int, int], known: Mapping[str, Any]) -> None:
-        """Store a description, unless searches no longer find the version.
+    def add(self, version_id: str, page_index: int, span: tuple[int, int], description: Mapping[str, Any]) -> None:
+        """Store a description; do nothing if the version is no longer active.
 
-        ``known`` contains its ``digest``, ``text`` and ``model``, and ``created_at`` if it is a copy.
+        ``description`` contains ``digest``, ``text`` and ``model``. A copy of a description also contains
+        ``created_at``.
         """
-        is_active = select(documents.c.id).where(documents.c.active_version == version_id)
-        values = {"id": create_id(), "version_id": version_id, "page_index": page_index, "created_at": now(), **known}
+        values = {"id": create_id(), "version_id": version_id, "page_index": page_index, "created_at": now()}
+        values |= {"start": span[0], "end": span[1], **description}
         with self._db.begin() as connection:
-            if connection.execute(is_active).first() is not None:
-                connection.execute(insert(_TABLE).values(**values, start=span[0], end=span[1]))
+            if lock_active(connection, version_id):
+                connection.execute(insert(_TABLE).values(**values))
 
     def remove_unplaced(self, version_id: str) -> None:
-        """Delete the descriptions of former versions whose figures a version does not contain."""
+        """Delete the descriptions of a version that have no place, because the version lacks their figures."""
         self._db.change(delete(_TABLE).where(_TABLE.c.version_id == version_id, ~_IS_PLACED))
 
     def find_unindexed(self, version_id: str) -> list[AnyRow]:
-        """Return the rows of a version that have no chunk, or one without an embedding after an interruption."""
+        """Return the descriptions of a version that searches do not find yet.
+
+        A description has no chunk yet or, after an interruption, a chunk without an embedding.
+        """
         query = select(_TABLE).outerjoin(chunks, chunks.c.id == _TABLE.c.chunk_id)
         return list(
             self._db.fetch(query.where(_TABLE.c.version_id == version_id, _IS_PLACED, chunks.c.embedding_id.is_(None)))
@@ -76,8 +82,8 @@ class FigureStore:
         ids = []
         with self._db.begin() as connection:
             for row, span in zip(rows, spans, strict=True):
-                known = row.chunk_id is not None
-                statement = update(chunks).where(chunks.c.id == row.chunk_id) if known else insert(chunks)
+                has_chunk = row.chunk_id is not None
+                statement = update(chunks).where(chunks.c.id == row.chunk_id) if has_chunk else insert(chunks)
                 values = {**chunk_to_row(span), "version_id": version_id}
                 ids.append(int(connection.execute(statement.values(values).returning(chunks.c.id)).scalar_one()))
                 connection.execute(update(_TABLE).where(_TABLE.c.id == row.id).values(chunk_id=ids[-1]))
@@ -91,16 +97,16 @@ def _select_of_document(document_id: str) -> Any:
     return query.where(versions.c.document_id == document_id).limit(1)
 
 
-def pass_on_descriptions(connection: Any, version_id: str) -> None:
-    """Give the descriptions of a version to the one that searches use instead, or delete them.
+def move_descriptions(connection: Any, version_id: str) -> None:
+    """Move the descriptions of a version to the active version of its document, or delete them if no other is active.
 
-    They lose their places, which the job that describes figures finds again by the pictures of the figures.
+    Moved descriptions have no place. The job that describes figures compares their pictures to find new places.
     """
     query = select(documents.c.active_version).join(versions, versions.c.document_id == documents.c.id)
-    heir = connection.execute(query.where(versions.c.id == version_id)).scalar()
+    active_id = connection.execute(query.where(versions.c.id == version_id)).scalar()
     of_version = _TABLE.c.version_id == version_id
-    if heir not in (None, version_id):
-        known = select(_TABLE.c.digest).where(_TABLE.c.version_id == heir)
-        values = {"version_id": heir, "page_index": None, "start": None, "end": None, "chunk_id": None}
-        connection.execute(update(_TABLE).where(of_version, _TABLE.c.digest.not_in(known)).values(values))
+    if active_id not in (None, version_id):
+        described = select(_TABLE.c.digest).where(_TABLE.c.version_id == active_id)
+        values = {"version_id": active_id, "page_index": None, "start": None, "end": None, "chunk_id": None}
+        connection.execute(update(_TABLE).where(of_version, _TABLE.c.digest.not_in(described)).values(values))
     connection.execute(delete(_TABLE).where(of_version))

@@ -29,7 +29,7 @@ def clean_collection(name: str) -> str:
 
 
 def clean_folder(path: str) -> str:
-    """Return the path of a folder in NFC, with slashes and without control characters. It is not shortened."""
+    """Return the path of a folder in NFC, with slashes and without control characters. Long paths are not shortened."""
     cleaned = "".join(_clean_character(character) for character in path.replace("\\", "/"))
     return unicodedata.normalize("NFC", cleaned)
 

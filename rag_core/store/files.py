@@ -13,7 +13,7 @@ from typing import Any
 from rag_core.errors import DataFolderUnwritable, ServerUnavailable, SettingsError, StoreUnavailable
 from rag_core.store.remote_folders import open_remote_folder
 
-_ADDRESS = "[0-9a-f]{64}"
+_DIGEST = re.compile("[0-9a-f]{64}")
 _PARTIAL_SUFFIX = ".part"
 # A cache of listings would not contain a file that was deleted and added again.
 _NO_LISTING_CACHE = {"use_listings_cache": False}
@@ -69,10 +69,10 @@ class FileStore:
         except (ImportError, ValueError) as error:
             raise SettingsError(f"RAG_FILES_URL cannot be used: {error}.") from None
         except self._errors as error:
-            raise _write_error(error, str(url)) from error
+            raise _build_write_error(error, str(url)) from error
 
     def put(self, data: bytes) -> str:
-        """Store the content if it is not stored yet, and return its SHA-256."""
+        """Store content, unless it is stored already, and return its SHA-256."""
         digest = compute_sha256(data)
         target = self._path(digest)
         try:
@@ -82,7 +82,7 @@ class FileStore:
                     self._fs.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
                     self._write(target, data)
         except self._errors as error:
-            raise _write_error(error, target) from error
+            raise _build_write_error(error, target) from error
         return digest
 
     def _write(self, target: str, data: bytes) -> None:
@@ -143,7 +143,7 @@ class FileStore:
                     self._fs.rm_file(self._path(digest))
         except self._errors as error:
             raise StoreUnavailable(
-                f"The stored file {digest[:12]}… cannot be removed ({_reason(error)}). Check the permissions "
+                f"The stored file {digest[:12]}… cannot be removed ({_describe(error)}). Check the permissions "
                 "of the data folder; Footnote tries again automatically."
             ) from error
 
@@ -156,7 +156,7 @@ class FileStore:
         """Return the SHA-256 of all stored files, unordered. Files of other programs are ignored."""
         return [digest for digest, path in self._list_files() if path.endswith(digest)]
 
-    def remove_parts(self) -> None:
+    def remove_partial_files(self) -> None:
         """Delete the partial files of a killed process. Call this method only while no file is being written."""
         for _, path in self._list_files():
             if path.endswith(_PARTIAL_SUFFIX):
@@ -170,23 +170,23 @@ class FileStore:
         for path in paths:
             folder, _, name = path.rpartition("/")
             digest = name.removesuffix(_PARTIAL_SUFFIX)
-            if re.fullmatch(_ADDRESS, digest) and folder.endswith(f"/{digest[:2]}"):
+            if _DIGEST.fullmatch(digest) and folder.endswith(f"/{digest[:2]}"):
                 yield digest, path
 
     def _path(self, digest: str) -> str:
-        if not re.fullmatch(_ADDRESS, digest):
-            raise ValueError(f"not a content address: {digest!r}")
+        if not _DIGEST.fullmatch(digest):
+            raise ValueError(f"not a SHA-256: {digest!r}")
         return f"{self._root}/{digest[:2]}/{digest}"
 
 
 def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the details of all files in a folder and its subfolders, and the errors of subfolders, by path."""
+    """Return the details of all files in a folder and its subfolders, and the errors of subfolders, each by path."""
     import fsspec
 
     details: dict[str, Any] = {}
     problems: dict[str, str] = {}
-    # File systems that override ``find``, such as object stores, list all files in one call or raise an error. The
-    # ``find`` of fsspec itself skips folders that it cannot read, so that each folder is listed separately below.
+    # Some file systems, such as object stores, override ``find``, which lists all files in one call or raises an error.
+    # The ``find`` of fsspec itself skips folders that it cannot read, so each folder is listed separately below.
     if getattr(fs.find, "__func__", None) is not fsspec.AbstractFileSystem.find:
         return fs.find(root, detail=True), problems
     folders = [root]
@@ -206,7 +206,7 @@ def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
 def open_url(url: str) -> tuple[Any, str]:
     """Return the file system and the path of a URL; raise `SettingsError` if the URL cannot be opened.
 
-    The file system is one of fsspec, or a `RemoteFolder` for mailboxes and sitemaps.
+    The file system is an fsspec file system, or a `RemoteFolder` for mailboxes and sitemaps.
     """
     import fsspec
 
@@ -214,7 +214,7 @@ def open_url(url: str) -> tuple[Any, str]:
         if (folder := open_remote_folder(url)) is not None:
             return folder, folder.normalize_url(url)
         fs, root = fsspec.core.url_to_fs(url, **_NO_LISTING_CACHE)
-        # Raises an error if the URL is not UTF-8, so that the database cannot store it.
+        # Raises an error if the URL is not valid UTF-8, because the database could not store it.
         str(fs.unstrip_protocol(root)).encode()
     except (ImportError, ValueError, OSError) as error:
         raise build_url_error(url, error) from None
@@ -252,12 +252,12 @@ def _is_outage(error: Exception) -> bool:
     return isinstance(error, TimeoutError) or not names.isdisjoint(_OUTAGES)
 
 
-def _reason(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _write_error(error: Exception, location: str) -> DataFolderUnwritable:
+def _build_write_error(error: Exception, location: str) -> DataFolderUnwritable:
     return DataFolderUnwritable(
-        f"A file cannot be written to {location} ({_reason(error)}). Nothing was lost; free some space or "
+        f"A file cannot be written to {location} ({_describe(error)}). Nothing was lost; free some space or "
         "give write access, then try again."
     )

@@ -25,7 +25,7 @@ _REQUEUE = (
 
 
 def build_job_row(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    """Return the row of a job, which is queued unless ``values`` contain another state."""
+    """Return the row of a job. The job is queued, unless ``values`` contain another state."""
     row = {"id": create_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
@@ -89,9 +89,9 @@ class JobStore:
         return [_job_from_row(row) for row in self._db.fetch(query.order_by(*order).limit(limit))]
 
     def chunks_per_second(self, newest: int = 200) -> float | None:
-        """Return how many chunks per second were indexed, over the ``newest`` jobs; ``None`` if no time was measured.
+        """Return how many chunks per second the ``newest`` jobs indexed; ``None`` if no time was measured.
 
-        Jobs overlap, because a file is parsed while another file is embedded. Time in which several jobs ran counts
+        Jobs overlap, because a file is parsed while another file is embedded. Time in which several jobs ran is counted
         once.
         """
         query = (
@@ -115,12 +115,12 @@ class JobStore:
         query = update(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.QUEUED.value)
         return self._db.change(query.values(**values)) == 1
 
-    def progress(self, job_id: str, stage: str, done: int, total: int, *, ends_at: float | None = None) -> None:
-        """Store the progress of a job. ``ends_at`` is its estimated end in seconds since the epoch, as `time.time`."""
+    def set_progress(self, job_id: str, stage: str, done: int, total: int, *, ends_at: float | None = None) -> None:
+        """Store the progress of a job. ``ends_at`` is the estimated end of the job in seconds since the epoch."""
         self._change(job_id, {} if ends_at is None else {"ends_at": ends_at}, stage=stage, done=done, total=total)
 
     def set_reason(self, job_id: str, reason: str) -> None:
-        """Store what a running job waits for; an empty ``reason`` means that the job does not wait."""
+        """Store why a running job waits; ``reason`` is empty if it does not wait."""
         running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
         self._db.change(update(jobs).where(running).values(reason=reason))
 
@@ -158,8 +158,8 @@ class JobStore:
         """Mark all running jobs of an earlier process as queued."""
         self._db.change(_REQUEUE)
 
-    def forget_ended(self, keep: int, ended_before: datetime | None = None) -> None:
-        """Delete ended jobs, except the ``keep`` newest ones and those that ended at ``ended_before`` or later."""
+    def remove_ended(self, keep: int, ended_before: datetime | None = None) -> None:
+        """Delete ended jobs, except the ``keep`` newest jobs and jobs that ended at ``ended_before`` or later."""
         kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
         query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:

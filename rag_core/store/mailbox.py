@@ -21,7 +21,7 @@ from rag_core.types.access import is_loopback
 _TIMEOUT_S = 30.0
 _PORT, _TLS_PORT = 143, 993
 _MAX_SUBJECT = 80
-_FETCHED = re.compile(rb"UID (\d+).*?RFC822\.SIZE (\d+)|RFC822\.SIZE (\d+).*?UID (\d+)")
+_UID_AND_SIZE = re.compile(rb"UID (\d+).*?RFC822\.SIZE (\d+)|RFC822\.SIZE (\d+).*?UID (\d+)")
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
 
 
@@ -54,18 +54,18 @@ class Mailboxes(RemoteFolder):
             fields = "(UID RFC822.SIZE BODY.PEEK[HEADER.FIELDS (SUBJECT)])"
             answers = _check(server.fetch("1:*", fields)) if count else []
         messages = {}
-        for place, answer in enumerate(answers):
+        for index, answer in enumerate(answers):
             if not isinstance(answer, tuple):
                 continue
             head, header = answer
-            # Some servers send the number after the header.
-            rest = next((one for one in answers[place + 1 : place + 2] if isinstance(one, bytes)), b"")
-            if found := _FETCHED.search(head + b" " + rest):
+            # Some servers send the UID or the size after the header.
+            rest = next((one for one in answers[index + 1 : index + 2] if isinstance(one, bytes)), b"")
+            if found := _UID_AND_SIZE.search(head + b" " + rest):
                 uid, size = (found[1], found[2]) if found[1] else (found[4], found[3])
                 stamp = f"{validity.decode()}-{int(uid)}"
                 name = f"{path}/{int(uid)} {_find_subject(header)}.eml"
                 messages[name] = {"size": int(size), "type": "file", "etag": stamp}
-        # Messages that are missing in the list would be removed from the library.
+        # The library would remove the documents of messages that are missing in the list.
         if len(messages) < count:
             raise OSError("the server's list of messages cannot be read")
         return messages

@@ -28,8 +28,8 @@ _REPORT = "The database is unchanged. Start the version of Footnote that you use
 def prepare_schema(engine: Engine) -> None:
     """Create the tables of a new database, or migrate an older database.
 
-    A SQLite database is copied to `choose_backup_path` before. All migrations run in one transaction, so that the
-    database does not change if one of them fails.
+    Before a migration, a SQLite database is copied to the path of `choose_backup_path`. All migrations run in one
+    transaction, so that the database does not change if a migration fails.
 
     Raises
     ------

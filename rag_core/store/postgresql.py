@@ -15,7 +15,7 @@ from sqlalchemy import Engine, event
 CHECK_AFTER_S = 0.5
 # Maximum time in seconds for this check.
 ANSWER_WITHIN_S = 1.5
-# For this time in seconds after a failed check, new connections fail at once, so that questions do not wait for each.
+# Time in seconds after a failed check in which new connections fail at once, so that a question waits only once.
 FAIL_FAST_S = 1.0
 # Maximum time in seconds to open a connection. psycopg waits at least 2 s.
 CONNECT_WITHIN_S = 2

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# Documents and models are read in place. PDFs of Office documents can be made again, as SQLite makes its "-shm" files.
-# Hidden files are locks of the writing process.
+# Documents and models are read in place. LibreOffice's PDFs of Office documents and SQLite's "-shm" files are created
+# again when they are needed. Hidden files are locks of the writing process.
 _NOT_COPIED = shutil.ignore_patterns("files", "models", "office-pdfs", ".*", "*-shm")
 # Maximum number of copies, and the pause between two copies in seconds.
 _MAX_COPIES, _PAUSE_S = 5, 0.3
@@ -40,19 +40,19 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
     """
     for attempt in range(_MAX_COPIES):
         time.sleep(_PAUSE_S if attempt else 0)
-        started, before = time.time_ns(), _list_changes(folder)
+        started, before = time.time_ns(), _list_states(folder)
         copy = tempfile.TemporaryDirectory(prefix="footnote-")
         try:
             shutil.copytree(folder, copy.name, ignore=_NOT_COPIED, dirs_exist_ok=True)
             # The copies have the permissions of the read-only originals.
             for path in (Path(copy.name), *Path(copy.name).rglob("*")):
                 path.chmod(0o700 if path.is_dir() else 0o600)
-            if _list_changes(folder) == before and max(before.values())[0] < started - _PRECISION_NS:
+            if _list_states(folder) == before and max(before.values())[0] < started - _PRECISION_NS:
                 return copy
             copy.cleanup()
         except OSError as error:
             copy.cleanup()
-            if _list_changes(folder) == before:
+            if _list_states(folder) == before:
                 raise DataFolderUnwritable(
                     f"The data folder {folder} cannot be written, and reading it needs a copy of its database, which "
                     f"failed ({error.strerror or error}). Give write access, or free some space in "
@@ -64,17 +64,17 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
     )
 
 
-def _list_changes(folder: Path) -> dict[Path, tuple[int, int]]:
+def _list_states(folder: Path) -> dict[Path, tuple[int, int]]:
     """Return the time of the last change in nanoseconds, and the size in bytes, of each file to copy."""
-    changes = {}
+    states = {}
     for parent, folders, names in os.walk(folder):
         left_out = _NOT_COPIED(parent, [*folders, *names])
         folders[:] = [name for name in folders if name not in left_out]
         for path in (Path(parent, name) for name in names if name not in left_out):
             # SQLite may remove a file meanwhile.
             with suppress(FileNotFoundError):
-                changes[path] = (path.stat().st_mtime_ns, path.stat().st_size)
-    return changes
+                states[path] = (path.stat().st_mtime_ns, path.stat().st_size)
+    return states
 
 
 def describe_refusal(folder: Path) -> str:

@@ -51,7 +51,7 @@ class RemoteFolder(ABC):
 
 
 def open_remote_folder(url: str) -> RemoteFolder | None:
-    """Return the folder at a URL; ``None`` if its scheme is not that of a `RemoteFolder`.
+    """Return the folder at a URL; ``None`` if no `RemoteFolder` has the scheme of the URL.
 
     Raises
     ------

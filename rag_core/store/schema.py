@@ -50,7 +50,7 @@ documents = Table(
     Column("tags", JSON, nullable=False, server_default="[]"),
 )
 
-# Other names of documents, whose file was also added from other paths.
+# Further names of documents whose file was added from several paths.
 aliases = Table(
     "aliases",
     metadata,
@@ -100,7 +100,7 @@ snapshots = Table(
     Column("created_at", Time, nullable=False),
 )
 
-# The content of each document in a snapshot. It refers to files and not to versions, because a re-index creates a new
+# The content of each document in a snapshot. Rows refer to files and not to versions, because a re-index creates a new
 # version of the same file.
 snapshot_contents = Table(
     "snapshot_contents",
@@ -157,9 +157,9 @@ document_cards = Table(
     Column("card", JSON, nullable=False),
 )
 
-# What language models wrote about figures, which is no text of a document. ``start`` and ``end`` are the place of the
-# caption, ``digest`` that of the picture, and ``chunk_id`` the chunk by which searches find the description. A row of a
-# replaced version belongs to the new one, without a place until the figure is found there.
+# Descriptions of figures by language models, which are no text of a document. ``start`` and ``end`` are the place of
+# the caption, ``digest`` is the SHA-256 of the picture, and searches find a description by the chunk ``chunk_id``. When
+# a version is replaced, its rows are moved to the new version. They have no place until their figures are found there.
 figure_descriptions = Table(
     "figure_descriptions",
     metadata,

@@ -93,7 +93,7 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
     scales /= _UPPER_HALF_FACTOR
     packed = np.frombuffer(b"".join(tokens for tokens, _ in rows), np.uint8)
     packed = packed.reshape(len(scales), -1 if len(scales) else 0)
-    # The lower half of each byte contains a number of the first half of a vector, the upper half one of the second.
+    # Each byte contains a number of the first half of a vector in its lower half, and one of the second in its upper.
     half = packed.shape[1]
     unpacked = np.empty((len(scales), 2 * half), np.uint8)
     np.multiply(packed, np.uint8(_UPPER_HALF_FACTOR), out=unpacked[:, :half])

@@ -23,7 +23,7 @@ _MAX_SITEMAPS, _MAX_PAGES = 200, 50_000
 _DEADLINE_S = 120.0
 _PORTS = {"http": 80, "https": 443}
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "Footnote (reads the pages of a sitemap)"}
-_XML = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+_PARSER_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
 
 class Sitemaps(RemoteFolder):
@@ -64,7 +64,7 @@ class Sitemaps(RemoteFolder):
                     name = f"{path}/{_build_name(location)}"
                     self._addresses[name] = location
                     pages[name] = {"size": 0, "type": "file", "etag": changed or today}
-        # Pages that are missing in the list would be removed from the library.
+        # The library would remove the documents of pages that are missing in the list.
         if waiting or len(pages) > _MAX_PAGES:
             raise OSError(f"it lists more than {_MAX_SITEMAPS} sitemaps or {_MAX_PAGES} pages")
         return pages
@@ -107,13 +107,14 @@ def _read(client: httpx.Client, url: str) -> bytes:
                     data += part
                     if len(data) > _MAX_BYTES or time.monotonic() > deadline:
                         raise OSError(f"it is larger than {_MAX_BYTES // 2**20} MB, or sent too slowly")
-                return _unpack(bytes(data)) if response.headers.get("Content-Encoding") == "gzip" else bytes(data)
+                is_packed = response.headers.get("Content-Encoding") == "gzip"
+                return _unpack_gzip(bytes(data)) if is_packed else bytes(data)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise OSError(str(error) or type(error).__name__) from error
     raise OSError("it redirects too often")
 
 
-def _unpack(data: bytes) -> bytes:
+def _unpack_gzip(data: bytes) -> bytes:
     unpacker = zlib.decompressobj(wbits=31)
     try:
         unpacked = unpacker.decompress(data, _MAX_BYTES)
@@ -136,7 +137,8 @@ def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
         The content is no sitemap, or all its entries are on other hosts.
     """
     try:
-        root = etree.fromstring(_unpack(data) if data[:2] == b"\x1f\x8b" else data, etree.XMLParser(**_XML))
+        xml = _unpack_gzip(data) if data[:2] == b"\x1f\x8b" else data
+        root = etree.fromstring(xml, etree.XMLParser(**_PARSER_OPTIONS))
     except etree.XMLSyntaxError as error:
         raise OSError(f"{url} is no sitemap: {error}") from None
     # A server may send an error page instead of the sitemap, whose pages still exist.
@@ -153,18 +155,14 @@ def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
     return own
 
 
-def _has_same_host(one: str, other: str) -> bool:
-    """Return whether two URLs have the same host and port, and the first is encrypted if the second is."""
+def _has_same_host(url: str, base: str) -> bool:
+    """Return whether two URLs have the same host and port. If ``base`` is encrypted, ``url`` must be encrypted too."""
     try:
-        first, second = urlsplit(one), urlsplit(other)
-        is_same = (first.hostname, first.port or _PORTS.get(first.scheme)) == (
-            second.hostname,
-            second.port or _PORTS.get(second.scheme),
-        )
+        parts, base_parts = urlsplit(url), urlsplit(base)
+        host, base_host = ((one.hostname, one.port or _PORTS.get(one.scheme)) for one in (parts, base_parts))
     except ValueError:
         return False
-    is_web = first.scheme == "https" or (first.scheme == "http" and second.scheme == "http")
-    return is_web and is_same
+    return host == base_host and parts.scheme in ("https", base_parts.scheme)
 
 
 def _build_name(url: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, case, delete, func, insert, or_, select
 
 from rag_core.errors import SnapshotError
-from rag_core.store.database import Database, create_id, now, split_batches
-from rag_core.store.document_queries import ALL_CHUNKS, DocumentQueries, select_chunk_rows
+from rag_core.store.database import Database, create_id, group_values, now, split_batches
+from rag_core.store.document_queries import ALL_CHUNKS, PAGE_COUNTS, DocumentQueries, select_chunk_rows
 from rag_core.store.schema import chunks, documents, generations, snapshot_contents, snapshots, versions
 from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, VersionRow
@@ -138,19 +138,16 @@ class SnapshotStore:
             .where(snapshot_contents.c.document_id == document_id)
             .order_by(snapshots.c.as_of, snapshots.c.name)
         )
-        names: dict[str, list[str]] = {}
-        for row in self._db.fetch(query):
-            names.setdefault(row.sha256, []).append(row.name)
-        return names
+        return group_values(self._db.fetch(query))
 
     def contains(self, content: Content) -> bool:
         """Return whether a snapshot contains the content of a document."""
         return content.sha256 in self.find_names(content.document_id)
 
     def find_superseded_contents(self) -> list[VersionRow]:
-        """Return one version for each content that is in a snapshot, but no longer the present content of its document.
+        """Return one version for each content in a snapshot that is no longer the present content of its document.
 
-        Of several versions with the same content, an indexed one is preferred, and then the newest one.
+        Of several versions with the same content, the newest indexed version is returned, or else the newest version.
         """
         rows = self._library.find_versions(IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended")))
         present = {Content(row.document_id, row.sha256) for row in rows if row.id == row.active_version}
@@ -173,7 +170,7 @@ class SnapshotStore:
             select(snapshot_contents.c.snapshot_id, versions.c.document_id, versions.c.id, versions.c.state)
             .join(versions, _IS_SAME_CONTENT)
             .where(snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids), _IS_SEARCHABLE)
-            # While content is indexed again, it has two versions for a short time. The newer one comes last.
+            # While content is indexed again, it has two versions for a short time. The newer version comes last.
             .order_by(versions.c.added_at)
         )
         newest = self._find_newest_snapshots(as_of)
@@ -185,9 +182,9 @@ class SnapshotStore:
         }
 
     def chunks(self, as_of: AsOf | None, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks that are searchable in one of the snapshots, by chunk id.
+        """Return the given chunks that are searchable in one of the snapshots, by chunk id.
 
-        ``None`` stands for all snapshots.
+        If ``as_of`` is ``None``, all snapshots are considered.
         """
         query = select_chunk_rows(ALL_CHUNKS.join(snapshot_contents, _IS_SAME_CONTENT)).where(_IS_SEARCHABLE)
         if as_of is not None:
@@ -196,7 +193,7 @@ class SnapshotStore:
         return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def _find_newest_snapshots(self, as_of: AsOf) -> dict[str, str]:
-        """Return, for each document, the id of the newest of the snapshots that contain it."""
+        """Return the id of the newest snapshot that contains a document, by document id."""
         of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
         query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
         rows = sorted(self._db.fetch(query), key=lambda row: as_of.snapshot_ids.index(row.snapshot_id))
@@ -210,7 +207,7 @@ class SnapshotStore:
 
 
 class SnapshotView:
-    """The library as of some snapshots, with methods that `DocumentStore` has for the present.
+    """The library as of some snapshots, with the methods of `DocumentStore` that searches call.
 
     Parameters
     ----------
@@ -233,7 +230,7 @@ class SnapshotView:
             rows |= {row.document_id: row for row in self._library.find_versions(versions.c.id.in_(batch))}
         return [
             replace_version(one, row)
-            for one in self._library.documents(list(document_ids) if document_ids is not None else None)
+            for one in self._library.documents(document_ids)
             if (row := rows.get(one.document_id)) is not None
         ]
 
@@ -242,13 +239,13 @@ class SnapshotView:
         return dict(self._store.versions(self._as_of, document_ids).values())
 
     def visible_chunks(self, chunk_ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return those of the given chunks that searches of the snapshots find, by chunk id."""
+        """Return the given chunks that searches of the snapshots find, by chunk id."""
         return self._store.chunks(self._as_of, chunk_ids)
 
 
 def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
     """Return a document with the data of one of its versions."""
-    counts = {name: getattr(row, name) for name in ("pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed")}
+    counts = {name: getattr(row, name) for name in PAGE_COUNTS}
     return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
 
 

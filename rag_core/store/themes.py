@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from rag_core.store.columns import dump_json
 from rag_core.store.database import Database
+from rag_core.store.document_queries import lock_active
 from rag_core.store.schema import document_entities, documents, theme_entities, theme_statements, themes
 from rag_core.types.themes import (
     DocumentEntities,
@@ -24,6 +25,7 @@ from rag_core.types.themes import (
 
 # A part of a theme that is stored as a row.
 _Row = TypeVar("_Row", ThemeEntity, StatementSource)
+_NO_SUMMARY: dict[str, Any] = {"digest": "", "summary": []}
 
 
 class ThemeStore:
@@ -35,17 +37,16 @@ class ThemeStore:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def versions_read(self, rules: str) -> set[str]:
-        """Return the ids of the versions whose entities were found by some rules."""
+    def find_versions(self, rules: str) -> set[str]:
+        """Return the ids of the versions in which entities were searched by these rules."""
         query = select(document_entities.c.version_id).where(document_entities.c.rules == rules)
         return set(self._db.fetch_values(query))
 
     def save_entities(self, version_id: str, rules: str, found: DocumentEntities) -> None:
         """Store or replace the entities of a version. Do nothing if the version is no longer active."""
         packed = zlib.compress(dump_json([found.entities, found.statements]).encode())
-        is_active = select(documents.c.id).where(documents.c.active_version == version_id)
         with self._db.begin() as connection:
-            if connection.execute(is_active).first() is None:
+            if not lock_active(connection, version_id):
                 return
             connection.execute(delete(document_entities).where(document_entities.c.version_id == version_id))
             connection.execute(insert(document_entities).values(version_id=version_id, rules=rules, entities=packed))
@@ -62,7 +63,7 @@ class ThemeStore:
         return found
 
     def add_theme(self, build: str, position: int, theme: StoredTheme) -> None:
-        """Store a theme of a build, or replace the theme at this position of the build.
+        """Store a theme at a position of a build. A theme that is stored at this position is replaced.
 
         Entities and statements of versions that are no longer active are left out.
         """
@@ -70,9 +71,9 @@ class ThemeStore:
             connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))
             active = set(connection.execute(select(documents.c.active_version)).scalars())
             # If a document was removed meanwhile, the summary is left out, because it may repeat text of the document.
-            is_whole = all(one.version_id in active for one in theme.statements[: theme.cited])
+            keeps_summary = all(one.version_id in active for one in theme.statements[: theme.cited])
             values = {"id": theme.theme_id, "build": build, "position": position}
-            values |= {"digest": theme.digest if is_whole else "", "summary": theme.summary if is_whole else []}
+            values |= {"digest": theme.digest, "summary": theme.summary} if keeps_summary else _NO_SUMMARY
             values |= {"generator": theme.generator, "cited": theme.cited}
             connection.execute(insert(themes).values(**values))
             _insert_active(connection, theme_entities, theme.theme_id, theme.entities, active)
@@ -92,8 +93,8 @@ class ThemeStore:
     def themes(self, build: str) -> list[StoredTheme]:
         """Return the themes of a build in order, with their entities and statements of active versions.
 
-        Themes without such statements are left out. The summary of a language model is left out if one of its
-        statements was removed, because the summary may repeat it.
+        Themes without statements of active versions are left out. The summary of a language model is left out if a
+        statement that it cites was removed, because the summary may repeat the statement.
         """
         query = select(themes).where(themes.c.build == build).order_by(themes.c.position)
         with self._db.read() as connection:
@@ -119,9 +120,7 @@ class ThemeStore:
 def remove_theme_texts(connection: Connection, version_id: str) -> None:
     """Delete the entities and statements of a version, and the summaries of themes with statements of the version."""
     theme_ids = select(theme_statements.c.theme_id).where(theme_statements.c.version_id == version_id)
-    connection.execute(
-        update(themes).where(themes.c.id.in_(theme_ids)).values(summary=[], digest="", generator="extractive")
-    )
+    connection.execute(update(themes).where(themes.c.id.in_(theme_ids)).values(**_NO_SUMMARY, generator="extractive"))
     for table in (document_entities, theme_entities, theme_statements):
         connection.execute(delete(table).where(table.c.version_id == version_id))
 
@@ -129,7 +128,7 @@ def remove_theme_texts(connection: Connection, version_id: str) -> None:
 def _insert_active(
     connection: Connection, table: Table, theme_id: str, rows: Sequence[_Row], active: Collection[str]
 ) -> None:
-    """Store those of some entities or statements that belong to active versions, with their positions."""
+    """Store the entities or statements of active versions, with their positions in the theme."""
     values = [
         {"theme_id": theme_id, "position": position, **row._asdict()}
         for position, row in enumerate(rows)

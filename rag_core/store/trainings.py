@@ -14,7 +14,7 @@ from rag_core.types.learning import Training
 
 @dataclass(frozen=True, slots=True)
 class StoredAdapter:
-    """The matrices of an adapter, in the format ``npz``, and the weights and projection of its embedder."""
+    """The matrices of an adapter, in the format ``npz``, and the weights and projection that identify its embedder."""
 
     weights: str
     projection: str
@@ -52,7 +52,7 @@ class TrainingStore:
             for row in self._db.fetch(query)
         ]
 
-    def newest_adapter(self) -> StoredAdapter | None:
+    def find_newest_adapter(self) -> StoredAdapter | None:
         """Return the adapter of the newest accepted training; ``None`` if there is none."""
         columns = (trainings.c.weights, trainings.c.projection, trainings.c.matrices)
         query = select(*columns).where(trainings.c.matrices.is_not(None)).order_by(trainings.c.created_at.desc())

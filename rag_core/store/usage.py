@@ -1,4 +1,4 @@
-"""Store the usage of language models, with a row for each request. Rows are kept if the answer is deleted."""
+"""Store the usage of language models, with a row for each request. When an answer is deleted, its rows are kept."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class WatchStore:
         self._db = database
 
     def add(self, url: str, collection: str) -> WatchedFolder:
-        """Return the watched folder with a URL. It is added if it is not stored yet."""
+        """Add a watched folder, unless its URL is stored already, and return the watched folder."""
         if not any(watch.url == url for watch in self.all()):
             values = {"id": create_id(), "url": url, "collection": collection, "problem": "", "created_at": now()}
             self._db.change(insert(watches).values(**values))
@@ -61,13 +61,13 @@ class WatchStore:
         """Delete the row of a file. Its document is kept."""
         self._db.change(delete(watched_files).where(watched_files.c.watch_id == watch_id, watched_files.c.path == path))
 
-    def is_used_elsewhere(self, document_id: str, but: str) -> bool:
-        """Return whether a watched folder other than ``but`` contains a file of a document."""
-        query = select(watched_files.c.path).where(_is_in_other_watch(document_id, but)).limit(1)
+    def is_in_other_folder(self, document_id: str, watch_id: str) -> bool:
+        """Return whether another watched folder than ``watch_id`` contains a file of a document."""
+        query = select(watched_files.c.path).where(_is_in_other_watch(document_id, watch_id)).limit(1)
         return self._db.fetch_first(query) is not None
 
     def transfer_ownership(self, document_id: str, watch_id: str) -> bool:
-        """Make all other watched folders with a file of a document its owners; return false if there are none."""
+        """Make the other watched folders with a file of a document its owners; return false if there are none."""
         query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
         return self._db.change(query) > 0
 

@@ -59,12 +59,12 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _find_long_form(short: str, text: str) -> str:
-    """Return the long form of an abbreviation at the end of a text; empty if the text does not end with one."""
+    """Return the long form of an abbreviation at the end of a text; empty if the text does not end with a long form."""
     most = min(len(short) + 5, 2 * len(short))
     words = [
         match for match in ALPHANUMERIC.finditer(text) if len(match[0]) > _ARTICLE_LETTERS or not match[0].islower()
     ]
-    # Prefer the shortest ending whose words begin with the letters; else take the shortest that contains the letters.
+    # Prefer the shortest ending in which the letters are initials of words to the shortest that contains the letters.
     for start in (word.start() for word in reversed(words)):
         if _has_initials(short, text[start:]):
             return _check_long_form(short, text[start:], most)
@@ -128,7 +128,7 @@ def _build_word_key(word: str) -> str:
 
 
 def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
-    """Return the span of each sequence of up to `MAX_FORM_WORDS` words of a question, by key; see `build_form_key`."""
+    """Return the keys (`build_form_key`) and spans of all sequences of up to `MAX_FORM_WORDS` words of a question."""
     words = list(ALPHANUMERIC.finditer(question))
     keys = [_build_word_key(word[0]) for word in words]
     return {
@@ -139,9 +139,10 @@ def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
 
 
 def can_be_counterpart(form: str, other: str, question: str) -> bool:
-    """Return whether a form in a question can be the short or the long form that belongs to the form ``other``.
+    """Return whether a form in a question can be the short form of ``other`` or its long form.
 
-    A short form must be in capitals, unlike the word "it". In a question in lower case, it must not be a stop word.
+    A short form must have capitals, unlike the word "it". If the question has no capitals, a short form must not be a
+    stop word.
     """
     is_long = len(form) > len(other)
     return is_long or sum(map(str.isupper, form)) > 1 or (question.islower() and form not in STOP_WORDS)

@@ -20,7 +20,7 @@ _BETWEEN = rf"(?:\s(?:plc|e\.V\.))?(?:,[^(){_QUOTES}–—;]{{0,80}})?(?:\s*\([^
 # A term after a name, in brackets or between dashes, as in: Acme Corp. (the “Company”).
 _BRACKETS = re.compile(rf"{_NAME}{_BETWEEN}\s*\((?P<content>[^()]{{2,120}})\)")
 _DASHES = re.compile(rf"{_NAME}{_BETWEEN}\s*[–—-](?P<content>[^()–—\n]{{2,60}}[{_QUOTES}])\s*[–—-]")
-# A term before the name that it means, as in: “Lessee” means Acme Corp.
+# A term before the name for which the term stands, as in: “Lessee” means Acme Corp.
 _MEANING = re.compile(rf"(?P<content>[{_QUOTES}][^{_QUOTES}\n()]{{2,41}}[{_QUOTES}])\s+\w+\s+(?:\w{{1,3}}\s)?{_NAME}")
 _QUOTED = re.compile(rf"[{_QUOTES}]([^\W\d_][^{_QUOTES}]{{1,40}}?),?[{_QUOTES}]")
 # A ticker symbol with its exchange, as in (NASDAQ: ACME).
@@ -48,7 +48,7 @@ class Aliases:
     title: str = ""
 
     def mentions(self, name: str, text: str) -> bool:
-        """Return whether a text mentions the thing that has a name: by a name of its group or, for the author, as "we".
+        """Return whether a text mentions a thing by any of its names. The author can also be mentioned as "we".
 
         >>> aliases = find_aliases('Acme Widgets Ltd ("Lessee") rents it. The Lessee pays.', "Borealis")
         >>> aliases.mentions("Acme", "The Lessee pays monthly."), aliases.mentions("Borealis", "We sold the mill.")
@@ -82,7 +82,7 @@ def find_aliases(text: str, title: str = "") -> Aliases:
 
 
 def _find_definitions(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the names of the thing that each definition of a text is about.
+    """Yield, for each definition in a text, the names of the same thing.
 
     A term in quotes is left out if it occurs only in its definition.
     """

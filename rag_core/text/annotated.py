@@ -75,11 +75,11 @@ class AnnotatedText:
         before = self.text[: word.start].rstrip(" \t\n\"'“‘(*-•")
         return not before or before[-1] in ".!?:\n"
 
-    def number_at(self, word: Word) -> Number | None:
-        """Return the number that a word is part of; ``None`` if it is not part of a number."""
+    def find_number_at(self, word: Word) -> Number | None:
+        """Return the number that contains a word; ``None`` if no number does."""
         return next((number for number in self.numbers if number.start <= word.start < number.end), None)
 
-    def unit(self, number: Number) -> str:
+    def find_unit(self, number: Number) -> str:
         """Return the unit of a number: the stem of the content word that follows; empty if another word follows."""
         following = next((word for word in self.words if word.start >= number.end), None)
         if following is None or not following.content or not self.text[number.end : following.start].isspace():

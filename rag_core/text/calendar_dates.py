@@ -35,7 +35,7 @@ ORDER_TERMS = {DAY_FIRST: "orderdmy", MONTH_FIRST: "ordermdy"}
 _ALSO_WORDS = frozenset(("may", "march", "mar", "mars"))
 # Abbreviations of months that are also English words. They are months only between a day and a year, unlike in "set 5"
 # and "rolled out 2023".
-_VERBS = frozenset(("set", "ago", "out"))
+_ENGLISH_WORDS = frozenset(("set", "ago", "out"))
 _WORD = r"([^\W\d_]{3,10})"
 _OF = r"(?:(?:of|de|del|di)\s+)?"
 _SOME_YEAR = rf"({YEAR}|['’]\d\d)(?!\d)"
@@ -61,18 +61,7 @@ _NUMERIC = re.compile(rf"{_BEFORE}(\d{{1,2}})(?:([/-])|(\.)\s?)(\d{{1,2}})(?:\2|
 _DAY_OF_MONTH = re.compile(
     r"(?:(?<=\bam\s)|(?<=\b(?:zum|den|dem|vom|bis)\s))(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)", re.IGNORECASE
 )
-# Holidays as (month, day). The name of a holiday is read as a date only before a year.
-_NAMED_DAYS = {
-    **dict.fromkeys(("christmas eve", "heiligabend", "nochebuena"), (12, 24)),
-    **dict.fromkeys(("christmas day", "noel", "navidad"), (12, 25)),
-    **dict.fromkeys(("new year's eve", "silvester", "nochevieja"), (12, 31)),
-    **dict.fromkeys(("new year's day", "neujahr", "ano nuevo"), (1, 1)),
-}
-_NAMED_DAY = re.compile(
-    r"(?<!\w)(christmas (?:eve|day)|new year['’]s (?:eve|day)|heiligabend|silvester|neujahr|no[eë]l|nochebuena|navidad|"
-    rf"nochevieja|a[nñ]o nuevo)(?:,| of| de)? ({YEAR})(?!\d)",
-    re.IGNORECASE,
-)
+
 _MONTH_OF_YEAR = re.compile(rf"{_BEFORE}(\d\d)/({YEAR}){_AFTER}")
 _WEEKDAY_BEFORE = re.compile(r"(?<!\w)([^\W\d_]{2,10})\.?,?\s{1,2}(?:(?:the|den|der|dem|le|el|il)\s)?\Z", re.IGNORECASE)
 # Maximum length of the text between the beginning of a weekday and a date.
@@ -83,7 +72,7 @@ _NOTATION = re.compile(r"(?<!\w)(?:(MM?)[/.-](?:DD?|TT|JJ|GG)|(?:DD?|TT|JJ|GG)[/
 # before the date in its line.
 _HEAD, _HEAD_WORDS = 600, 5
 _ANY_DAY = date(_LEAP_YEAR, 1, 1)
-# "The day after" and "the day before" in questions, which an event or a date follows.
+# "The day after" and "the day before", before an event or a date in a question.
 _BESIDE = re.compile(
     r"(?<!\w)(?:the|a[mo]|de[nr]?|le|la|el|o|il)\s(?:(?P<after>day after|tag nach|dag na|lendemain|d[ií]a (?:siguiente|"
     r"seguinte|despu[ée]s|depois)|giorno dopo)|(?P<before>day before|tag vor|dag voor|veille|d[ií]a (?:anterior|antes)|"
@@ -142,9 +131,7 @@ def _find_numeric(text: str) -> Iterator[WrittenDate]:
         yield from _build_date(match, readings, order, is_numeric=True)
     for match in _DAY_OF_MONTH.finditer(text):
         yield from _build_date(match, [_parse_parts("", match[2], match[1])])
-    for match in _NAMED_DAY.finditer(text):
-        month, day = _NAMED_DAYS[normalize(match[1])]
-        yield from _build_date(match, [_parse_parts(match[2], str(month), str(day))])
+
     for match in _MONTH_OF_YEAR.finditer(text):
         yield from _build_date(match, [_parse_parts(match[2], match[1], "")])
 
@@ -164,7 +151,7 @@ def _build_named(
     folded = normalize(name)
     month = load_calendar_names("wide", "abbreviated")[0].get(folded)
     is_word = not year and folded in _ALSO_WORDS and name.islower()
-    if folded in _VERBS:
+    if folded in _ENGLISH_WORDS:
         is_word = not (year and last) or " of " in match[0]
     if month is None or is_word:
         return
@@ -195,7 +182,7 @@ def _build_date(
 
 
 def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
-    """Return a date with the weekday before it. Of an ambiguous date, only readings on this weekday are kept."""
+    """Return a date with the weekday before it. Readings of an ambiguous date on other weekdays are left out."""
     match = _WEEKDAY_BEFORE.search(text, max(0, written.start - _MAX_WEEKDAY), written.start)
     weekday = load_calendar_names("wide", "abbreviated")[1].get(normalize(match[1])) if match else None
     if match is None or weekday is None:
@@ -210,8 +197,8 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
 def find_head_date(text: str, order: str) -> date | None:
     """Return the day on which a document was written; ``None`` if its first page does not state it.
 
-    The day is at the end of a short line near the beginning. If its year is missing, there must be exactly one year
-    near the beginning. A log of several days was not written on one day. It is recognized by several lines that
+    The day is at the end of a short line near the beginning. If the line has no year, there must be exactly one year
+    near the beginning. A log of several days was not written on one day. A log is recognized by several lines that
     consist of a day, or by an entry that begins with a day and contains words such as "yesterday".
 
     Parameters
@@ -300,19 +287,19 @@ def _find_asked_dates(question: str, today: date) -> tuple[WrittenDate, ...]:
             found.append(WrittenDate(*match.span(), match["after"] or match["before"], ()))
         elif match.end() <= following.start:
             found.remove(following)
-            found.append(_move(following, match.start(), question, 1 if match["after"] else -1))
+            found.append(_shift_date(following, match.start(), question, 1 if match["after"] else -1))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _move(written: WrittenDate, start: int, question: str, days: int) -> WrittenDate:
-    """Return a date whose readings are moved by a number of days; those of a month are left out.
+def _shift_date(written: WrittenDate, start: int, question: str, days: int) -> WrittenDate:
+    """Return a date with its readings shifted by a number of days; readings without a day are left out.
 
-    ``start`` is the offset in the question of the words that say so, such as "the day after".
+    ``start`` is the offset of words such as "the day after" before the date.
     """
-    moved = [date(one.year or _LEAP_YEAR, *one[1:]) + timedelta(days) for one in written.readings if one.day]
+    complete = [one for one in written.readings if one.day]
+    shifted = [date(one.year or _LEAP_YEAR, *one[1:]) + timedelta(days) for one in complete]
     readings = tuple(
-        CalendarDate(one.year and day.year, day.month, day.day)
-        for one, day in zip(written.readings, moved, strict=False)
+        CalendarDate(one.year and day.year, day.month, day.day) for one, day in zip(complete, shifted, strict=True)
     )
     return WrittenDate(start, written.end, question[start : written.end], readings, is_computed=True)
 
@@ -358,7 +345,7 @@ def find_matching_date(
     # Words for several days, such as "last week", do not state one of the days.
     found = [one for one in days if len(one.readings) == 1]
     # A quick check: most texts contain neither the number of the day nor a range of numbers.
-    if any(_get_hint(one.day or one.year).search(text) for one in wanted):
+    if any(_build_hint(one.day or one.year).search(text) for one in wanted):
         found += find_dates(text)
     years = find_years(title) if found else []
     same = [
@@ -374,10 +361,9 @@ def find_matching_date(
 
 
 def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
-    """Return the years in which a date without a year may be, given the day on which the document was written.
+    """Return the possible years of a date without a year: that of the document, and that of the nearest such month.
 
-    They are the year of the document, and the year of the nearest such date. The list is empty for a date with a year,
-    and if the day of the document is unknown.
+    The list is empty for a date with a year, and if the day on which the document was written is unknown.
     """
     if written_on is None or one.year:
         return []
@@ -386,13 +372,13 @@ def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
 
 
 @cache
-def _get_hint(number: int) -> re.Pattern[str]:
+def _build_hint(number: int) -> re.Pattern[str]:
     """Return a pattern for a day or the last two digits of a year, and for any range of numbers."""
     return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?{_TO}\d")
 
 
 def _may_be_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) -> bool:
-    """Return whether two dates may be the same, if the second one is in one of ``years`` where it states no year."""
+    """Return whether two dates may be the same. ``years`` are the possible years of ``said`` if it states none."""
     if asked.month != said.month or (asked.day and asked.day != said.day):
         return False
     if asked.year and not said.year:
@@ -408,7 +394,7 @@ def is_dated(document: DatesForDocument, title: str) -> bool:
 
 
 def select_days(dates: AskedDates, version_id: str, title: str) -> DatesForDocument:
-    """Return the days of a question that distinguish parts of a document; none if one is the date of the document."""
+    """Return the dates of a question for a document, or none if `is_dated` is true of the document."""
     days = dates.days_of(version_id)
     return NO_DATES_FOR_DOCUMENT if is_dated(days, title) else days
 
@@ -434,7 +420,7 @@ def blank_dates(question: str, dates: Iterable[WrittenDate]) -> str:
 
 
 def write_dates_as(question: str, document: DatesForDocument, text: str, title: str = "") -> str:
-    """Return a question with its dates in the notation of a text, because the answerability model cannot compare dates.
+    """Return a question with its dates as a text writes them, because the answerability model cannot compare dates.
 
     >>> asked = "What was paid on 7 April 2023?"
     >>> write_dates_as(asked, DatesForDocument(find_asked_dates(asked), "mdy"), "Paid 04/07/2023: 12 euros.")

@@ -9,10 +9,13 @@ MONTHS = "january february march april may june july august september october no
 # A year from 1900 to 2099, such as the year of a document.
 YEAR = r"(?:19|20)\d\d"
 _WHOLE_YEAR = re.compile(rf"(?<!\d){YEAR}(?!\d)")
-_FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?!\d)", re.IGNORECASE)
+# A fiscal year that is written with two digits, such as "FY22" and "FY22/23".
+_FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?:/(\d\d))?(?!\d)", re.IGNORECASE)
+# The second of two successive years, such as "23" in "2022/23".
+_NEXT_YEAR = re.compile(rf"(?<!\d)({YEAR})[/–](\d\d)(?![\d/])")
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
-# Words with which a date in a question stands for a period, as in "after 1 May".
+# Words that make a period of a date in a question, as in "after 1 May".
 OPEN_PERIOD = re.compile(
     r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
     r"entre|desde|después|antes|hasta)(?!\w)",
@@ -26,12 +29,15 @@ MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?
 
 
 def find_years(text: str) -> list[str]:
-    """Return the distinct years from 1900 to 2099 in a text; "FY22" is 2022.
+    """Return the distinct years from 1900 to 2099 in a text; "FY22" is 2022, and "2022/23" is 2022 and 2023.
 
-    >>> find_years("Sales in 2021, FY22 and FY2023")
-    ['2021', '2023', '2022']
+    >>> find_years("Sales in 2021, FY22 and FY2023"), find_years("FY24/25 after 2022/23")
+    (['2021', '2023', '2022'], ['2022', '2024', '2025', '2023'])
     """
-    return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(f"20{year}" for year in _FISCAL_YEAR.findall(text))]))
+    fiscal = [(f"20{first}", last) for first, last in _FISCAL_YEAR.findall(text)]
+    pairs = [*fiscal, *_NEXT_YEAR.findall(text)]
+    successive = (str(int(first) + 1) for first, last in pairs if last and int(last) == (int(first) + 1) % 100)
+    return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(year for year, _ in fiscal), *successive]))
 
 
 def list_fiscal_years(year: int, month: int) -> frozenset[int]:

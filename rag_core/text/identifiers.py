@@ -18,8 +18,8 @@ _NUMBER = re.compile(
     r"(?<![\w$€£¥.,])(?<![$€£¥] )(?<!\b[A-Z]{3} )"
     r"(?:\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*|\d{6,})(?![\w%]|[.,]\d)"
 )
-_NO_CODE = re.compile(r"\dx+$|(?:^|\W)[a-z]{4,}(?:\W|$)|^(?i:fy|cy|[qh][1-4])\W?\d+$|^\d+(?:th|st|nd|rd)\b")
-# The digits, or the letters, of an identifier that follow each other.
+_NO_CODE = re.compile(r"\dx+$|(?:^|\W)[a-z]{4,}(?:\W|$)|^(?i:fy|cy|[qh][1-4])\W?\d+(?:/\d\d)?$|^\d+(?:th|st|nd|rd)\b")
+# Consecutive digits or consecutive letters of an identifier.
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _SEPARATORS = re.compile(r"[\W_]")
 _BETWEEN = rf"(?:[{_HYPHENS}/] |[\W_])?"
@@ -33,7 +33,7 @@ def find_identifiers(text: str) -> frozenset[str]:
 
     >>> sorted(find_identifiers("Valve FT-204-19 and licence 27 480 119, as of 2024"))
     ['27480119', 'ft20419']
-    >>> sorted(find_identifiers("HOSE-4411 beside a 60-minute mp3-player of FY2023"))
+    >>> sorted(find_identifiers("HOSE-4411 beside a 60-minute mp3-player of FY2023 or FY22/23"))
     ['hose4411']
     """
     plain = normalize_characters(text)

@@ -104,7 +104,7 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
     spans = find_sentence_spans(text)
     found = {span for span in spans if _matches_instruction(text[slice(*span)])}
     for one, other in pairwise(spans):
-        if not found & {one, other} and _matches_instruction(_remove_full_stops(text[one[0] : other[1]])):
+        if not found & {one, other} and _matches_instruction(_join_sentences(text[one[0] : other[1]])):
             found |= {one, other}
     merged: list[tuple[int, int]] = []
     for start, end in sorted(found):
@@ -118,7 +118,7 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
 @lru_cache(maxsize=10_000)
 def contains_instructions(text: str) -> bool:
     """Return whether a text contains sentences that read like instructions to a model."""
-    return _matches_instruction(text) or _matches_instruction(_remove_full_stops(text))
+    return _matches_instruction(text) or _matches_instruction(_join_sentences(text))
 
 
 def remove_obfuscation(text: str) -> str:
@@ -150,5 +150,5 @@ def _compile_patterns() -> re2.Set:
     return patterns
 
 
-def _remove_full_stops(text: str) -> str:
+def _join_sentences(text: str) -> str:
     return re.sub(r"[.!?]\s+", " ", text)

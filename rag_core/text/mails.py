@@ -43,7 +43,7 @@ _MAX_HEADING, _MAX_TITLE = 80, 120
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail, or a part of one, in the text of a page. It ends where the next one starts.
+    """A mail, or a part of a mail, in the text of a page. Each mail ends where the next one starts.
 
     Attributes
     ----------
@@ -65,8 +65,7 @@ class Mail:
 def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
     """Return the mails in the text of a page, in order.
 
-    If ``is_first`` says that the page is the first one of its document, a short title above the first mail belongs to
-    this mail.
+    On the first page of a document (``is_first``), a short title above the first mail belongs to this mail.
 
     >>> [mail.heading for mail in find_mails("From: Anna Berg <a@b.org>\\nDate: 3 May 2021\\n\\nIt leaks.")]
     ['From: Anna Berg, Date: 3 May 2021']
@@ -77,7 +76,7 @@ def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
     if 0 < len(title.strip()) <= _MAX_TITLE:
         found[0] = replace(found[0], start=len(title) - len(title.lstrip()))
     mails: list[Mail] = []
-    # The heading of the mail that quotes others. Its text can continue after a quoted mail.
+    # The heading of the mail that quotes others. The text of this mail can continue after a quoted mail.
     outer_heading = ""
     for mail, following in pairwise([*found, Mail(len(text), len(text), "")]):
         mails.append(mail)

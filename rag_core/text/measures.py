@@ -31,7 +31,7 @@ _SI |= {"T": 12, "G": 9, "M": 6, "k": 3, "m": -3, "µ": -6, "n": -9}
 _SI_BASES = "meter gram liter watt byte joule hertz volt ampere pascal newton watt-hour".split()
 _SYMBOLS = {"W": "watt", "Wh": "watt-hour", "V": "volt", "A": "ampere", "Hz": "hertz", "J": "joule", "B": "byte"}
 _SYMBOLS |= {"Pa": "pascal", "N": "newton"}
-# Other units in a unit of their dimension.
+# Base unit and factor of other units.
 _FACTORS = {
     "tonne": ("gram", "1e6"), "pound": ("gram", "453.59237"), "ounce": ("gram", "28.349523125"),
     "mile": ("meter", "1609.344"), "foot": ("meter", "0.3048"), "inch": ("meter", "0.0254"),
@@ -124,15 +124,15 @@ def find_unit_after(text: str, end: int) -> str:
     match = _UNIT.match(text, end)
     unit = symbols.get(match["unit"], "") if match else ""
     if not unit and words:
-        unit = _find_name(words[0])
-    if not unit and len(words) > 1 and (further := _find_name(words[1])).startswith("duration"):
+        unit = _find_named_unit(words[0])
+    if not unit and len(words) > 1 and (further := _find_named_unit(words[1])).startswith("duration"):
         return further
     return unit
 
 
 @cache
 def convert_unit(unit: str) -> tuple[str, Decimal] | None:
-    """Return a unit of `find_unit_after` as a multiple of another one of its dimension; ``None`` if it is not known.
+    """Return the base unit of a unit from `find_unit_after`, and the factor between both; ``None`` if unknown.
 
     >>> convert_unit("length-kilometer"), convert_unit("W-k"), convert_unit("duration-year")
     (('meter', Decimal('1000')), ('watt', Decimal('1000')), ('month', Decimal('12')))
@@ -150,8 +150,8 @@ def convert_unit(unit: str) -> tuple[str, Decimal] | None:
     return None
 
 
-def _find_name(word: str) -> str:
-    """Return the unit that a word names; empty if it names none. The word can be a German dative or compound."""
+def _find_named_unit(word: str) -> str:
+    """Return the unit that a word names, which can be a German dative or compound; empty if the word is not a unit."""
     names, folded = _load_units()[1], normalize(word)
     for form in (folded, folded.removesuffix("n")):
         if form in names:
@@ -201,7 +201,7 @@ def _load_currencies() -> dict[str, frozenset[str]]:
 
 
 def _list_currency_names() -> Iterator[tuple[str, str, str]]:
-    """Yield the language, the currency code and the singular and plural name of each currency in each language."""
+    """Yield the language, the code and the name of each currency in each language, in the singular and the plural."""
     from babel.numbers import get_currency_name
 
     for language, code, count in product(LANGUAGES, sorted(list_currency_codes()), (1, 5)):

@@ -52,20 +52,20 @@ def find_document_names(question: str) -> list[str]:
     >>> find_document_names("How much did Acme's Bridge Fund earn in FY2022?")
     ['acme', 'bridge', 'fund']
     """
-    return _distinct(word for word in annotate(question).names if _is_long_enough(word))
+    return _list_distinct_names(word for word in annotate(question).names if _is_long_enough(word))
 
 
 def find_lowercase_names(question: str) -> list[str]:
-    """Return the content words of a question, which may be names, if the whole question is in lower case; else nothing.
+    """Return the content words of a question without capitals, because any of them may be a name; otherwise nothing.
 
     >>> find_lowercase_names("acme's current ratio?")
     ['acme', 'current', 'ratio']
     """
     content = annotate(question).content if question == question.lower() else []
-    return _distinct(word for word in content if len(strip_possessive(word)) >= MIN_SYMBOL_CHARS)
+    return _list_distinct_names(word for word in content if len(strip_possessive(word)) >= MIN_SYMBOL_CHARS)
 
 
-def _distinct(found: Iterable[Word]) -> list[str]:
+def _list_distinct_names(found: Iterable[Word]) -> list[str]:
     return list(dict.fromkeys(strip_possessive(word) for word in found if not is_question_word(word)))
 
 
@@ -87,18 +87,18 @@ def list_name_words(question: str, start: int, end: int) -> list[Word]:
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
     """Return whether a passage (``said``) or its title (``about``) contains any form of a name."""
-    name, (words, joined) = strip_possessive(word), _list_words(said, about)
+    name, (words, joined) = strip_possessive(word), _normalize_words(said, about)
     stems = said.stems | about.stems
     if name in words or word.stem in stems or stem(name) in stems or name in joined:
         return True
     if any(fuzz.ratio(name, other) >= MIN_NAME_RATIO for other in words):
         return True
-    if any(_is_part(word, other.folded) for other in about.words):
+    if any(_is_joined_name(word, other.folded) for other in about.words):
         return True
     return word.text.isupper() and _is_acronym_of(name, said)
 
 
-def _is_part(word: Word, title_word: str) -> bool:
+def _is_joined_name(word: Word, title_word: str) -> bool:
     """Return whether a word of a title begins or ends with a name, because file names join words ("BESTBUY_2023")."""
     name = strip_possessive(word)
     begins = title_word.startswith(name) and _is_long_enough(word)
@@ -107,7 +107,7 @@ def _is_part(word: Word, title_word: str) -> bool:
 
 # Cached, because each name of a question is compared with the same words.
 @lru_cache(maxsize=32)
-def _list_words(said: AnnotatedText, about: AnnotatedText) -> tuple[frozenset[str], str]:
+def _normalize_words(said: AnnotatedText, about: AnnotatedText) -> tuple[frozenset[str], str]:
     """Return the words of both texts without possessive endings, and all words of ``said`` joined without blanks."""
     words = frozenset(strip_possessive(word) for text in (said, about) for word in text.words)
     return words, "".join(word.folded for word in said.words)
@@ -119,9 +119,9 @@ def strip_possessive(word: Word) -> str:
 
 
 def _is_acronym_of(name: str, said: AnnotatedText) -> bool:
-    """Return whether an acronym consists of initials in a text.
+    """Return whether an acronym consists of the initials of words in a text.
 
-    They are those of its capitalized words, or of words in sequence, such as "earnings per share" for "EPS".
+    The words are capitalized, or follow each other, such as "earnings per share" for "EPS".
     """
     initials = "".join(word.text[0] for word in said.words if word.text[0].isupper()).casefold()
     if name in initials or len(name) < MIN_SYMBOL_CHARS:

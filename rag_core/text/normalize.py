@@ -24,8 +24,8 @@ STROKES = str.maketrans("łŁøØđĐħĦŧŦ", "lLoOdDhHtT")
 _MARK = re.compile(f"[{''.join(map(chr, PUNCTUATION_MAP))}]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
-# Kinds of compatibility decomposition (Unicode Standard Annex #44) in which only the look of a character differs from
-# its plain form. Decomposing other kinds, such as superscripts and fractions, would change numbers.
+# Kinds of compatibility decomposition (Unicode Standard Annex #44) of characters that only look different from their
+# plain form. Decomposing other kinds, such as superscripts and fractions, would change numbers.
 _LOOKS = ("<wide>", "<narrow>", "<compat>", "<circle>", "<noBreak>", "<font>")
 # Ranges of code points that contain such characters.
 _LOOK_ALIKES = ((0x80, 0x3400), (0xF900, 0x10000), (0x1D400, 0x1D800), (0x1F100, 0x1F200))
@@ -42,7 +42,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @cache
-def _plain_characters() -> tuple[dict[int, str], dict[int, str]]:
+def _map_plain_forms() -> tuple[dict[int, str], dict[int, str]]:
     """Return the plain forms of look-alike characters: those of one character, and those of several characters."""
     single: dict[int, str] = dict(_HYPHENS)
     several: dict[int, str] = {}
@@ -69,7 +69,7 @@ def replace_look_alikes(text: str) -> str:
     """
     if text.isascii():
         return text
-    single, _ = _plain_characters()
+    single, _ = _map_plain_forms()
     # As a plain digit, the mark of a note would change the figure before it.
     text = _NOTE_MARK.sub(" ", text)
     return _WIDE_PUNCTUATION.sub(lambda found: chr(ord(found[0]) - 0xFEE0), text.translate(single))
@@ -79,7 +79,7 @@ def spell_out(text: str) -> str:
     """Return the text with ligatures and other joined characters as several letters, and with composed accents."""
     if text.isascii():
         return text
-    _, several = _plain_characters()
+    _, several = _map_plain_forms()
     return unicodedata.normalize("NFC", text.translate(several))
 
 

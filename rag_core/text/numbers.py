@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -93,8 +93,8 @@ _YEARS = re.compile(r"(?<!\d)(\d{2})(\d{2})\s?[-–/]\s?(\d{2})(?![\d.,]\d|\d)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 # "07/01/2023" is in July in America and in January elsewhere. With full stops, the month is second if possible.
 _NUMERIC_DATE = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({YEAR})(?![\d/-]|\.\d)")
-_DATED = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
-_DATING = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
+_MONTH_BEFORE_DAY = re.compile(r"\b(" + MONTH + r")\b\.?(?=\s+\d)", re.I)
+_MONTH_AFTER_DAY = re.compile(r"(?<=\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(" + MONTH + r")\b", re.I)
 _MONTH = re.compile(r"\b(" + "|".join(one for one in MONTHS if one not in ("may", "march", "august")) + r")\b", re.I)
 _CAPITAL_MONTH = re.compile(r"(?<=\b[Ii]n )(May|March|August)\b|(?<=\b[Bb]y )(May|March|August)\b")
 _RANGE = re.compile(r"\s?(?:-|–|\.{2,3}|…|to|and|or|auf|bis|à|a|,)\s?")
@@ -129,6 +129,11 @@ class Number:
     currency: str = ""
     power: int = 0
 
+    @property
+    def significant_digits(self) -> int:
+        """Number of digits of the text, without leading and trailing zeros."""
+        return len(re.sub(r"\D", "", self.text).strip("0"))
+
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
     """Return the numbers of a text, in order.
@@ -150,12 +155,12 @@ def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     for position in range(len(kept) - 2, -1, -1):
-        kept[position] = _as_range(text, kept[position], kept[position + 1])
+        kept[position] = _read_as_percentage(text, kept[position], kept[position + 1])
     return kept
 
 
 def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozenset(), *, rounded: bool = False) -> bool:
-    """Return whether the number of a statement equals that of a source, in kind and, if both have one, in currency.
+    """Return whether the number of a statement equals that of a source, including kind and, if known, currency.
 
     Parameters
     ----------
@@ -176,6 +181,11 @@ def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozens
     return rounded and any(_is_rounded(one, value) for value in values for one in said.values)
 
 
+def contains_number(numbers: Iterable[Number], wanted: Number, scales: frozenset[int] = frozenset()) -> bool:
+    """Return whether one of the numbers of a source equals a number or is rounded to it; see `numbers_equal`."""
+    return any(numbers_equal(wanted, one, scales, rounded=True) for one in numbers)
+
+
 def _is_rounded(rounded: Decimal, value: Decimal) -> bool:
     """Return whether a number may be a rounded form of a value: at most 10 % and one unit of its last digit away."""
     if not rounded or not value:
@@ -187,7 +197,7 @@ def _is_rounded(rounded: Decimal, value: Decimal) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The scale word, percent sign and currency after a figure, with the end offsets of the scale word and of all."""
+    """The scale word, percent sign and currency after a figure. ``end`` is the end offset of all three."""
 
     scale_end: int
     end: int
@@ -302,7 +312,7 @@ def _parse_dates(text: str) -> Iterator[Number]:
         if int(first) < int(last):
             yield Number(match.start(1), match.end(2), first, frozenset({Decimal(first)}))
             yield Number(match.start(3), match.end(3), last, frozenset({Decimal(last)}))
-    for pattern in (_DATED, _DATING, _MONTH, _CAPITAL_MONTH):
+    for pattern in (_MONTH_BEFORE_DAY, _MONTH_AFTER_DAY, _MONTH, _CAPITAL_MONTH):
         for match in pattern.finditer(text):
             yield _create_month(match, match.lastindex or 1)
 
@@ -313,7 +323,7 @@ def _create_month(match: re.Match[str], group: int) -> Number:
     return Number(match.start(group), match.end(group), match[group], frozenset({Decimal(month)}), "month")
 
 
-def _as_range(text: str, one: Number, following: Number) -> Number:
+def _read_as_percentage(text: str, one: Number, following: Number) -> Number:
     """Return a number as a percentage if it begins a range of percentages, such as "3 to 5 %"; else unchanged.
 
     A year before a comma or "and" does not begin a range, as in "In 2020, 5 % were sold".

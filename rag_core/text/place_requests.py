@@ -81,7 +81,7 @@ _ORDINAL = (
 )
 _ORDERED = re.compile(rf"{_ORDINAL}(?:page|seite|p[áa]gina|bladzijde)(?!\w)", re.IGNORECASE)
 _ORDERED_SECTION = re.compile(rf"{_ORDINAL}(?:{_TITLED})(?!\w)", re.IGNORECASE)
-# A noun for a section, with the words or before the quotation mark that precede the title of the section.
+# A noun for a section before the section's title, which is in quotation marks or follows a word such as "titled".
 _BEFORE_TITLE = re.compile(
     rf"(?<![\w-])(?:{_TITLED})\s*(?:(?=[“„«\"])|\s(?:on|about|regarding|concerning|(?:en)?titled|called|headed|named|"
     r"über|zum?|zur|sur|intitulée?|sobre|titulad[oa])\s+)",
@@ -166,7 +166,7 @@ def find_asked_kind(question: str) -> PlaceKind | None:
 
 
 def asks_only_for_content(rest: str) -> bool:
-    """Return whether the words of a question, except the name of a place, only ask what the text of the place is."""
+    """Return whether a question, without the name of a place in it, asks only what the text of this place is."""
     return all(
         stem(word.casefold()) in _CONTENT_STEMS or word.isdigit() or _is_place_noun(word)
         for word in ALPHANUMERIC.findall(rest)
@@ -174,7 +174,7 @@ def asks_only_for_content(rest: str) -> bool:
 
 
 def find_place_topic(question: str) -> frozenset[str]:
-    """Return the stems of the words whose place a question asks for.
+    """Return the stems of the words of a question for a place, without words that only ask for the place.
 
     >>> sorted(find_place_topic("In which section are guests mentioned?"))
     ['guest']
@@ -202,7 +202,7 @@ def parse_whole_number(text: str) -> int:
 
 
 def _expand_labels(first: str, last: str | None) -> tuple[str, ...]:
-    """Return all numbers of a range, or the first and the last one if the range is too long or not of numbers."""
+    """Return all labels of a range; only the first and the last if they are not numbers or the range is too long."""
     if not last:
         return (first,)
     if first.isdecimal() and last.isdecimal() and int(first) < int(last) <= int(first) + _MAX_RANGE:

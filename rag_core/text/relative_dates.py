@@ -26,9 +26,10 @@ _MIN_UNIT = 3
 _FIXED, _COUNTED = re.compile(r"(in )?(\d) day(?: ago)?"), re.compile(r"(in )?\\1 (day|week)(?: ago)?")
 # The number in the patterns of dateparser.
 _COUNT = r"(\d++[.,]?\d*+)"
-# Keys of dateparser's data for "last", "this" and "next week", with the distance in weeks. Those for months are alike.
+# Keys of dateparser's data for "last", "this" and "next week", with the distance in weeks. The keys for months have
+# "month" instead of "week".
 _PERIODS = {"1 week ago": -1, "0 week ago": 0, "in 1 week": 1}
-# Words that dateparser's data lacks: for "last" and "next" before and after the noun, and phrases for days.
+# Words that dateparser's data lacks: "last" and "next" before the noun, "next" after the noun, and phrases for days.
 _MORE_BEFORE = {
     "de": {"vergangen": -1, "kommend": 1},
     "nl": {"afgelop": -1, "komend": 1, "aanstaand": 1},
@@ -38,11 +39,11 @@ _ENDING = r"(?:[aeo]\w?)?"
 _MORE_DAYS = {"pasado manana": 2, "antes de ayer": -2, "depois de amanha": 2, "antes de ontem": -2, "dopodomani": 2}
 # Languages in which "last" may precede or follow the noun.
 _FREE_ORDER = frozenset(("es", "it", "pt"))
-# Words before or after "last Friday" that do not relate it to the present, as in "the last Friday of a month".
-_ANY_BEFORE = r"(?<!\bthe )(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\belke )"
-_ANY_AFTER = r"(?! (?:of|des|im monat|van|du|del|do|da|della)\b)"
-# Words after which "Morgen" and "mañana" mean the morning, and "tomorrow" means the future.
-_MORNING = r"(?<!\bof )(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
+# Excludes phrases that are not relative to today, such as "the last Friday of a month".
+_NOT_AFTER = r"(?<!\bthe )(?<!\bevery )(?<!\beach )(?<!\bjeden )(?<!\belke )"
+_NOT_BEFORE = r"(?! (?:of|des|im monat|van|du|del|do|da|della)\b)"
+# Excludes "Morgen" and "mañana" in the sense of "morning", and "tomorrow" in the sense of "future".
+_NOT_MORNING = r"(?<!\bof )(?<!\bam )(?<!\bden )(?<!\bde )(?<!\bla )(?<!\bguten )(?<!\bjeden )"
 # In French, "hier" means yesterday; in German and Dutch, it is a frequent word that means here.
 _HIER, _HIER_LANGUAGE = "hier", "fr"
 
@@ -154,7 +155,7 @@ def _load_numerals() -> dict[str, str]:
 
 @cache
 def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
-    """Return a pattern of the phrases for one day, the distance in days of each phrase, and one word of each phrase.
+    """Return a pattern of phrases such as "yesterday", the distance of each in days, and one word of each.
 
     A text without any of these words contains no phrase, which is fast to check.
     """
@@ -163,14 +164,14 @@ def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
         for key, phrases in info["relative-type"].items():
             if match := _FIXED.fullmatch(key):
                 days |= dict.fromkeys(map(normalize, phrases), int(match[2]) * (1 if match[1] else -1))
-    return re.compile(rf"(?<!\w){_MORNING}(?:{_join(days)})(?!\w)"), days, frozenset(map(_get_longest_word, days))
+    return re.compile(rf"(?<!\w){_NOT_MORNING}(?:{_join(days)})(?!\w)"), days, frozenset(map(_get_longest_word, days))
 
 
 @cache
 def _load_counted() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
-    """Return patterns of phrases such as "2 weeks ago", each with the days of its unit (negative for the past).
+    """Return patterns of phrases such as "2 weeks ago", with the days of the unit (negative for the past) and words.
 
-    One word of each phrase is returned as well. A text without any of these words contains no phrase.
+    Each phrase of a pattern contains one of its words, so a text without these words contains no phrase.
     """
     numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
     phrases: dict[int, list[str]] = {}
@@ -217,10 +218,10 @@ def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]
             before = after = {**before, **after}
         units = {one: index for one, index in units.items() if len(one) >= _MIN_LETTERS or _UNITS[index] == "month"}
         names = _join(units)
-        first = rf"{_ANY_BEFORE}(?P<word>{_join(before)}){_ENDING}\s(?P<unit>{names})"
+        first = rf"{_NOT_AFTER}(?P<word>{_join(before)}){_ENDING}\s(?P<unit>{names})"
         # In English, German and Dutch, no such word follows the noun.
         second = rf"(?P<before>{names})\s(?P<after>{_join(after) or '(?!)'}){_ENDING}"
-        pattern = re.compile(rf"(?<!\w)(?:{first}|{second})(?!\w){_ANY_AFTER}")
+        pattern = re.compile(rf"(?<!\w)(?:{first}|{second})(?!\w){_NOT_BEFORE}")
         found.append((pattern, {**before, **after}, units))
     return found
 

@@ -12,7 +12,7 @@ from rag_core.types.documents import Heading
 from rag_core.types.places import PlaceKind
 from rag_core.types.tables import Span
 
-# Ranks of the kinds of sections whose first line can begin with the noun. A section contains those of higher ranks.
+# Ranks of the kinds of sections whose first line can begin with a noun. A section contains sections of higher ranks.
 _RANKS: dict[PlaceKind, int] = {"annex": 0, "part": 1, "chapter": 2, "article": 3, "item": 3, "section": 4, "note": 4}
 _CAPTIONED: tuple[PlaceKind, ...] = ("table", "figure")
 # Kinds by which a question can name a section whose first line has a number but no noun, such as "4. Insurance".
@@ -113,7 +113,7 @@ class DocumentSections:
         ]
         repeated = {(one.kind, one.label) for one in found if not one.is_contents}
         found = [one for one in found if not one.is_contents or (one.kind, one.label) not in repeated]
-        self.listed = list(_leave_out_items(found))
+        self.listed = list(_remove_list_items(found))
 
     def find(self, kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
         """Return the sections that have a label and best match a kind, with the distance of the match.
@@ -143,7 +143,7 @@ class DocumentSections:
         return [one for count, one in found if count == fewest]
 
     def find_ordered(self, kind: PlaceKind, position: int) -> list[Section]:
-        """Return the numbered outermost section of a kind at a position (from 0; -1 is the last), or nothing."""
+        """Return the outermost numbered section of a kind at a position, counted from 0 (-1 is the last), if any."""
         outer = [one for one in self.listed if one.label and not one.depth and not one.is_contents]
         kinds: list[PlaceKind | None] = [kind, *([None] if kind in UNNAMED else [])]
         for chosen in kinds:
@@ -195,8 +195,8 @@ def find_section_name(content: PageText, start: int, kind: PlaceKind) -> str:
     last = numbered[-1] if numbered else None
     inside = [one for one in before if one.level is not None and (last is None or one.start > last.start)]
     ends = [one for one in inside if last is None or (last.level is not None and (one.level or 0) <= last.level)]
-    found = inside[-1:] if ends else [last]
-    return found[0].name if found and found[0] else ""
+    section = inside[-1] if ends else last
+    return section.name if section else ""
 
 
 SectionNumber = tuple[int, int]
@@ -212,7 +212,7 @@ def parse_section_number(title: str) -> SectionNumber | None:
     """
     match = _FIRST_LINE.match(title)
     kind = _find_kind(match) if match else None
-    if not match or kind in _CAPTIONED or _is_word(match):
+    if not match or kind in _CAPTIONED or _has_other_word(match):
         return None
     return _RANKS[kind or "section"], (match["label"] or match["number"]).count(".")
 
@@ -239,7 +239,7 @@ def find_captions(text: str) -> list[tuple[PlaceKind, Span]]:
         # Without a sign after the number, a word in lower case continues a sentence.
         between = match.string[match.end("label") : match.start("title")] if kind else ""
         is_sentence = match["title"][:1].islower() and not between.strip()
-        if kind in _CAPTIONED and not _is_word(match) and not is_sentence:
+        if kind in _CAPTIONED and not _has_other_word(match) and not is_sentence:
             found.append((kind, (match.start(), _find_paragraph_end(text, match.end()))))
     return found
 
@@ -268,7 +268,7 @@ def _find_first_lines(page: int, content: PageText) -> list[Section]:
         if not is_known and not any(start <= match.start() < end for start, end in content.skipped):
             before = content.text[: match.start()].rstrip(" \t")
             is_apart = not before or before.endswith("\n\n")
-            section = _create_from_line(match, page, match.span(), is_apart=is_apart)
+            section = _build_section(match, page, match.span(), is_apart=is_apart)
             if section.label != "0" and _may_be_heading(match, section.kind, "" if is_apart else before):
                 found.append(section)
     return sorted(found, key=lambda one: one.start)
@@ -277,18 +277,20 @@ def _find_first_lines(page: int, content: PageText) -> list[Section]:
 def _create_from_heading(page: int, heading: Heading, text: str) -> Section:
     # A bookmark of the file may lack the number that is in the text.
     line = " ".join(text[heading.start : heading.end].split()) or heading.title
-    match = next((one for one in map(_FIRST_LINE.fullmatch, (line, heading.title)) if one and not _is_word(one)), None)
+    matches = map(_FIRST_LINE.fullmatch, (line, heading.title))
+    match = next((one for one in matches if one and not _has_other_word(one)), None)
     if match is None:
         return Section(None, "", line, line, page, heading.start, heading.end, level=heading.level)
-    return replace(_create_from_line(match, page, (heading.start, heading.end)), level=heading.level, is_contents=False)
+    return replace(_build_section(match, page, (heading.start, heading.end)), level=heading.level, is_contents=False)
 
 
-def _is_word(match: re.Match[str]) -> bool:
-    """Return whether the word in the place of the number is not a number, as in "Part of the plan"."""
+def _has_other_word(match: re.Match[str]) -> bool:
+    """Return whether the noun is followed by a word that is not a number, as in "Part of the plan"."""
     return bool(match["word"]) and not parse_whole_number(match["word"])
 
 
-def _create_from_line(match: re.Match[str], page: int, span: Span, *, is_apart: bool = True) -> Section:
+def _build_section(match: re.Match[str], page: int, span: Span, *, is_apart: bool = True) -> Section:
+    """Return the section whose first line was matched. See `Section` for ``is_apart``."""
     kind = _find_kind(match)
     group = "label" if kind else "number"
     label = str(parse_whole_number(match["word"])) if match["word"] else match[group]
@@ -301,7 +303,7 @@ def _find_kind(match: re.Match[str]) -> PlaceKind | None:
     return next((one for one in (*_RANKS, *_CAPTIONED) if match[one]), None)
 
 
-def _leave_out_items(found: Sequence[Section]) -> Iterator[Section]:
+def _remove_list_items(found: Sequence[Section]) -> Iterator[Section]:
     """Yield the sections without the items of numbered lists.
 
     If headings of the document are numbered, all other numbered lines are items. Otherwise, a line is an item if it
@@ -322,7 +324,7 @@ def _leave_out_items(found: Sequence[Section]) -> Iterator[Section]:
 
 
 def _find_shape(one: Section) -> tuple[bool, bool]:
-    """Return two features in which the headings of a document agree: a sign after the number, and a short line."""
+    """Return whether a sign follows the number, and whether the line is short; headings of a document agree in both."""
     return one.title[len(one.label) : len(one.label) + 1] in (".", ")"), _is_short(one)
 
 
@@ -331,7 +333,7 @@ def _is_short(one: Section | None) -> bool:
 
 
 def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, before: str) -> bool:
-    """Return whether a line that begins with a number can be the first of a section, and not a line of prose.
+    """Return whether a numbered line can be the heading of a section and not a line of prose.
 
     ``before`` is the text before the line; it is empty after a blank line and at the top of the page.
     """
@@ -345,10 +347,9 @@ def _may_be_heading(match: re.Match[str], kind: PlaceKind | None, before: str) -
 
 
 def _ends(one: Section, other: Section, *, has_next: bool) -> bool:
-    """Return whether a section ends where another one begins.
+    """Return whether the section ``one`` ends where the section ``other`` begins.
 
-    ``has_next`` says whether a section with the next number follows later. In this case, a heading without a number is
-    inside the section.
+    If ``has_next``, a section with the next number follows later, so a heading without a number is inside ``one``.
     """
     if other.kind in _CAPTIONED or (other.label and (other.kind, other.label) == (one.kind, one.label)):
         return False
@@ -356,12 +357,12 @@ def _ends(one: Section, other: Section, *, has_next: bool) -> bool:
         if other.level < one.level or not one.label:
             return other.level <= one.level
         if other.level > one.level:
-            return bool(other.kind) and _is_above(one, other)
+            return _is_above(one, other)
     elif one.level is not None and other.kind is None:
         return False
     if not other.label:
         return not has_next
-    return _is_beside(one, other) or (other.kind is not None and _is_above(one, other))
+    return _is_beside(one, other) or _is_above(one, other)
 
 
 def _is_above(one: Section, other: Section) -> bool:

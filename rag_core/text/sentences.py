@@ -12,19 +12,19 @@ SECTION_LABEL = re.compile(r"[^\W\d]+ (?:\d{1,3}|[IVXLC]{1,6})[A-Z]?[.:]?")
 # The marker of a list item.
 LIST_MARKER = re.compile(r"(?:[•▪◦‣·∙–*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)]|\(?[A-Z]\))\s")
 # Maximum number of characters of a sentence. A longer span of several lines is a table or a list, unless it is prose.
-LONGEST_SENTENCE_CHARS = 600
+MAX_SENTENCE_CHARS = 600
 # Lines are prose if they have at least ``_PROSE_WORDS`` words on average, and if at least the share ``_PROSE_SHARE`` of
 # them continues in the next line. A line continues if the next line begins in lower case and the line has more than
 # ``_WORDS_PER_FIGURE`` other words per figure.
 _PROSE_WORDS = 6
 _WORDS_PER_FIGURE = 2
 _PROSE_SHARE = 0.5
-# A line with two or more figures and fewer characters is probably a table row.
-LONGEST_ROW_CHARS = 90
+# Maximum number of characters of a line with several figures that is probably a table row.
+MAX_ROW_CHARS = 90
 _FIGURE = re.compile(r"\d[\d.,]*")
 # A label and its figure, as in "Weight 4.6 kg". Lines of prose with a figure are longer or begin in lower case.
 _LABELLED = re.compile(r"[^\W\d_].*[\s:][^\w\s]?\d")
-LONGEST_LABELLED_CHARS = 60
+MAX_LABELLED_CHARS = 60
 # Characters that sentencex 1.0 cannot process. It panics at non-ASCII blanks, such as no-break spaces, and rejects lone
 # surrogates. A panic is not an ``Exception``, so that it would end the thread.
 _UNSAFE = re.compile(r"(?![\x00-\x7f])\s|[\ud800-\udfff]")
@@ -119,15 +119,15 @@ def _is_tabular(text: str) -> bool:
     lines = text.strip().split("\n")
     if len(lines) < 2 or _is_prose(lines):
         return False
-    if len(text) > LONGEST_SENTENCE_CHARS:
+    if len(text) > MAX_SENTENCE_CHARS:
         return True
-    rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < LONGEST_ROW_CHARS for line in lines)
+    rows = sum(len(_FIGURE.findall(line)) >= 2 and len(line) < MAX_ROW_CHARS for line in lines)
     return (rows >= 2 and rows * 2 >= len(lines)) or _is_labelled(lines)
 
 
 def _is_labelled(lines: Sequence[str]) -> bool:
     """Return whether lines are a table of labels with one figure each."""
-    if any(line[:1].islower() or len(line) > LONGEST_LABELLED_CHARS for line in lines):
+    if any(line[:1].islower() or len(line) > MAX_LABELLED_CHARS for line in lines):
         return False
     # Rows below a header line of three or more words are not split, because they cannot be understood without it.
     if not _FIGURE.search(lines[0]) and len(lines[0].split()) > 2:
@@ -148,6 +148,6 @@ def _is_prose(lines: Sequence[str]) -> bool:
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span without white space at its ends; its end is before its start if there is nothing else."""
+    """Return a span without white space at its ends; of a span of white space, the end precedes the start."""
     span = text[start:end]
     return end - len(span.lstrip()), start + len(span.rstrip())

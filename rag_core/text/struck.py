@@ -38,5 +38,5 @@ def may_lack_struck(text: str) -> bool:
 
 
 def escape_marks(text: str) -> str:
-    """Return a text of a document with other tildes in place of those that would be read as a mark."""
+    """Return a text of a document in which tildes that would be read as a mark are replaced by `TILDE`."""
     return LITERAL_MARK.sub(lambda match: TILDE * len(match[0]), text)

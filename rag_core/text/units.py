@@ -58,7 +58,7 @@ _COMPACT_ZEROS = re.compile(r"[0\s'.’\u00a0\u202f]+")
 
 
 @dataclass(frozen=True)
-class _Words:
+class _UnitWords:
     """Words for units.
 
     ``names`` are names of currencies and measures in lower case. ``money`` and ``symbols`` are the symbols of
@@ -206,7 +206,7 @@ def _read_joined(before: str, after: str) -> int:
 
 
 @cache
-def _load_words() -> _Words:
+def _load_words() -> _UnitWords:
     locales = [Locale(language) for language in _LANGUAGES]
     codes = list_currency_codes()
     names: set[str] = set(_MORE_NAMES)
@@ -231,7 +231,7 @@ def _load_words() -> _Words:
                     word = _COMPACT_ZEROS.sub(" ", pattern).strip().casefold()
                     if len(word) > 1:
                         scales.setdefault(word, set()).add(len(size) - pattern.count("0"))
-    return _Words(
+    return _UnitWords(
         frozenset(name for name in names if len(name) > 2 or name in _MORE_NAMES) - _NO_UNITS,
         frozenset(sign for sign in money if len(sign) > 1 or not sign.isalpha()) - _NO_UNITS,
         frozenset(symbol for symbol in symbols if len(symbol) > 1 or not symbol.isalnum()) - _NO_UNITS,

@@ -8,6 +8,8 @@ from datetime import datetime
 
 from rag_core.types.answers import Answer
 
+# Maximum number of characters of the title of a conversation.
+MAX_TITLE_CHARS = 200
 # Maximum length of the user's instructions for one conversation, and of those for all conversations.
 MAX_INSTRUCTION_CHARS = 1000
 

@@ -16,6 +16,9 @@ from rag_core.types.strategies import StrategyDescription
 TABLE_METRICS = ("recall@1", "recall@5", "mrr@10", "ndcg@10", "exact_match", "token_f1")
 # A difference is significant if its p-value is lower.
 SIGNIFICANCE_LEVEL = 0.05
+# Minimum number of questions for a significant difference. An exact sign test of five questions that all change in one
+# direction has p = 0.06; the bootstrap, which draws from these few, would not notice.
+MIN_SIGNIFICANT_QUESTIONS = 6
 
 
 class LabelKind(str, Enum):
@@ -96,9 +99,9 @@ class ConfigurationChoice:
         Name on the command line.
     configuration : RetrievalConfig or Baseline
     label : str
-        Name for display; empty if ``stage`` or ``strategy`` is set, whose name is then displayed.
+        Name for display. Empty if ``stage`` or ``strategy`` is set; its name is displayed instead.
     stage : str or None
-        The score that orders the passages, if the configuration evaluates a score.
+        The stage of the search whose score orders the passages, if the configuration evaluates one.
     strategy : StrategyDescription or None
         The search strategy, if the configuration evaluates a strategy.
     """
@@ -130,9 +133,9 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class ContextValue:
-    """How often the pages in the prompt contain the answer if they have at most ``budget`` tokens.
+    """How often the pages in the prompt, with at most ``budget`` tokens, contain the answer.
 
-    ``share`` is the share of such questions. ``median_tokens`` is the median number of tokens of the pages.
+    ``share`` is the share of the questions for which they do. ``median_tokens`` is the median of their tokens.
     """
 
     budget: int
@@ -304,6 +307,11 @@ class Comparison:
     p_value: float
     n: int
 
+    @property
+    def is_significant(self) -> bool:
+        """Whether the difference is hardly due to chance."""
+        return self.p_value < SIGNIFICANCE_LEVEL and self.n >= MIN_SIGNIFICANT_QUESTIONS
+
 
 @dataclass(frozen=True, slots=True)
 class MethodRow:
@@ -338,8 +346,8 @@ class MethodRow:
     index_bytes: int | None
 
     def is_significant(self, metric: str) -> bool:
-        """Return whether the p-value of the difference from the reference is below `SIGNIFICANCE_LEVEL`."""
-        return metric in self.differences and self.differences[metric].p_value < SIGNIFICANCE_LEVEL
+        """Return whether the difference from the reference is significant."""
+        return metric in self.differences and self.differences[metric].is_significant
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ class FigureDescription:
     model : str
         Name of the model.
     caption : str
-        The text of the caption, where it is needed.
+        The text of the caption; empty if it was not read.
     """
 
     page_index: int

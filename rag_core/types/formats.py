@@ -53,8 +53,13 @@ class AcceptedFormats:
 
     def has_suffix(self, name: str) -> bool:
         """Return whether a file name has the extension of an accepted format and is not that of an Office lock file."""
-        return name.lower().endswith(self.suffixes) and not name.rpartition("/")[2].startswith("~$")
+        return name.lower().endswith(self.suffixes) and not is_lock_file(name)
 
     def find_by_name(self, name: str) -> FormatDescription:
         """Return the format with the extension of a document's name, or else the first format."""
         return next((one for one in self.formats if name.lower().endswith(one.suffixes)), self.formats[0])
+
+
+def is_lock_file(name: str) -> bool:
+    """Return whether a file name, with or without folders, is that of a lock file of an Office program."""
+    return name.rpartition("/")[2].startswith("~$")

@@ -21,7 +21,7 @@ def format_size(amount: float) -> str:
 
 
 def count_decimals(threshold: float) -> int:
-    """Return with how many decimals to display a threshold and its scores: those of the threshold, from 2 to 4."""
+    """Return the number of decimals with which to display a threshold and its scores, from 2 to 4."""
     return max(2, len(f"{threshold:.4f}".rstrip("0").partition(".")[2]))
 
 

@@ -105,7 +105,7 @@ class Agreement:
     def kappa(self) -> float | None:
         """Agreement beyond chance, from -1 to 1 (Cohen, "A coefficient of agreement for nominal scales", 1960).
 
-        It is undefined and ``None`` without pairs, or if both raters always give one and the same verdict.
+        Kappa is undefined, and this is ``None``, without pairs or if all verdicts of both raters are equal.
         """
         if not self.n:
             return None

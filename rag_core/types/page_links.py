@@ -40,7 +40,7 @@ def build_page_link(application: str, document_id: str, page_index: int, start: 
 def find_marked(marked: str, text: str) -> Span | None:
     """Return the span of a page's text that a link highlights.
 
-    It is ``None`` if the parameter is malformed, or if the text has changed since the link was built.
+    Return ``None`` if the parameter is malformed, or if the text has changed since the link was built.
 
     Parameters
     ----------

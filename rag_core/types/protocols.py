@@ -137,8 +137,8 @@ class LookupPlan(Protocol):
     @property
     def asks_for_rows(self) -> bool: ...
 
-    def is_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk that begins with ``head`` belongs to a kind of section."""
+    def is_in_section(self, section: str, head: str) -> bool:
+        """Return whether a chunk that begins with ``head`` is in ``section``, which is one of ``sections``."""
         ...
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:

@@ -185,6 +185,11 @@ class Passage:
         return self.version_id, self.page_index
 
     @property
+    def page_name(self) -> str:
+        """The document and its first page, such as "report.pdf, page 6"."""
+        return f"{self.document}, page {self.page_label}"
+
+    @property
     def page_indices(self) -> range:
         """The indices of the pages that the passage is on, ascending."""
         return range(self.page_index, self.page_index_end + 1)

@@ -16,7 +16,7 @@ Capability = Literal["small", "capable"]
 
 
 def describe_outdated(number: int) -> str:
-    """Return a message that documents, of which there are ``number``, were parsed by an older version of the parser."""
+    """Return the message that ``number`` documents were parsed by an older version of Footnote."""
     return (
         f"{format_count(number, 'document was', 'documents were')} parsed by an older version of Footnote. This "
         "version reads their pages differently."

@@ -146,15 +146,15 @@ class Table:
     def label_columns(self) -> int:
         """Number of columns, from the left, whose cells label the rows.
 
-        They are the columns with cells that extend over several rows, and the column after them. In most tables, it is
-        the first column only.
+        The columns with cells that extend over several rows label the rows, and so does the column after them. In most
+        tables, only the first column labels the rows.
         """
         count = next(number for number in range(len(self.columns) + 1) if number not in self.carried_columns)
         return min(count + 1, len(self.columns) - 1) or 1
 
     @property
     def is_list(self) -> bool:
-        """Whether most row labels have no letter or digit, as bullets do, so that the rows are items of a list."""
+        """Whether most row labels have no letter or digit, such as bullets, so that the rows are items of a list."""
         labels = [row.label for row in self.body if row.label and not row.is_section]
         return 2 * sum(not any(map(str.isalnum, label)) for label in labels) > len(labels)
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from rag_core.types.answers import Answer
 
 EntityKind = Literal["name", "term"]
-StatementKind = Literal["sentence", "definition", "row", "relation"]
+StatementKind = Literal["sentence", "definition", "row"]
 # What a language model does when themes are built. ``none``: nothing. ``summaries``: write the summaries. ``entities``:
 # write the summaries and find the entities.
 ModelUse = Literal["none", "summaries", "entities"]
@@ -60,7 +60,7 @@ class StatementSource(NamedTuple):
 
 
 class ThemeEntity(NamedTuple):
-    """An entity of a theme in one version of a document."""
+    """An entity of a theme, and the number of its mentions in one version of a document."""
 
     version_id: str
     key: str

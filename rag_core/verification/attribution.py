@@ -11,11 +11,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from rag_core.text.aliases import Aliases, find_aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.languages import INTERJECTION, languages_differ
-from rag_core.text.numbers import numbers_equal
+from rag_core.text.numbers import contains_number
 from rag_core.types.answers import Citation, Claim, Mark
 from rag_core.types.documents import PageKey
 from rag_core.types.protocols import TextEncoder
@@ -43,17 +44,17 @@ from rag_core.verification.wrong_values import find_wrong_value
 EMPTY_ANSWER = "The model's answer contains no text."
 RESTS_ON_DESCRIPTION = "It rests on the description of a figure by a model ({model}), which is no text of the document."
 NOT_CHECKED = "The answer is in another language than its sources, so only its values were checked against them."
-# A sentence that the model did not cite is cited for a claim only if its support is at least this.
+# Minimum support of a sentence that is cited for a claim although the model did not cite the sentence.
 MIN_SUPPORT = 0.4
-# A passage that the model cited for a claim is kept only if its support is at least this.
+# Minimum support of a passage that the model cited for a claim; citations with less support are removed.
 MIN_NAMED_SUPPORT = 0.3
-# A passage that the model cited is kept only if no other passage supports the claim better by more than this.
+# Maximum difference by which another passage may support a claim better than a passage that the model cited.
 NAMED_MARGIN = 0.1
-# A claim with a lower support is unrelated to the passages, unless it has a value or name in common with them.
+# Minimum support of a claim that is related to the passages although it has no value or name in common with them.
 MIN_RELATED_SUPPORT = 0.15
 # Passages with more characters are encoded sentence by sentence; five passages of the usual size have fewer.
 MAX_ENCODED_CHARS = 12_000
-# Sentences of them that are compared with a claim by their vectors.
+# Number of sentences of such passages that are compared with a claim by their vectors.
 COMPARED = 12
 # A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
@@ -62,10 +63,11 @@ _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
 
 @dataclass(frozen=True)
 class _Attribution:
-    """A claim with the sentences to cite for it, best first; ``mark`` and the fields after it are as in `Claim`.
+    """A claim with the sentences to cite for it, best first.
 
-    ``closest`` is the sentence that supports the claim best, whether it is cited or not. If the claim rests on the
-    description of a figure, ``is_described`` is true, and the caption is cited, which supports nothing.
+    ``closest`` is the sentence that supports the claim best, cited or not. ``mark``, ``source_value``,
+    ``compared_rank`` and ``reason`` are as in `Claim`. If ``is_described`` is true, the claim rests on the description
+    of a figure. The caption of the figure is then cited, but does not support the claim.
     """
 
     claim: ClaimSpan
@@ -84,7 +86,7 @@ class _Attribution:
 
     @property
     def compared(self) -> tuple[SourceSentence, ...]:
-        """The sentences to cite, or else the closest one."""
+        """The sentences to cite, or else the closest sentence."""
         return () if self.is_described else self.sentences or tuple(filter(None, [self.closest]))
 
 
@@ -186,9 +188,9 @@ class SourceComparison:
         return replace(_insert_markers(text, attributions), unchecked=foreign)
 
     def mark_beginning(self, text: str, start: int) -> tuple[list[Claim], int]:
-        """Return the marked claims of a text that is still written, and where the first incomplete claim begins.
+        """Return the marked claims of a text that is still being written, and the start of the first incomplete claim.
 
-        Claims that begin before ``start`` are left out. The offsets are in the text as it is.
+        Claims that begin before ``start`` are left out. The offsets are in the unchanged text.
         """
         claims = _select_claims(text)
         # What follows the last claim may still belong to it.
@@ -219,9 +221,10 @@ class SourceComparison:
         return replace(self._compared[key], claim=claim)
 
     def _find_description(self, text: str, found: _Attribution, foreign: bool) -> _Attribution:
-        """Return an attribution, or that to a figure whose description states the claim and no sentence does as well.
+        """Return the attribution to a figure whose description supports the claim better than all sentences do.
 
-        A description is no evidence, so the claim is neither supported nor contradicted then.
+        Without such a description, ``found`` is returned. A description is no evidence, so the claim is neither
+        supported nor contradicted.
         """
         said = encode_text(text[found.claim.start : found.claim.end], self._encode)
         compared = [
@@ -230,7 +233,8 @@ class SourceComparison:
         ]
         best = max(compared, default=0.0)
         for source, described, split in self._described:
-            support = max((score_sentence(said, one, foreign).support for one in _encode_all(split)), default=0.0)
+            encoded = map(split.encode_sentence, split.sentences)
+            support = max((score_sentence(said, one, foreign).support for one in encoded), default=0.0)
             has_numbers = all(split.contains_number(one) or source.contains_number(one) for one in said.reading.numbers)
             if support >= MIN_SUPPORT and support > best and has_numbers:
                 place = described.start - source.passage.start, described.end - source.passage.start
@@ -241,12 +245,8 @@ class SourceComparison:
         return found
 
 
-def _encode_all(split: SplitPassage) -> Iterator[SourceSentence]:
-    return map(split.encode_sentence, split.sentences)
-
-
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
-    """Return the passages as sentences; the last sentence of a page continues on the next page, if that is given."""
+    """Return the passages as sentences. The last sentence of a page can continue on the next page, if it is given."""
     in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
     aliases = _find_aliases(passages)
     pages: dict[PageKey, SplitPassage] = {}
@@ -334,7 +334,7 @@ def _attribute_claim(
     if wrong and wrong.source_value:
         rank = wrong.sentence.source.passage.rank
         return _Attribution(claim, (wrong.sentence,), best, "contradicted", wrong.source_value, rank)
-    # The words of a row of a table are too few to be compared.
+    # A row of a table has too few words for this comparison.
     if (
         not foreign
         and header is None
@@ -344,7 +344,7 @@ def _attribute_claim(
     kept = []
     for rank in dict.fromkeys(claim.ranks):
         in_passage = [candidate for candidate in scored if candidate.sentence.source.passage.rank == rank]
-        if (stating := _find_stating(said.reading, asked, in_passage)) is not None:
+        if (stating := _find_sentence_with_numbers(said.reading, asked, in_passage)) is not None:
             kept.append(stating)
             continue
         named = max(in_passage, key=lambda candidate: candidate.with_question, default=None)
@@ -362,10 +362,9 @@ def _attribute_claim(
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
-    """Return the sentences to compare with a claim: all of short passages, else those with most of its words.
+    """Return the sentences to compare with a claim: all sentences, or, of long passages, those with most of its words.
 
-    Of the passages that the claim cites, more sentences are compared, because a citation may state a claim in other
-    words.
+    More sentences of cited passages are compared, because they may state the claim in other words.
     """
     sentences = [sentence for source in sources for sentence in source.sentences]
     if not any(source.in_parts for source in sources):
@@ -375,23 +374,21 @@ def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[Spl
     return list({(id(one.source), one.start): one for one in (*ranked[:COMPARED], *cited[:COMPARED])}.values())
 
 
-def _find_stating(
+def _find_sentence_with_numbers(
     said: AnnotatedText, question: AnnotatedText, candidates: Sequence[ScoredSentence]
 ) -> SourceSentence | None:
-    """Return the sentence of a cited page with the numbers of a claim, if the page has all of them; else ``None``.
+    """Return the sentence of a cited page with most numbers of a claim; ``None`` unless the page has all its numbers.
 
-    A page contains more sentences than a passage, and one of another page may resemble the claim more in its other
-    words. Numbers of the question are left out.
+    Sentences of other pages may resemble the claim more, but lack its numbers. Numbers of the question are ignored.
     """
     if not candidates or not candidates[0].sentence.source.in_parts:
         return None
     source = candidates[0].sentence.source
     asked = question.possible_numbers
-    numbers = [one for one in said.numbers if not any(numbers_equal(one, other, rounded=True) for other in asked)]
+    numbers = [one for one in said.numbers if not contains_number(asked, one)]
 
     def count(text: AnnotatedText) -> int:
-        known = text.possible_numbers
-        return sum(any(numbers_equal(one, other, source.scales, rounded=True) for other in known) for one in numbers)
+        return sum(contains_number(text.possible_numbers, one, source.scales) for one in numbers)
 
     if not numbers or count(source.reading) < len(numbers):
         return None
@@ -416,10 +413,8 @@ def _has_common_fact(
 ) -> bool:
     """Return whether a source contains a number or name of a claim that is not in the question."""
     if any(
-        numbers_equal(number, other, scales, rounded=True)
+        contains_number(source.possible_numbers, number, scales) and not contains_number(question.numbers, number)
         for number in claim.numbers
-        if not any(numbers_equal(number, one, rounded=True) for one in question.numbers)
-        for other in source.possible_numbers
     ):
         return True
     return any(word.stem in source.stems for word in claim.names if word.stem not in question.stems)
@@ -430,7 +425,7 @@ def _add_number_sentences(
 ) -> Iterator[SourceSentence]:
     """Yield each sentence and, if it lacks a number of the claim, a sentence of its passage that has the number.
 
-    If the sentence continues on the next page, its rest is yielded too if it has a number or name of the claim.
+    The rest of the sentence on the next page is yielded too if it has a number or name of the claim.
     """
     for sentence in sentences:
         yield sentence
@@ -439,22 +434,14 @@ def _add_number_sentences(
         ):
             yield rest
         scales = sentence.source.scales
-        missing = [
-            number
-            for number in said.numbers
-            if not any(numbers_equal(number, other, scales, rounded=True) for other in sentence.reading.numbers)
-        ]
+        missing = [one for one in said.numbers if not contains_number(sentence.reading.numbers, one, scales)]
         others = (
             candidate
             for candidate in sentence.source.sentences
             if candidate is not sentence
-            and any(
-                numbers_equal(number, other, scales, rounded=True)
-                for number in missing
-                for other in candidate.reading.numbers
-            )
+            and any(contains_number(candidate.reading.numbers, one, scales) for one in missing)
         )
-        yield from [other for other in [next(others, None)] if other]
+        yield from islice(others, 1)
 
 
 def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
@@ -484,13 +471,13 @@ def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> Verified
 def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
     """Return the statement of an attribution, with offsets in the edited text; ``end`` is in the original text."""
 
-    def moved(offset: int) -> int:
+    def shift(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
 
     return Claim(
         # Markers inserted at the end of a statement are not part of it.
-        moved(attribution.claim.start),
-        moved(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
+        shift(attribution.claim.start),
+        shift(end) - sum(len(edit.text) for edit in edits if edit.start == edit.end == end),
         supported=bool(attribution.sentences) and not attribution.mark and not attribution.is_described,
         reason=attribution.reason,
         mark=attribution.mark,
@@ -519,7 +506,7 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
     """Return the edits that make a claim cite the ranks of its attribution, and the end of its statement."""
     claim = attribution.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
-    # A claim without markers needs none if the markers that it shares cite its passage.
+    # A claim without markers needs no marker if a later claim, whose markers it shares, cites the same passage.
     given = {rank for _, _, rank in claim.markers} or set(claim.ranks)
     missing = "".join(f"[{rank}]" for rank in attribution.ranks if rank not in given)
     edits = []
@@ -530,11 +517,11 @@ def _create_edits(text: str, attribution: _Attribution, shared: Collection[int])
     if not missing:
         return edits, claim.end
     if claim.markers:
-        # All of them stay, so the other ones follow.
+        # All markers of the claim stay, so the missing markers follow them.
         last = claim.markers[-1][1]
         return [*edits, _Edit(last, last, missing)], claim.end
-    at = find_marker_place(text, claim.start, claim.end)
-    return [*edits, _Edit(at, at, f" {missing}")], at
+    place = find_marker_place(text, claim.start, claim.end)
+    return [*edits, _Edit(place, place, f" {missing}")], place
 
 
 def _apply_edits(text: str, edits: Sequence[_Edit]) -> str:

@@ -1,4 +1,4 @@
-"""Splitting of a generated text into statements with their citation markers."""
+"""Split a generated text into statements with their citation markers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """The text above an item of a list: a line that ends with a colon, the items that contain it, or a heading."""
+    """The text above an item of a list: a line that ends with a colon, the outer items of the list, or a heading."""
 
     text: str
 
@@ -103,7 +103,7 @@ def split_claims(text: str) -> list[ClaimSpan]:
 
 
 def describe_context(context: Context | None) -> str:
-    """Return what a reader needs to read before a statement: what introduces its list, or the columns of its table."""
+    """Return a text that makes a statement clear: the introduction of its list, or the columns of its table."""
     if isinstance(context, TableHeader):
         return f"In a table with the columns {context.text}: "
     return f"{context.text}: " if context else ""
@@ -119,7 +119,7 @@ def _find_context(text: str, start: int) -> Context | None:
 
 
 def _find_introduction(above: Sequence[str], indent: int) -> Introduction | None:
-    """Return what introduces an item of a list with an indentation below some lines."""
+    """Return the text that introduces an item of a list, given the lines above the item and its indentation."""
     found: list[str] = []
     for one in reversed(above):
         other = _ITEM.match(one)
@@ -140,7 +140,7 @@ def _find_introduction(above: Sequence[str], indent: int) -> Introduction | None
 
 
 def _find_header(above: Sequence[str]) -> TableHeader | None:
-    """Return the header row of the table whose rows end the given lines."""
+    """Return the header row of the table with which the given lines end; ``None`` if they do not end with a table."""
     table = list(takewhile(_ROW.match, reversed(above)))
     if len(table) < 2 or not _RULE.fullmatch(table[-2]):
         return None

@@ -1,4 +1,4 @@
-"""Dates, times and durations that follow from stated ones, such as the end of a contract or an age."""
+"""Find calculations of dates, times and durations from stated values, such as the end of a contract or an age."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from rag_core.text.values import Value
 from rag_core.types.dates import CalendarDate
 from rag_core.verification.support import SourceSentence
 
-# How often a duration may be added, as for two extensions of five years.
+# Multiples of a duration that may be added to a date, as for two extensions of five years.
 _TIMES = (1, -1, 2, 3)
-# Sentences at the beginning of a passage whose years may begin a duration in the closest ones.
+# Number of sentences at the beginning of a passage whose years may begin a duration, and number of closest sentences
+# whose years may end it.
 _FIRST, _CLOSEST = 2, 3
 _MONTHS = {"duration-month": 1, "duration-quarter": 3, "duration-year": 12, "duration-decade": 120}
 _DAYS = {"duration-day": 1, "duration-week": 7}
@@ -26,17 +27,14 @@ _DAYS_A_MONTH, _MONTHS_A_YEAR, _MINUTES_AN_HOUR, _HALF_DAY = 30.44, 12, 60, 720
 
 
 def find_time_calculation(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> str:
-    """Return the calculation of a date, a year, a time or a duration from those of the claim and of the sentences near.
-
-    Empty if there is none.
-    """
+    """Return a calculation of a date, year, time or duration from values of the claim and of near sentences, if any."""
     texts = {one.reading.text: one.reading for sentence in near[:1] for one in sentence.source.list_near(sentence)}
     texts = {one.reading.text: one.reading for one in near} | texts
     # A value is not calculated from itself.
     own = [(claim, one) for one in claim.values if one is not value]
     groups = [[*own, *((text, one) for one in text.values)] for text in texts.values()]
     stated = list(dict.fromkeys(pair for group in groups for pair in group))
-    # The first sentences have the date of a document, or the year of a birth, from which a date or an age is counted.
+    # The first sentences often state the date of a document or a year of birth, from which other dates are calculated.
     beginning = [text.reading for one in near[:1] for text in one.source.sentences[:_FIRST]]
     first = [(text, one) for text in beginning for one in text.values]
     if value.dates:
@@ -65,20 +63,20 @@ def _list_years(stated: Sequence[tuple[AnnotatedText, Value]]) -> dict[int, str]
 def _list_durations(
     stated: Sequence[tuple[AnnotatedText, Value]], units: dict[str, int]
 ) -> Iterator[tuple[float, str]]:
-    """Yield the durations in one of some units, in the smallest of these, and how their text writes them."""
+    """Yield each stated duration in the smallest of ``units``, with its text."""
     for text, one in stated:
         if one.number and (factor := units.get(unit := find_unit_after(text.text, one.end))):
             yield float(min(one.number.values)) * factor, f"{one.text.strip()} {unit.partition('-')[2]}s"
 
 
 def _find_date(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the date that is so many months or days after or before another one; a period may end a day before."""
+    """Return the calculation of a date from another date and a duration; a period may end one day earlier."""
     wanted = [day for day in value.dates if day.year]
     for day, text in _list_dates(stated):
         for months, written in _list_durations(stated, _MONTHS):
             for times in _TIMES:
-                moved = day.year * _MONTHS_A_YEAR + day.month - 1 + times * int(months)
-                if any(_is_beside(one, moved, day.day) for one in wanted):
+                shifted = day.year * _MONTHS_A_YEAR + day.month - 1 + times * int(months)
+                if any(_is_day_or_next(one, shifted, day.day) for one in wanted):
                     return f"{text} {'+-'[times < 0]} {f'{times} × ' if times > 1 else ''}{written}"
         for days, written in _list_durations(stated, _DAYS):
             for one in wanted:
@@ -87,8 +85,8 @@ def _find_date(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> s
     return ""
 
 
-def _is_beside(day: CalendarDate, months: int, day_of_month: int) -> bool:
-    """Return whether a day is that of a month, counted from the year 0, or the day before or after it."""
+def _is_day_or_next(day: CalendarDate, months: int, day_of_month: int) -> bool:
+    """Return whether a date differs by at most one day from the day of a month, which is counted from the year 0."""
     if not day.day or not day_of_month:
         return day.year * _MONTHS_A_YEAR + day.month - 1 == months
     year, month = divmod(months, _MONTHS_A_YEAR)
@@ -107,7 +105,7 @@ def _find_year(wanted: int, stated: Sequence[tuple[AnnotatedText, Value]]) -> st
         for amount in one.number.values
         if amount == amount.to_integral_value() and 0 < amount <= _MAX_AGE
     }
-    amounts |= {years_: f"{years_}" for years_ in _ANNIVERSARIES}
+    amounts |= {anniversary: str(anniversary) for anniversary in _ANNIVERSARIES}
     for year, text in years.items():
         if found := amounts.get(abs(wanted - year)):
             return f"{text} {'+-'[wanted < year]} {found}"
@@ -115,7 +113,10 @@ def _find_year(wanted: int, stated: Sequence[tuple[AnnotatedText, Value]]) -> st
 
 
 def _find_years_between(amount: float, unit: str, groups: Iterable[dict[int, str]]) -> str:
-    """Return the difference of two years that is an amount without unit, or of years; the last may not be complete."""
+    """Return the difference of two stated years that equals an amount of years or without unit, if there is one.
+
+    The amount may be one less, because the last year may be incomplete.
+    """
     if unit in ("", "duration-year") and 0 < amount <= _MAX_AGE:
         for years in groups:
             for (one, text), (other, other_text) in combinations(sorted(years.items()), 2):
@@ -125,7 +126,7 @@ def _find_years_between(amount: float, unit: str, groups: Iterable[dict[int, str
 
 
 def _find_duration(amount: float, unit: str, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the difference of two dates or times that is an amount in a unit; without one, of times."""
+    """Return the difference of two stated dates or times that equals an amount in a unit, if there is one."""
     days = [(date(day.year, day.month, day.day or 1), text) for day, text in _list_dates(stated)]
     factor = _DAYS.get(unit) or _MONTHS.get(unit, 0) * _DAYS_A_MONTH
     for (one_day, text), (other_day, other_text) in combinations(days, 2):
@@ -152,7 +153,7 @@ def _read_minutes(value: Value) -> int | None:
 
 
 def _find_time(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the time that is an hour, or so many minutes, before or after another one."""
+    """Return the calculation of a time from another time and a stated duration, or one hour."""
     minutes = _read_minutes(value)
     times = [(time, one.text) for _, one in stated if (time := _read_minutes(one)) is not None]
     if minutes is None:

@@ -1,8 +1,8 @@
-"""Values that follow from stated ones: sums, differences, products, shares, changes, averages and other units.
+"""Find calculations of values from stated values: sums, differences, products, shares, changes and other units.
 
-The fewer digits a value has, the more calculations yield it by chance, so the fewer operands are tried: those of the
-claim and of one sentence for any value, those of neighbours and of tables for three digits, and those of the whole
-passage for four.
+The fewer digits a value has, the more calculations yield the value by chance. Therefore, numbers of whole columns are
+operands only for values of three or more digits, numbers of a sentence's neighbours for four, and numbers of a whole
+passage for five. Numbers of the claim, of a sentence and of rows that the claim names are operands for any value.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from rag_core.verification.support import POSSIBLE_SCALES, SourceSentence, Split
 
 # Halves, quarters, days of a week, tenths, months and weeks of a year, hours of a day.
 _PERIODS = (2, 4, 7, 10, 12, 24, 52)
-# Up to this number, a model may have counted what the sources list.
+# Largest number that a model may have found by counting what the sources list.
 _MAX_COUNTED = 12
-# The most rows of a table whose cells are added up, those whose cells are combined in pairs, and the most numbers of a
-# passage that are.
+# Maximum numbers of rows of a table whose cells are added up, of rows whose cells are combined in pairs, and of numbers
+# of a passage that are combined in pairs.
 _MAX_ROWS, _MAX_PAIRED, _MAX_NUMBERS = 30, 12, 120
-# The most numbers of a sentence of which those with one digit are operands too.
+# Maximum number of numbers of a sentence whose numbers with one digit are operands too.
 _FEW_NUMBERS = 8
-# Digits from which on numbers of tables, of neighbours, and of a whole passage are operands.
-_DIGITS_OF_TABLE, _DIGITS_OF_NEIGHBOURS, _DIGITS_OF_PASSAGE = 2, 4, 5
-# Other values of a claim that a sentence with the operands has.
+# Minimum digits of a value for which numbers of whole columns, of neighbours, and of a whole passage are operands.
+_DIGITS_FOR_COLUMNS, _DIGITS_FOR_NEIGHBOURS, _DIGITS_FOR_PASSAGE = 3, 4, 5
+# Minimum number of other values of a claim in a sentence that may contain the operands.
 _MIN_OTHERS = 2
-# Rows that a claim names, whose columns are compared.
+# Maximum number of rows with words of a claim for which the cells of a column are combined.
 _MAX_NAMED = 4
-# Sentences whose neighbours may contain an operand, and words that one with the amount of a percentage shares with the
-# claim.
+# Number of closest sentences whose neighbours may contain an operand, and minimum number of words that a claim shares
+# with a sentence whose amounts are multiplied by percentages.
 _CLOSEST, _MIN_COMMON = 2, 2
 _SEVERAL_DIGITS = re.compile(r"\d\D?\d")
 _CENTS = re.compile(r"\s?(?:cents?|pence|p)\b", re.IGNORECASE)
-# What may stand between the cells of a row and after the last one.
+# Characters between the cells of a row and after its last cell: blanks, brackets, signs and currencies.
 _BETWEEN = re.compile(r"[\s|()%$€£¥+–—-]*")
-# How close a result must be: equal, rounded to at least two digits, or within a unit of the last digit.
+# Tolerances of a result: equal, rounded to at least two digits, or within a unit of the last digit.
 _EXACT, _ROUNDED, _OWN = range(3)
 _CLOSE = 1e-9
 
 
 class Operand(NamedTuple):
-    """An amount in a scale that is possible for it, and how its text writes it."""
+    """An amount in one of its possible scales, and its text."""
 
     amount: float
     text: str
 
 
-class Stated(NamedTuple):
-    """A number with the sentence or row that states it; ``None`` for the claim."""
+class StatedNumber(NamedTuple):
+    """A number and the source sentence or row that states it; ``None`` if the claim itself states it."""
 
     number: Number
     sentence: SourceSentence | None = None
@@ -76,7 +76,7 @@ def is_count(value: Value) -> bool:
 def find_calculation(
     value: Value, claim: AnnotatedText, near: Sequence[SourceSentence], sources: Sequence[SplitPassage]
 ) -> str:
-    """Return a calculation with stated values whose result is a value, such as ``71.9 / 62.3 - 1``; empty if none is.
+    """Return a calculation of a value from stated values, such as ``71.9 / 62.3 - 1``; empty if there is none.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def find_calculation(
     wanted = value.number
     if wanted is None or is_year(value.text):
         return ""
-    own = [Stated(one.number) for one in claim.values if one.number and one is not value]
+    own = [StatedNumber(one.number) for one in claim.values if one.number and one is not value]
     if found := _combine(wanted, own, is_own=True):
         return found
     if found := _convert(value, claim, sources):
@@ -101,7 +101,7 @@ def find_calculation(
         stated = _list_numbers(sentence.reading.values, sentence)
         if sentence.is_row or len(stated) > _FEW_NUMBERS:
             stated = list(filter(_is_operand, stated))
-        if found := _combine(wanted, [*own, *stated]) or ("" if sentence.is_row else _add_up(wanted, stated)):
+        if found := _combine(wanted, [*own, *stated]) or ("" if sentence.is_row else _write_sum(wanted, stated)):
             return found
     for group in _list_groups(wanted, near, named):
         if found := _combine(wanted, [*own, *filter(_is_operand, group)], is_exact=True):
@@ -125,22 +125,18 @@ def find_calculation(
     return ""
 
 
-def _count_digits(number: Number) -> int:
-    return len(re.sub(r"\D", "", number.text).strip("0"))
+def _list_numbers(values: Iterable[Value], sentence: SourceSentence | None = None) -> list[StatedNumber]:
+    return [StatedNumber(one.number, sentence) for one in values if one.number and not is_year(one.text)]
 
 
-def _list_numbers(values: Iterable[Value], sentence: SourceSentence | None = None) -> list[Stated]:
-    return [Stated(one.number, sentence) for one in values if one.number and not is_year(one.text)]
-
-
-def _is_operand(stated: Stated) -> bool:
-    """Return whether a number is written in more than one digit, so that it seldom fits by chance."""
+def _is_operand(stated: StatedNumber) -> bool:
+    """Return whether a number has more than one digit, so that it is seldom an operand by chance."""
     return len(re.sub(r"\D", "", stated.number.text)) > 1
 
 
 def _list_groups(
     wanted: Number, near: Sequence[SourceSentence], named: Sequence[SourceSentence]
-) -> Iterator[Sequence[Stated]]:
+) -> Iterator[Sequence[StatedNumber]]:
     """Yield the numbers of each group of sentences and rows that may contain the operands."""
     read = {id(one): _list_numbers(one.reading.values, one) for one in (*near, *named)}
     yield [number for one in near if one.is_row for number in read[id(one)]]
@@ -152,15 +148,14 @@ def _list_groups(
     yield from apart
     if 1 < len(apart) <= _MAX_NAMED:
         yield from zip(*apart, strict=False)
-    digits = _count_digits(wanted)
     for one in near[:_CLOSEST]:
         yield from _list_neighbours(one)
     for one in near[:1]:
-        if digits >= _DIGITS_OF_NEIGHBOURS:
+        if wanted.significant_digits >= _DIGITS_FOR_NEIGHBOURS:
             yield [
                 number for other in one.source.list_near(one) for number in _list_numbers(other.reading.values, other)
             ]
-        if digits >= _DIGITS_OF_PASSAGE:
+        if wanted.significant_digits >= _DIGITS_FOR_PASSAGE:
             everything = (
                 number for other in one.source.sentences for number in _list_numbers(other.reading.values, other)
             )
@@ -184,8 +179,8 @@ def _is_named(sentence: SourceSentence, claim: AnnotatedText, value: Value) -> b
     return is_year(first.text) and any(is_same_value(one, first) for one in others)
 
 
-def _list_neighbours(sentence: SourceSentence) -> Iterator[list[Stated]]:
-    """Yield the numbers of a sentence with those of the one after it, and with those of the one before it."""
+def _list_neighbours(sentence: SourceSentence) -> Iterator[list[StatedNumber]]:
+    """Yield the numbers of a sentence and the next sentence, and of the sentence and the previous sentence."""
     near = sentence.source.list_near(sentence)
     place = next(place for place, one in enumerate(near) if one.start == sentence.start)
     for pair in (near[place : place + 2], near[max(0, place - 1) : place + 1]):
@@ -193,14 +188,15 @@ def _list_neighbours(sentence: SourceSentence) -> Iterator[list[Stated]]:
             yield [number for one in pair for number in _list_numbers(one.reading.values, one)]
 
 
-def _combine(wanted: Number, stated: Sequence[Stated], *, is_own: bool = False, is_exact: bool = False) -> str:
-    """Return the calculation with one or two of some numbers that yields a number; empty if none does.
+def _combine(wanted: Number, stated: Sequence[StatedNumber], *, is_own: bool = False, is_exact: bool = False) -> str:
+    """Return a calculation of a number from one or two stated numbers; empty if there is none.
 
-    ``is_own`` is true if all numbers are those of the claim. With ``is_exact``, products and quotients are not rounded.
+    ``is_own`` says whether all stated numbers are in the claim. If ``is_exact``, products and quotients must be exact.
     """
-    shares = [_read(one, one.number.values) for one in stated if one.number.kind == "percent"]
+    percentages = [one for one in stated if one.number.kind == "percent"]
+    shares = [share for one in percentages for share in _create_operands(one, one.number.values)]
     for amounts in _list_amounts(wanted, stated):
-        operands = [*amounts, *(share for one in shares for share in one)]
+        operands = [*amounts, *shares]
         if not operands:
             continue
         for written, results, may_round in _calculate(wanted, operands, len(amounts)):
@@ -217,12 +213,12 @@ def _combine(wanted: Number, stated: Sequence[Stated], *, is_own: bool = False, 
     return ""
 
 
-def _read(stated: Stated, amounts: Iterable[Decimal]) -> list[Operand]:
+def _create_operands(stated: StatedNumber, amounts: Iterable[Decimal]) -> list[Operand]:
     return [Operand(float(amount), stated.number.text.strip()) for amount in amounts]
 
 
-def _list_amounts(wanted: Number, stated: Sequence[Stated]) -> Iterator[list[Operand]]:
-    """Yield the amounts, for each possible scale of the tables if a number has a scale."""
+def _list_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[Operand]]:
+    """Yield the stated amounts. If a number has a scale, they are yielded for each possible scale of the tables."""
     plain = [
         one
         for one in stated
@@ -233,7 +229,7 @@ def _list_amounts(wanted: Number, stated: Sequence[Stated]) -> Iterator[list[Ope
     for scale in (0, *sorted(POSSIBLE_SCALES)) if has_scale else (0,):
         found: dict[float, Operand] = {}
         for one, is_scaled in zip(plain, scaled, strict=True):
-            for operand in _read(one, (amount.scaleb(scale * is_scaled) for amount in one.number.values)):
+            for operand in _create_operands(one, (amount.scaleb(scale * is_scaled) for amount in one.number.values)):
                 found.setdefault(operand.amount, operand)
         yield list(found.values())
 
@@ -264,7 +260,7 @@ def _calculate(wanted: Number, operands: Sequence[Operand], count: int) -> Itera
             yield "{} - {}", np.where(part, a * (1 - b / 100), np.nan), True
             yield "{} × {}", np.where(plain & larger, a * b, np.nan), False
             yield "{} / {}", np.where(plain & ~same, a / b, np.nan), False
-            if _count_digits(wanted) >= _DIGITS_OF_NEIGHBOURS:
+            if wanted.significant_digits >= _DIGITS_FOR_NEIGHBOURS:
                 for share in operands[count:]:
                     yield (
                         f"{{}} × {{}} - {share.text}",
@@ -274,7 +270,7 @@ def _calculate(wanted: Number, operands: Sequence[Operand], count: int) -> Itera
 
 
 def _find_results(wanted: Number, results: FloatArray, tolerance: int) -> list[tuple[int, int]]:
-    """Return the places of the results that are a number: exactly, rounded to at least two digits, or roughly."""
+    """Return the row and column of each result that equals a number within a tolerance."""
     found = np.zeros(results.shape, dtype=bool)
     for one in wanted.values:
         amount, normal = float(abs(one)), one.normalize().as_tuple()
@@ -293,16 +289,20 @@ def _is_close(wanted: Number, result: float, tolerance: int = _ROUNDED) -> bool:
     return len(_find_results(wanted, np.array([[result]]), tolerance)) > 0
 
 
-def _add_up(wanted: Number, stated: Sequence[Stated]) -> str:
-    """Return the sum of at least three consecutive numbers of one kind, or the first one without the others."""
+def _write_sum(wanted: Number, stated: Sequence[StatedNumber]) -> str:
+    """Return the sum or the difference of at least three consecutive numbers that is ``wanted``, such as ``3 + 4 + 5``.
+
+    A difference is the first number minus the others. The text is empty if there is none.
+    """
     of_kind = [one for one in stated if one.number.kind == wanted.kind and wanted.currency in ("", one.number.currency)]
     if not 2 < len(of_kind) <= _MAX_ROWS:
         return ""
-    is_long = _count_digits(wanted) >= _DIGITS_OF_NEIGHBOURS
+    is_long, count = wanted.significant_digits >= _DIGITS_FOR_NEIGHBOURS, len(of_kind)
+    # Only all numbers of a long list are added up to a short number.
+    adds_parts = is_long or count <= _FEW_NUMBERS
     for amounts in _list_all_amounts(wanted, of_kind):
-        count = len(amounts)
-        for start in range(count - 2 if is_long or count <= _FEW_NUMBERS else 1):
-            for end in range(start + 3 if is_long or count <= _FEW_NUMBERS else count, count + 1):
+        for start in range(count - 2 if adds_parts else 1):
+            for end in range(start + 3 if adds_parts else count, count + 1):
                 written = [one.number.text.strip() for one in of_kind[start:end]]
                 if _is_close(wanted, sum(amounts[start:end])):
                     return " + ".join(written)
@@ -311,21 +311,14 @@ def _add_up(wanted: Number, stated: Sequence[Stated]) -> str:
     return ""
 
 
-def _average(wanted: Number, stated: Sequence[Stated]) -> str:
-    if {one.number.kind for one in stated} == {wanted.kind}:
-        for amounts in _list_all_amounts(wanted, stated):
-            if _is_close(wanted, sum(amounts) / len(amounts)):
-                return f"({' + '.join(one.number.text.strip() for one in stated)}) / {len(stated)}"
-    return ""
-
-
-def _list_all_amounts(wanted: Number, stated: Sequence[Stated]) -> Iterator[list[float]]:
+def _list_all_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[float]]:
+    """Yield the amounts of all numbers, once for each possible scale of the tables."""
     numbers = [one.number for one in stated]
     for scale in (0, *sorted(POSSIBLE_SCALES)) if wanted.power else (0,):
         yield [float(max(one.values) if one.power else max(one.values).scaleb(scale)) for one in numbers]
 
 
-def _list_tables(source: SplitPassage) -> Iterator[list[list[Stated]]]:
+def _list_tables(source: SplitPassage) -> Iterator[list[list[StatedNumber]]]:
     """Yield runs of rows with equally many cells; a blank separates thousands or columns."""
     for spaced in (True, False):
         rows = [_list_cells(one, spaced) if one.is_line else [] for one in source.sentences]
@@ -335,42 +328,45 @@ def _list_tables(source: SplitPassage) -> Iterator[list[list[Stated]]]:
         yield from (run[:_MAX_ROWS] for run in runs if len(run) > 1)
 
 
-def _list_cells(row: SourceSentence, spaced: bool) -> list[Stated]:
+def _list_cells(row: SourceSentence, spaced: bool) -> list[StatedNumber]:
     """Return the numbers at the end of a row, without those of its label."""
-    values = row.reading.values if spaced else row.reading.separate_values
-    start = len(values)
-    while start and _BETWEEN.fullmatch(row.reading.text, values[start - 1].end, _start_of(row, values, start)):
-        start -= 1
-    return _list_numbers(values[start:], row)
-
-
-def _start_of(row: SourceSentence, values: Sequence[Value], place: int) -> int:
-    return values[place].start if place < len(values) else len(row.reading.text)
+    values, text = row.reading.values if spaced else row.reading.separate_values, row.reading.text
+    following = [*(one.start for one in values[1:]), len(text)]
+    first = len(values)
+    while first and _BETWEEN.fullmatch(text, values[first - 1].end, following[first - 1]):
+        first -= 1
+    return _list_numbers(values[first:], row)
 
 
 def _calculate_from_columns(
-    wanted: Number, table: Sequence[Sequence[Stated]], claim: AnnotatedText, value: Value, further: Sequence[Stated]
+    wanted: Number,
+    table: Sequence[Sequence[StatedNumber]],
+    claim: AnnotatedText,
+    value: Value,
+    further: Sequence[StatedNumber],
 ) -> str:
-    """Return a calculation within a column, of rows that have words of the claim and the last one, or of all rows."""
+    """Return a calculation of a number from cells of one column and the values ``further``; empty if there is none.
+
+    The cells are those of all rows, or those of the rows that share words with the claim, with or without the last row.
+    """
     said = {word.stem for word in claim.content if not value.start <= word.start < value.end}
     for column in zip(*table, strict=True):
         named = [one for one in column if one.sentence and said & one.sentence.reading.stems]
-        operands = column if _count_digits(wanted) > _DIGITS_OF_TABLE and len(column) <= _MAX_PAIRED else named
+        is_long = wanted.significant_digits >= _DIGITS_FOR_COLUMNS
+        operands = column if is_long and len(column) <= _MAX_PAIRED else named
         operands = [one for one in (*operands, column[-1]) if _is_operand(one)]
         if operands and (found := _combine(wanted, [*further, *operands], is_exact=True)):
             return found
         if len(named) <= _MAX_NAMED and (found := _combine(wanted, named)):
             return found
         for part in (named, column):
-            if len({one.number.text for one in part}) > 1 and (
-                found := _average(wanted, part) or _add_up(wanted, part)
-            ):
+            if len({one.number.text for one in part}) > 1 and (found := _write_sum(wanted, part)):
                 return found
     return ""
 
 
 def _convert(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> str:
-    """Return the stated amount that is a value in another unit of its dimension."""
+    """Return the conversion of a stated amount into the unit of a value; empty if no stated amount equals the value."""
     wanted, unit = value.number, convert_unit(find_unit_after(claim.text, value.end))
     if wanted is None or (unit is None and not _CENTS.match(claim.text, value.end)):
         return ""
@@ -391,8 +387,8 @@ def _convert(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]
 def _list_factors(
     unit: tuple[str, Decimal] | None, others: Sequence[tuple[str, Decimal] | None], number: Number
 ) -> Iterator[Decimal]:
-    if unit is None:
-        yield from [Decimal(100)] if number.currency else []
+    if unit is None and number.currency:
+        yield Decimal(100)
     for other in others:
         if unit and other and unit[0] == other[0]:
             yield other[1] / unit[1]

@@ -1,4 +1,4 @@
-"""The cell of a table that contradicts a value: of the claim's year or period, or of the row that the claim names."""
+"""Find the cell of a table that contradicts a value: for the claim's year or period, or in the row that it names."""
 
 from __future__ import annotations
 
@@ -17,17 +17,14 @@ from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 Head = TypeVar("Head")
 
-# A row is compared only if the best sentence has at most this much more of the claim's words (as a share of them).
+# Maximum share of the claim's words by which the best sentence may exceed the row with the value.
 _ROW_MARGIN = 0.15
-# Fewest digits of a number that is unlikely to occur in two rows by chance.
+# Minimum number of digits of a number that is unlikely to occur in two rows by chance.
 _DISTINCTIVE_DIGITS = 3
 # Maximum number of sentences above a row that are searched for the years of its columns.
 _MAX_ABOVE = 60
-# "2017 vs. 2016" is the header of a column of changes between two years. A dash that stands alone is an empty cell.
-_VERSUS, _DASH = re.compile(r"\s*vs?\.?\s*", re.IGNORECASE), re.compile(r"(?<!\S)[–—-](?!\S)")
-
-# Only brackets may precede the years of a header line; words of three letters after them name further columns.
-_YEARS_FIRST, _WORDS = re.compile(r"\s*(?:\([^()]*\)\s*)?"), re.compile(r"[^\W\d_]{3}")
+# A dash between blanks, which stands for an empty cell.
+_DASH = re.compile(r"(?<!\S)[–—-](?!\S)")
 
 
 def find_other_cell(
@@ -44,7 +41,7 @@ def find_other_cell(
     if stating is None or value.number is None or is_year(value.text):
         return None
     # A number of few digits may be a rounded form of a cell by chance.
-    if len(re.sub(r"\D", "", value.text).strip("0")) < _DISTINCTIVE_DIGITS and not any(
+    if value.number.significant_digits < _DISTINCTIVE_DIGITS and not any(
         one.number and numbers_equal(value.number, one.number, stating.sentence.source.scales)
         for one in stating.sentence.reading.values
     ):
@@ -86,17 +83,16 @@ def _find_label(row: SourceSentence) -> set[str]:
 
 
 def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
-    """Return the contradiction of a value by a cell; ``None`` if it is that of another value, or a rounded form of it.
+    """Return the mark of a value that a cell contradicts; ``None`` if another value of the claim is that of the cell.
 
-    If another cell of the row is exactly the value, the value is no rounded form.
+    A value that is a rounded form of the cell is not contradicted, unless another cell of the row is exactly the value.
     """
-    scales = row.source.scales
-    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
-        return None
-    number, cells = value.number, [one.number for one in _list_cells(row, value) if one.number]
-    is_exact = number is not None and any(numbers_equal(number, one, scales) for one in cells)
+    scales, number = row.source.scales, value.number
     if number is None or cell.number is None:
         return None
+    if any(one is not value and is_same_value(one, cell, scales) for one in claim.values):
+        return None
+    is_exact = any(one.number and numbers_equal(number, one.number, scales) for one in _list_cells(row, value))
     if numbers_equal(number, cell.number, scales) or (not is_exact and is_same_value(value, cell, scales)):
         return None
     return ValueMark(write_value(claim, value), row, write_value(row.reading, cell))
@@ -105,7 +101,7 @@ def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell:
 def _assign_columns(
     row: SourceSentence, cells: Sequence[Value], claim: AnnotatedText
 ) -> list[tuple[Value, frozenset[str]]]:
-    """Return the cells with the years of their columns; those of another period than the claim's are left out."""
+    """Return the cells with the years of their columns, without cells for another period than that of the claim."""
     text = row.reading.text
     empty = [match.start() for match in _DASH.finditer(text) if cells and match.start() > cells[0].start]
     count = len(cells) + len(empty)
@@ -121,30 +117,18 @@ def _assign_columns(
 
 
 def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of each of so many columns of a row, by the row itself or the nearest line above; or nothing.
-
-    Columns behind the last year, or behind one year against another, have no year.
-    """
+    """Return the years of each of ``count`` columns, stated in the row or in the nearest line above, if any."""
     if count < 2:
         return []
     own = [years for _, years in _list_years(row.reading.text, row.reading.values)]
     if own:
         return own if len(own) == count else []
     for line in _list_lines_above(row):
-        found = _list_years(line, find_values(line))
-        dated, heads = [one for one, _ in found], [years for _, years in found]
-        versus = {
-            place for place in range(1, len(dated)) if _VERSUS.fullmatch(line, dated[place - 1].end, dated[place].start)
-        }
-        heads = heads[: min(versus) - 1] if versus else heads
+        heads = [years for _, years in _list_years(line, find_values(line))]
         if len(heads) >= count:
             return heads[:count]
-        if len(heads) > 1 and (
-            versus or (_YEARS_FIRST.fullmatch(line, 0, dated[0].start) and _WORDS.search(line, dated[-1].end))
-        ):
-            return heads
         if len(heads) > 1:
-            return _spread(heads, count)
+            return _assign_heads(heads, count)
     return []
 
 
@@ -152,13 +136,13 @@ def _find_periods(row: SourceSentence, count: int) -> list[tuple[str, str]]:
     """Return the length of the period of each column, if a line above states several, as in "Three Months Ended"."""
     for line in _list_lines_above(row):
         durations = _list_durations(line, find_values(line))
-        if len(set(durations)) > 1 and (periods := _spread(durations, count)):
+        if len(set(durations)) > 1 and (periods := _assign_heads(durations, count)):
             return periods
     return []
 
 
-def _spread(heads: Sequence[Head], count: int) -> list[Head]:
-    """Return the head of each of so many columns if each head stands above equally many of them; nothing otherwise."""
+def _assign_heads(heads: Sequence[Head], count: int) -> list[Head]:
+    """Return the head of each column if all heads stand above the same number of columns; otherwise nothing."""
     return [heads[column * len(heads) // count] for column in range(count)] if count % len(heads) == 0 else []
 
 

@@ -1,4 +1,4 @@
-"""Detection of refusals: sentences in which a model says that its sources do not contain the answer."""
+"""Detect refusals: sentences in which a model says that its sources do not contain the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoring of how well a sentence supports a claim: the share of the claim's numbers, names and words it has."""
+"""Compute how well a sentence supports a claim: the share of the claim's numbers, names and words in the sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.text.aliases import NO_ALIASES, Aliases
 from rag_core.text.annotated import AnnotatedText
 from rag_core.text.measures import convert_unit, find_unit_after
 from rag_core.text.normalize import normalize
-from rag_core.text.numbers import Number, numbers_equal
+from rag_core.text.numbers import Number, contains_number, numbers_equal
 from rag_core.text.scales import find_table_scales
 from rag_core.text.sentences import find_sentence_spans
 from rag_core.text.values import Value, is_same_value
@@ -27,21 +27,19 @@ from rag_core.types.retrieval import Passage
 # Weights relative to other words. Numbers and names identify a fact, while other words describe its kind.
 _NUMBER_WEIGHT = 2.0
 _NAME_WEIGHT = 1.5
-# Share of its weight that a number counts if it is elsewhere in the passage, such as a year above a table.
+# Factor for the weight of a number that is elsewhere in the passage, such as a year above a table.
 _NEARBY_NUMBER = 0.5
-# Share of its weight that a word counts if it is in the document's name or heading, which a sentence need not repeat.
+# Factor for the weight of a word in the document's name or heading, which a sentence need not repeat.
 _TITLE_WORD = 0.7
-# Cosine of two token vectors below which the words have nothing in common.
+# Minimum cosine of the token vectors of words that have something in common.
 _UNRELATED_COSINE = 0.35
 # Weight of the support for the question relative to the support for the claim. It decides between sentences that
 # contain the same short answer.
 _QUESTION_SHARE = 0.2
-
-
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\s]{1,12})[)\]]")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _NUMBER_AT_END = re.compile(r"\d[\d.,]*\s?(?:%|[A-Z]{3}|[€$£])?\)?\s*\Z")
-# The sentences before and after one that belong to its context.
+# Number of sentences before a sentence, and after it, that are near it.
 _NEAR = 2
 # A table whose unit is stated elsewhere may be in thousands or millions.
 POSSIBLE_SCALES = frozenset((3, 6))
@@ -81,12 +79,12 @@ class SourceSentence:
 
     @property
     def is_line(self) -> bool:
-        """Whether it is one line that does not end as a sentence, as in a list or a table."""
+        """Whether the text is one line that does not end as a sentence, as in a list or a table."""
         return "\n" not in self.reading.text and self.reading.text[-1] not in ".;:!?"
 
     @property
     def is_row(self) -> bool:
-        """Whether it is the row of a table: a line with several values."""
+        """Whether the text is the row of a table: a line with several values."""
         return self.is_line and len(self.reading.values) > 1
 
 
@@ -153,7 +151,7 @@ class SplitPassage:
 
     @cached_property
     def folded(self) -> str:
-        """The title and the text in the form in which names are looked up."""
+        """The title and the text, normalized for the comparison of names."""
         return normalize(f"{self.title.text}\n{self.reading.text}")
 
     @cached_property
@@ -167,11 +165,9 @@ class SplitPassage:
         return [*self.title.values, *self.reading.values, *self.reading.separate_values]
 
     def contains_number(self, number: Number) -> bool:
-        """Return whether the text contains a number; the result is kept for its other sentences."""
+        """Return whether the text contains a number. The result is cached for the other sentences of the text."""
         if number not in self._contained:
-            self._contained[number] = any(
-                numbers_equal(number, other, self.scales, rounded=True) for other in self.reading.numbers
-            )
+            self._contained[number] = contains_number(self.reading.numbers, number, self.scales)
         return self._contained[number]
 
     def states(self, value: Value) -> bool:
@@ -179,7 +175,7 @@ class SplitPassage:
         scales = self.scales or POSSIBLE_SCALES
         if any(is_same_value(value, one, scales) for one in self._values):
             return True
-        # Where times follow each other, as in "9 h – 17 h 18 h 15", one may be read as the minutes of another.
+        # In a sequence of times, such as "9 h – 17 h 18 h 15", an hour can be parsed as the minutes of another time.
         if (
             value.kind == "time"
             and not value.text.isdigit()
@@ -193,11 +189,11 @@ class SplitPassage:
         return any(is_same_value(value, one) for one in self.title.values)
 
     def states_near(self, sentence: SourceSentence, value: Value) -> bool:
-        """Return whether a sentence, one of the two before and the two after it, or the title states a value."""
+        """Return whether a sentence, a sentence near it, or the title states a value; see `list_near`."""
         return any(one.states(value) for one in self.list_near(sentence)) or self.title_states(value)
 
     def list_near(self, sentence: SourceSentence) -> list[SourceSentence]:
-        """Return a sentence with the two before and the two after it."""
+        """Return a sentence with the two sentences before it and the two after it."""
         position = self._positions[sentence.start]
         return self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
 
@@ -218,7 +214,7 @@ class SplitPassage:
 
 
 def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the span of a sentence, or those of its lines if several end with a number, as in a list of prices."""
+    """Yield the span of a sentence, or the spans of its lines if several end with a number, as in a price list."""
     lines = [match.span() for match in _LINE.finditer(text, start, end)]
     if sum(_NUMBER_AT_END.search(text, *line) is not None for line in lines) > 1:
         yield from lines
@@ -227,7 +223,10 @@ def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class ScoredSentence(NamedTuple):
-    """A sentence and its support for a claim: by all of it, with that for the question, and by its words only."""
+    """A sentence and its support for a claim.
+
+    ``with_question`` also includes a part of the support for the question. ``words`` is the support without numbers.
+    """
 
     sentence: SourceSentence
     support: float
@@ -252,18 +251,18 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
-    """Return how well a sentence supports a claim; ``foreign`` is true if the claim is in another language."""
+    """Return how well a sentence supports a claim. ``foreign`` says whether their languages differ."""
     support, words = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support, words)
 
 
 def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    """Return sentences that are not encoded by how many numbers, names and words of a text they have, best first."""
+    """Return sentences without token vectors, those with most numbers, names and words of a text first."""
     return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence)[0])
 
 
 def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> tuple[float, float]:
-    """Return the share of a text's numbers, names and words that a sentence contains, and that without numbers; 0..1.
+    """Return the share of a text's numbers, names and words in a sentence, and the share without numbers; from 0 to 1.
 
     Without ``words``, as for a text in another language, only numbers and names count.
     """
@@ -273,7 +272,7 @@ def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool
     for number in reading.numbers:
         inside += [(number.start, number.end)]
         numeric_total += _NUMBER_WEIGHT
-        if any(numbers_equal(number, other, source.scales, rounded=True) for other in sentence.reading.numbers):
+        if contains_number(sentence.reading.numbers, number, source.scales):
             numeric += _NUMBER_WEIGHT
         elif source.contains_number(number):
             numeric += _NUMBER_WEIGHT * _NEARBY_NUMBER

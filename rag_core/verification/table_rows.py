@@ -1,4 +1,4 @@
-"""Rows of Markdown tables in a claim, compared with the row of a source that has the same other values."""
+"""Compare rows of Markdown tables in an answer with the rows of sources that have the same other values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rag_core.verification.claims import TableHeader
 from rag_core.verification.support import SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, write_value
 
-# Share of the words of the first cell that the row of a source must contain.
+# Minimum share of the words of the first cell that are in the row of a source.
 _MIN_LABEL = 0.5
-# The head of a column in a cell, as in "2024: 71.9" and "71.9 (Q3 2024)".
-_HEAD, _BRACKETS = re.compile(r"[^|]*:(?=\s)"), re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
+# The head of a column in a cell, as in "71.9 (Q3 2024)".
+_BRACKETS = re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
 _HEAD_WORD, _MAX_HEAD_WORDS = re.compile(r"[^\W\d_]{2,}"), 2
 _CELL = re.compile(r"[^|]+")
 
@@ -29,9 +29,9 @@ def is_table_row(claim: AnnotatedText) -> bool:
 
 
 def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
-    """Return the value of a row that differs from a source's row, which has its label and all its other values.
+    """Return the value of a row that differs from a source's row with the same label and the same other values.
 
-    The values of both rows are in the same order, and only one value of the source is in the place of the wrong one.
+    The values of both rows are in the same order, and the source has exactly one value in the place of the wrong value.
     """
     first, *cells = _CELL.finditer(claim.text)
     label = {word.stem for word in claim.content if word.end <= first.end()}
@@ -63,7 +63,7 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
 
 
 def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[AnnotatedText, int]]:
-    """Yield each cell of a row after its label and the head of its column, and how many values these two have."""
+    """Yield each cell of a row after the row's label and the column's head, and the number of values in these two."""
     label, *cells = (one.strip() for one in row.strip(" |").split("|"))
     for head, cell in zip(header.cells[1:], cells, strict=False):
         # A head of more words may only mention a year.
@@ -85,14 +85,17 @@ def is_in_row(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage
 
 
 def _compare_labels(label: set[str], row: SourceSentence) -> float:
-    """Return the share of the words of the shorter one of two labels that the other one has."""
+    """Return the share of the words of a label in a row, or of the words of the row's label in the label if higher."""
     values = row.reading.values
     own = {word.stem for word in row.reading.content if values and word.end <= values[0].start}
     return max(len(label & row.reading.stems) / len(label), len(label & own) / len(own) if own else 0.0)
 
 
 def _find_in_place(wrong: int, known: Sequence[Value], pairs: Sequence[tuple[int, int]]) -> Value | None:
-    """Return the value between those beside the wrong one, or the one beside them if all others are side by side."""
+    """Return the value in the place of the wrong value, given the other pairs of equal values; ``None`` if uncertain.
+
+    The place is between the neighbouring pairs. If all pairs have the same distance, the place has this distance too.
+    """
     start = max((its for mine, its in pairs if mine < wrong), default=-1)
     end = min((its for mine, its in pairs if mine > wrong), default=len(known))
     between = known[start + 1 : end]
@@ -103,11 +106,9 @@ def _find_in_place(wrong: int, known: Sequence[Value], pairs: Sequence[tuple[int
 
 
 def _list_cell_values(claim: AnnotatedText, cell: re.Match[str]) -> Iterator[Value]:
-    """Yield the values of a cell without those of the head of its column."""
-    head = _HEAD.match(claim.text, *cell.span())
-    start = head.end() if head else cell.start()
-    brackets = [one.span() for one in _BRACKETS.finditer(claim.text, start, cell.end())]
-    inside = [one for one in claim.values if start <= one.start < cell.end()]
+    """Yield the values of a cell without values of the column's head, which the cell may repeat."""
+    brackets = [one.span() for one in _BRACKETS.finditer(claim.text, *cell.span())]
+    inside = [one for one in claim.values if cell.start() <= one.start < cell.end()]
     outside = [one for one in inside if not any(begin <= one.start < end for begin, end in brackets)]
     numbers = [one for one in outside if one.number and not is_year(one.text)]
     yield from outside if len(numbers) != 1 or len(outside) == 1 else numbers

@@ -29,6 +29,6 @@ def find_kind(value: Value) -> str:
 def write_value(text: AnnotatedText, value: Value) -> str:
     """Return a value as a text writes it, with the word for its unit."""
     end = value.end
-    if value.number and text.unit(value.number):
+    if value.number and text.find_unit(value.number):
         end = next(word.end for word in text.words if word.start >= value.end)
     return " ".join(text.text[value.start : end].split()).rstrip(".,;:")

@@ -70,30 +70,47 @@ def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]
     return replace(answer, text=MARKER.sub(write, answer.text), statements=tuple(statements))
 
 
-def cite_statement(answer: VerifiedAnswer, position: int, citations: Sequence[Citation]) -> VerifiedAnswer:
-    """Return an answer that also has some citations for the statement at a position, before its other markers."""
+def cite_statement(
+    answer: VerifiedAnswer, position: int, citations: Sequence[Citation], *, without: int = 0
+) -> VerifiedAnswer:
+    """Return an answer with citations of a statement; their markers precede those that the statement has.
+
+    Parameters
+    ----------
+    answer : VerifiedAnswer
+    position : int
+        Index of the statement.
+    citations : sequence of Citation
+    without : int
+        Marker to remove from the statement, unless one of the citations has it; 0 for none.
+    """
     statement = answer.statements[position]
     own = _MARKERS_AFTER.match(answer.text, statement.end)
     given = parse_markers(own[0]) if own else []
-    markers = "".join(f"[{rank}]" for rank in dict.fromkeys(one.marker for one in citations) if rank not in given)
-    if markers:
-        place = own.start("markers") if own else find_marker_place(answer.text, statement.start, statement.end)
-        answer = _insert_text(answer, place, markers if own else f" {markers}")
+    cited = [one.marker for one in citations]
+    kept = [rank for rank in given if rank != without or rank in cited]
+    ranks = dict.fromkeys([*(rank for rank in cited if rank not in given), *kept])
+    if [*ranks] != given:
+        place = own.span("markers") if own else (find_marker_place(answer.text, statement.start, statement.end),) * 2
+        markers = "".join(f"[{rank}]" for rank in ranks)
+        answer = _replace_span(answer, *place, markers if own else f" {markers}")
     known = {(one.marker, one.start, one.end) for one in answer.citations}
     new = [replace(one, added=True) for one in citations if (one.marker, one.start, one.end) not in known]
-    ordered = sorted((*answer.citations, *new), key=lambda one: answer.text.find(f"[{one.marker}]"))
-    return replace(answer, citations=tuple(ordered)) if new else answer
+    places = {one.marker: answer.text.find(f"[{one.marker}]") for one in (*answer.citations, *new)}
+    left = [one for one in (*answer.citations, *new) if one.marker != without or places[without] >= 0]
+    return replace(answer, citations=tuple(sorted(left, key=lambda one: places[one.marker]) if new else left))
 
 
-def _insert_text(answer: VerifiedAnswer, place: int, added: str) -> VerifiedAnswer:
-    """Return an answer with a text inserted; a statement that contains the place ends before the inserted text."""
+def _replace_span(answer: VerifiedAnswer, start: int, end: int, text: str) -> VerifiedAnswer:
+    """Return an answer with another text in a span; a statement that contains the span ends before it."""
+    growth = len(text) - (end - start)
     statements = (
-        replace(one, start=one.start + len(added), end=one.end + len(added))
-        if one.start >= place
-        else replace(one, end=min(one.end, place))
+        replace(one, start=one.start + growth, end=one.end + growth)
+        if one.start >= end
+        else replace(one, end=min(one.end, start))
         for one in answer.statements
     )
-    return replace(answer, text=answer.text[:place] + added + answer.text[place:], statements=tuple(statements))
+    return replace(answer, text=answer.text[:start] + text + answer.text[end:], statements=tuple(statements))
 
 
 def append_quotes(written: VerifiedAnswer, quotes: VerifiedAnswer) -> VerifiedAnswer:

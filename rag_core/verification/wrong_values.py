@@ -1,12 +1,11 @@
-"""Claims whose values the sources lack or contradict, by parsed values.
+"""Find values of claims that the sources lack or contradict.
 
 A wrong mark is worse than a missing one. A value that no source states is reported, unless it follows from stated
 values or counts things. A value is contradicted by one of these:
 
 - the cell of its row in the column of the claim's year, or the cell of its column in the row that the claim names;
 - the same number with another unit of the same dimension;
-- the sentence with most words of the claim, if it has only one value that may stand in this place;
-- the only sentence with all other values and names of the claim.
+- the sentence with most words of the claim, if it has only one value that may stand in this place.
 """
 
 from __future__ import annotations
@@ -32,22 +31,15 @@ from rag_core.verification.support import ScoredSentence, SourceSentence, SplitP
 from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row, list_headed_cells
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
-# A sentence contradicts a value that no source states if it has at least this share of the claim's other words, and a
-# value that is stated elsewhere if it has ``_MIN_SHARE_ELSEWHERE`` and ``_MARGIN`` more than any that states the value.
-_MIN_SHARE = 0.75
-_MIN_SHARE_ELSEWHERE = 0.6
-_MARGIN = 0.4
-# A sentence is "close" to a claim if it has at least ``_MIN_CLOSE_SHARE`` of the claim's content words, values
-# excluded. Each other value of the claim that it states adds ``_PER_VALUE``. It must exceed every sentence that states
-# the value by ``_CLOSE_MARGIN``, and must share ``_MIN_NEAR`` of the ``_NEAR_WORDS`` content words on each side of the
-# value.
-_MIN_CLOSE_SHARE, _CLOSE_MARGIN, _PER_VALUE = 0.79, 0.2, 0.15
-_MIN_WORDS, _NEAR_WORDS, _MIN_NEAR = 3, 3, 2
+# Minimum share of the claim's other words in a sentence that contradicts a value: if no source states the value, and if
+# another sentence states it. In the second case, that sentence must have a share that is lower by ``_MARGIN``.
+_MIN_SHARE, _MIN_SHARE_ELSEWHERE, _MARGIN = 0.75, 0.6, 0.4
+# Minimum number of words of a claim whose value a sentence may contradict although another sentence states the value.
+_MIN_WORDS = 3
+# Minimum share of the claim's words in a sentence that has its number in another unit.
 _MIN_SHARE_OF_UNIT = 0.75
-# Digits of a number from which on a rounded form of it can be recognized without its unit.
+# Minimum number of digits of a number whose rounded form can be recognized without its unit.
 _ROUNDED_DIGITS = 3
-# The other values of a claim that a sentence must state to contradict one.
-_MIN_OTHERS = 2
 # A name of one or several words, first letters, and a word in lower case after a name.
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w*(?:(?: |-| of | and | & |['’])[^\W\d_a-zß-ÿ]\w*)*")
 _INITIAL, _LOWER_CASE_WORD = (
@@ -55,14 +47,16 @@ _INITIAL, _LOWER_CASE_WORD = (
     re.compile(r"\s+(?!of\b|and\b|or\b|in\b|at\b|for\b|to\b|is\b|was\b|by\b|with\b|on\b|as\b|from\b)[a-z]{4,}"),
 )
 _SEASONS = frozenset("spring summer autumn fall winter".split())
-# A name in a source may have another ending of so many letters, after at least so many equal ones.
+# Maximum number of letters at the end of a name that may differ in a source, and minimum number of letters before them.
 _ENDING, _MIN_STEM = 2, 4
 _TIME = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?")
+# Maximum hour that is not read as a time if it has no minutes.
 _MAX_HOURS = 6
-# The sentences from whose values a calculation may be made.
+
+# Maximum number of sentences whose values are operands of calculations, and their minimum share of the best support.
 _CALCULATED_FROM, _MIN_SHARE_OF_BEST = 6, 0.5
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b")
-# Words before an amount that a stated one exceeds or falls short of, by this factor at most.
+
+# Words before an amount that is a limit, such as "over". A stated amount differs from it by at most ``_NEARLY``.
 _LIMIT = re.compile(
     r"(?<!\w)(?:over|above|under|below|nearly|almost|(?:more|less|fewer) than|at (?:least|most)|über|unter|fast|knapp|"
     r"gut|mehr als|weniger als|mindestens|höchstens|plus de|moins de|près de|au moins|más de|menos de|casi|al menos)"
@@ -70,11 +64,10 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _NEARLY = Decimal("1.3")
-# Values of which one is larger by more than this factor are of different things.
+# Maximum factor between values of the same thing.
 _MAX_FACTOR = 40
-# The number of a section at the start of a line, and a number that is part of a name, as in "COVID-19".
+# The number of a section at the start of a line.
 _SECTION_NUMBER = re.compile(r"(?:^|(?<=\n))\s*\(?\d[\d.]*(?:[.)]|\s+[A-Z])")
-_NAME_BEFORE = re.compile(r"[^\W\d_]-\Z")
 
 
 def find_wrong_value(
@@ -85,21 +78,22 @@ def find_wrong_value(
     foreign: bool,
     header: TableHeader | None = None,
 ) -> tuple[ValueMark | None, str]:
-    """Return the first value of a claim that the sources contradict, or else lack, and the calculation of another one.
+    """Return the first value of a claim that the sources contradict, or else lack, and a calculation.
 
-    Without a certain one, return ``None`` and the calculation of the first value that follows from stated ones, if any.
+    The value is ``None`` if none is certainly wrong. The calculation is that of the first value of the claim that
+    follows from stated values; it is empty if there is no such value.
 
     Parameters
     ----------
     claim : AnnotatedText
     question : AnnotatedText
-        A claim may repeat its values.
+        The values of the question are not checked, because a claim may repeat them.
     scored : sequence of ScoredSentence
         The sentences that were compared with the claim.
     sources : sequence of SplitPassage
         All passages in the prompt.
     foreign : bool
-        Whether the claim is in another language than the sources; their words are then not compared.
+        Whether the claim is in another language than the sources, so that words are not compared.
     header : TableHeader, optional
         The header of the table of which the claim is a row.
     """
@@ -124,7 +118,7 @@ def find_wrong_value(
 
 @dataclass(frozen=True, slots=True)
 class _SortedValues:
-    """The values of a claim that the sources state, those that they lack, and the calculations of others."""
+    """The values of a claim that the sources state, the values that they lack, and calculations of other values."""
 
     stated: Sequence[Value]
     lacking: Sequence[Value]
@@ -165,7 +159,7 @@ def _find_difference(
     compared = (*values.stated, *values.lacking)
     if found := _get_first(_find_other_measure(one, claim, ranked, sources) for one in compared):
         return found
-    # What is said of a calculated value is not said of a cell or a sentence.
+    # A claim with a calculated value does not repeat a cell or a sentence.
     if values.calculations:
         return None
     if found := _get_first(find_other_cell(one, claim, ranked, sources) for one in values.stated):
@@ -176,7 +170,7 @@ def _find_difference(
     for value in compared:
         is_stated = value in values.stated
         found = _find_other_sentence(value, claim, ranked, is_stated)
-        # A value that stands elsewhere may still be a calculated one.
+        # A value that is stated elsewhere may be calculated nevertheless.
         if found and not (is_stated and not is_count(value) and find_calculation(value, claim, near, sources)):
             return found
     return None
@@ -191,14 +185,7 @@ def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassag
         any(source.states(value) for source in sources)
         or (is_table_row(claim) and is_in_row(value, claim, sources, header))
         or _is_time_of_day(value, claim, sources)
-        or (value.kind == "identifier" and _is_written(value.text, sources))
     )
-
-
-def _is_written(text: str, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a source contains a text, also as a part of a longer identifier such as "A55/A483"."""
-    written = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
-    return any(written.search(source.reading.text) for source in sources)
 
 
 def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
@@ -215,13 +202,13 @@ def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitP
 
 
 def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> bool:
-    """Return whether a value may be right in spite of the sources: a month, a decade, an ordinal, or a limit."""
+    """Return whether a value may be right in spite of the sources: a month, a decade, or a limit."""
     number = value.number
     if value.kind == "month" or any(_states_month_and_year(one, value) for one in near):
         return True
     if number is None:
         return False
-    if number.kind == "decade" or _ORDINAL.match(value.text):
+    if number.kind == "decade":
         return True
     limit = _LIMIT.search(claim.text, 0, value.start)
     known = [one.number for sentence in near for one in sentence.reading.values if one.number]
@@ -234,7 +221,7 @@ def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]
 
 
 def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
-    """Return whether a sentence states the month of a date, and another part of its passage the year."""
+    """Return whether a sentence states the month of a date, and its passage states the year."""
     months = {one.key for one in sentence.reading.values if one.kind == "month"}
     text = f"{sentence.source.title.text} {sentence.source.reading.text}"
     # The month may be part of a German compound.
@@ -243,9 +230,9 @@ def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
-    """Return the first name of a claim that neither the sources nor the question have in any form.
+    """Return the first name of a claim of which neither the sources nor the question contain any form.
 
-    German capitalizes all nouns, so a name cannot be distinguished from another noun.
+    In German claims, names cannot be distinguished from other nouns, which are capitalized too.
     """
     if detect_language(claim.text) == "de":
         return None
@@ -255,10 +242,10 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
         words = [word for word in claim.names if run.start() <= word.start < run.end()]
         if not words or claim.begins_sentence(words[0]) or not all(map(_is_plain_name, words)):
             continue
-        # "May" in "Theresa May" may be known, and everybody knows what "Southwestern United States" and "Fall" are.
+        # "May" in "Theresa May" is parsed as a month, and "Southwestern United States" and "Fall" need no source.
         if any(run.start() <= one.start < run.end() for one in claim.values) or _is_known(run[0]):
             continue
-        # A source may have one word of a longer name only, and an adjective such as "Irish" says where a thing is from.
+        # A source may contain only one word of a longer name. An adjective such as "Irish" is no name.
         is_known = any(
             normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)] in one for word in words for one in folded
         )
@@ -270,7 +257,7 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
 
 
 def _is_known(name: str) -> bool:
-    """Return whether a name is that of a season, or one of several words with a country or continent."""
+    """Return whether a name contains a season, or consists of several words of which one is a country or continent."""
     words = _split_name(name)
     return bool(_SEASONS & {*words}) or (len(words) > 1 and bool(_list_territory_words() & {*words}))
 
@@ -288,17 +275,17 @@ def _split_name(name: str) -> list[str]:
 
 
 def _is_plain_name(word: Word) -> bool:
-    """Return whether a word is a name and no abbreviation, which the sources may spell out."""
+    """Return whether a word is a name and not an abbreviation, which the sources may spell out."""
     return word.text.isalpha() and not word.text.isupper() and len(word.text) >= _MIN_STEM
 
 
 def _find_other_measure(
     value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
 ) -> ValueMark | None:
-    """Return the contradiction of a value by a sentence with the same number in another unit, currency or scale.
+    """Return the mark of a value that a sentence states in another unit, currency or scale.
 
-    It is certain if the number has no other unit anywhere, or if no sentence with the number has more of the claim's
-    words.
+    The mark is certain if the number has no other unit anywhere, or if no sentence with the number has more of the
+    claim's words.
     """
     number = value.number
     if number is None or (is_year(value.text) and not number.currency):
@@ -325,7 +312,7 @@ def _find_other_measure(
     if found is None:
         return None
     share, sentence, other = found
-    is_only = not unknown and len(re.sub(r"\D", "", number.text).strip("0")) > 1
+    is_only = not unknown and number.significant_digits > 1
     if not is_only and share < max([_MIN_SHARE_OF_UNIT, *unknown]):
         return None
     return ValueMark(write_value(claim, value), sentence, write_value(sentence.reading, other))
@@ -367,10 +354,10 @@ def _has_same_digits(one: Number, other: Number) -> bool:
 def _find_other_sentence(
     value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence], is_stated: bool
 ) -> ValueMark | None:
-    """Return the contradiction of a value by the sentence that has most words of its claim."""
+    """Return the mark of a value that the sentence with most words of the claim contradicts."""
     best = ranked[0]
     words = [word for word in claim.content if not any(_contains(one, word) for one in claim.values)]
-    # A comparison of two years has words of sentences about each of them.
+    # A comparison of two years contains words of the sentences about each year.
     if (is_stated and len(words) < _MIN_WORDS) or (
         is_year(value.text) and sum(is_year(one.text) for one in claim.values) > 1
     ):
@@ -394,19 +381,20 @@ def _contains(value: Value, word: Word) -> bool:
     return value.start <= word.start < value.end
 
 
-def _find_near(text: AnnotatedText, value: Value, count: int) -> set[tuple[str, str]]:
-    """Return the stems of so many content words before and of as many after a value, with their side."""
+def _find_adjacent_stems(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
+    """Return the stems of the content words directly before and after a value, with their side."""
     words = [word for word in text.content if not any(_contains(one, word) for one in text.values)]
-    before = [("before", word.stem) for word in words if word.end <= value.start][-count:]
-    return {*before, *[("behind", word.stem) for word in words if word.start >= value.end][:count]}
+    before = [("before", word.stem) for word in words if word.end <= value.start]
+    after = [("after", word.stem) for word in words if word.start >= value.end]
+    return {*before[-1:], *after[:1]}
 
 
 def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:
-    """Return the value of a sentence that stands in the place of a claim's value, if only one may."""
+    """Return the value of a sentence that stands in the place of a claim's value; ``None`` if several values may."""
     reading, free = sentence.reading, _list_rivals(value, claim, sentence)
     if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
-        beside = _find_near(claim, value, 1)
-        free = [one for one in free if beside & _find_near(reading, one, 1)]
+        adjacent = _find_adjacent_stems(claim, value)
+        free = [one for one in free if adjacent & _find_adjacent_stems(reading, one)]
     if free and all(is_same_value(free[0], one) for one in free):
         return free[0]
     return None
@@ -415,11 +403,12 @@ def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) ->
 def _list_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> list[Value]:
     """Return the values of a sentence that may stand in the place of a claim's value and are not those of the claim."""
     scales = sentence.source.scales
-    of_kind = [one for one in sentence.reading.values if _is_same_kind(value, one, claim, sentence.reading)]
+    of_kind = [one for one in sentence.reading.values if _is_comparable(value, one, claim, sentence.reading)]
     return [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
 
 
-def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
+def _is_comparable(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
+    """Return whether one value can be a wrong form of the other: of the same kind, currency, unit and similar size."""
     one, two = value.number, other.number
     if find_kind(value) != find_kind(other):
         return False
@@ -432,9 +421,7 @@ def _is_same_kind(value: Value, other: Value, claim: AnnotatedText, sentence: An
         return False
     line = sentence.text.rfind("\n", 0, other.start) + 1
     section = _SECTION_NUMBER.match(sentence.text, line)
-    if not other_unit and (
-        (section and other.start < section.end()) or _NAME_BEFORE.search(sentence.text, 0, other.start)
-    ):
+    if not other_unit and section and other.start < section.end():
         return False
     largest, smallest = sorted((max(one.values), max(two.values)), reverse=True)
     return not smallest or largest / smallest <= _MAX_FACTOR

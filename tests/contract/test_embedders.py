@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,7 +23,6 @@ from rag_core.embedding.sentence_transformer import SentenceTransformerEmbedder
 from rag_core.errors import EmbedderChanged, EmbedderError, EmbedderMissing
 from rag_core.settings import BUNDLED_EMBEDDER
 from tests.support.embedders import HashingEmbedder
-from tests.support.engines import run_in_threads
 
 LoadOnce = Callable[[Runtime | None], BundledEmbedder]
 FP32, BF16, INT8 = (Runtime("openvino", precision) for precision in ("fp32", "bf16", "int8"))
@@ -190,17 +190,20 @@ def test_too_long_text_raises_error_and_question_is_truncated(embedder: Embedder
 
 
 def test_concurrent_threads_get_the_same_vectors(embedder: Embedder) -> None:
-    expected = [embedder.embed_question(text).dense for text in TEXTS]
-    similarities: list[float] = []
+    texts = [f"{text} {number}" for number in range(8) for text in TEXTS]
+    expected = [one.dense for one in embedder.embed(texts)]
+    with ThreadPoolExecutor(4) as threads:
+        questions = threads.map(embedder.embed_question, texts)
+        assert min(one.dense @ dense for one, dense in zip(questions, expected, strict=True)) > 0.999
 
-    def embed_all() -> None:
-        for _ in range(5):
-            for text, dense in zip(TEXTS, expected, strict=True):
-                similarities.append(embedder.embed_question(text).dense @ dense)
 
-    run_in_threads(*[embed_all] * 4)
-    assert len(similarities) == 20 * len(TEXTS)
-    assert min(similarities) > 0.999
+def test_question_is_embedded_once_and_the_model_is_released() -> None:
+    model = BundledEmbedder(FP32)
+    assert model.embed_question(TEXTS[0]) is model.embed_question(TEXTS[0])
+    assert model.embed_question(TEXTS[0], low_priority=True) is not model.embed_question(TEXTS[0])
+    released = weakref.ref(model)
+    del model
+    assert released() is None
 
 
 @pytest.mark.parametrize("name", ["nobody/no-such-model", "/no/such/folder"])

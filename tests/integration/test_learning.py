@@ -171,7 +171,7 @@ def test_gate_scores_a_passage_without_the_adapter_and_token_matches_with_it(
 def test_adapter_of_another_embedder_is_ignored_with_a_notice(engine: Engine, training: Training) -> None:
     plain = found_pages(engine, adapter=False)
     store = engine._stores.trainings
-    stored = store.newest_adapter()
+    stored = store.find_newest_adapter()
     assert stored is not None
     store.add(training, replace(stored, weights="f" * 64))
     engine.preferences.adapters.clear_cache()

@@ -18,7 +18,7 @@ from rag_core.errors import IndexingStopped, StoreUnavailable, UnknownDocument
 from rag_core.index.dense import DenseIndex
 from rag_core.index.embeddings import EmbeddingStore
 from rag_core.index.words import WordIndex
-from rag_core.indexing.jobs import LONGEST_PAUSE_S
+from rag_core.indexing.jobs import MAX_PAUSE_S
 from rag_core.indexing.publication import PublicationStage
 from rag_core.indexing.queue import MAX_ATTEMPTS
 from rag_core.store.documents import DocumentStore
@@ -178,7 +178,7 @@ def test_wait_polls_less_often_if_polling_is_slow(
     barrier.block()
     assert add_document(engine, "a.pdf", make_pdf(PENGUINS)).result is DocumentStatus.INDEXED
     assert pauses
-    assert max(pauses) <= LONGEST_PAUSE_S
+    assert max(pauses) <= MAX_PAUSE_S
 
 
 def test_duplicate_of_pending_document_names_it(engine: Engine, barrier: EmbeddingBarrier) -> None:
@@ -276,7 +276,7 @@ def test_recomputed_file_does_not_undo_its_replacement(
 
     # The embeddings of the second file may be stored by now; without them both files would be indexed, in order.
     def remove_first() -> None:
-        assert embeddings.remove_unused(embeddings.ids_for_versions([version_id])) == 1
+        assert embeddings.remove_unused(embeddings.find_ids_of_versions([version_id])) == 1
 
     with before_call(PublicationStage, "_process", remove_first):
         barrier.release()
@@ -315,7 +315,7 @@ def test_failed_document_can_be_retried(engine: Engine, monkeypatch: pytest.Monk
         (EmbeddingStore, "link_chunks"),
         (DenseIndex, "add"),
         (DocumentStore, "publish"),
-        (JobStore, "progress"),
+        (JobStore, "set_progress"),
     ],
 )
 def test_one_store_failure_fails_one_document(engine: Engine, owner: type, name: str) -> None:

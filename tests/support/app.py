@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import pandas as pd
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from rag_core.engine import Engine
 from tests.support.engines import add_document
@@ -53,6 +56,14 @@ def conversation_of(app: AppTest) -> str:
     """Return the id of the conversation in the address."""
     value = app.query_params["c"]
     return value if isinstance(value, str) else value[0]
+
+
+def navigate(app: AppTest, **params: str) -> AppTest:
+    """Run the page as when the reader goes back or forward in the browser to an address with these parameters."""
+    app.query_params.clear()
+    app.query_params.update(params)
+    with patch.object(local_script_runner, "RerunData", partial(RerunData, is_history_navigation=True)):
+        return app.run()
 
 
 def texts(app: AppTest) -> str:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from pages.shared.translation import ENGINE, LANGUAGES
+from tests.support.sources import ROOT, parse_file
 
-ROOT = Path(__file__).parents[2]
 # The number of texts that each function has.
 _FUNCTIONS = {"_": 1, "N_": 1, "ngettext": 2}
 
@@ -26,7 +28,7 @@ def collect_texts() -> Catalog:
     """
     found = Catalog()
     for path in sorted((ROOT / "pages").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse_file(path)):
             number = _FUNCTIONS.get(getattr(node.func, "id", ""), 0) if isinstance(node, ast.Call) else 0
             texts = [one.value for one in node.args[:number] if isinstance(one, ast.Constant)] if number else []
             if texts:
@@ -35,12 +37,13 @@ def collect_texts() -> Catalog:
     return found
 
 
+@cache
 def collect_templates() -> set[str]:
     """Return all texts in the code, with ``{0}``, ``{1}`` and so on in place of values, and ``{number}`` of a count."""
     found: set[str] = set()
     for folder in ("rag_core", "pages"):
         for path in (ROOT / folder).rglob("*.py"):
-            found.update(_find_templates(ast.parse(path.read_text(encoding="utf-8"))))
+            found.update(_find_templates(parse_file(path)))
     return found
 
 
@@ -66,18 +69,19 @@ def read_language(path: Path) -> Catalog:
         return read_po(file)
 
 
-def update_language(path: Path) -> None:
-    """Add the new texts of the pages to the file of a language, and remove the texts that are gone."""
+def build_updated(path: Path) -> bytes:
+    """Return the file of a language with the new texts of the pages, and without the texts that are gone."""
     texts, templates, language = collect_texts(), collect_templates(), read_language(path)
     for one in language:
         if one.context == ENGINE and one.id in templates:
             texts.add(one.id, context=ENGINE)
     language.update(texts, no_fuzzy_matching=True, update_creation_date=False)
     language.obsolete.clear()
-    with path.open("wb") as file:
-        write_po(file, language, width=120, omit_header=False, include_lineno=False)
+    file = BytesIO()
+    write_po(file, language, width=120, omit_header=False, include_lineno=False)
+    return file.getvalue()
 
 
 if __name__ == "__main__":
     for one in LANGUAGES.glob("*.po"):
-        update_language(one)
+        one.write_bytes(build_updated(one))

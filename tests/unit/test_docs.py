@@ -14,9 +14,9 @@ import typer
 
 from rag_core.api.endpoints import ENDPOINTS
 from rag_core.cli.app import app
+from tests.support.sources import ROOT, parse_file
 from tests.unit.test_imports import LAYERS
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 PATH = re.compile(r"(?:rag_core|pages|tests|benchmarks|docs|\.streamlit)/[\w./*-]*")
@@ -29,7 +29,7 @@ def defined_names() -> frozenset[str]:
     methods: dict[str, set[str]] = {}
     bases: dict[str, set[str]] = {}
     for file in ROOT.glob("rag_core/**/*.py"):
-        for node in ast.parse(file.read_text("utf-8")).body:
+        for node in parse_file(file).body:
             if isinstance(node, ast.FunctionDef):
                 names.add(f"{node.name}()")
             elif isinstance(node, ast.ClassDef):

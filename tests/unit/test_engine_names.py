@@ -46,7 +46,7 @@ NAMES = {
     Watches: "add find interval_s list remove start stop sync",
     Conversations: "add_message create delete export_docx export_markdown export_pdf get list messages remove_messages "
     "rename replace_answer set_instructions set_model set_pinned set_scope set_tags",
-    Labels: "add answers_for confirm_passage label_answer list pages_for parse_file rate_answer rating remove "
+    Labels: "add confirm_passage find_answers find_pages label_answer list parse_file rate_answer rating remove "
     "withdraw_rating",
     BackgroundService: "cancel close state",
     Evaluations: "advise_threshold check check_release compare gate_scores_plot list list_choices list_methods plots "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import json
 import subprocess
 import sys
@@ -11,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import ROOT, find_imported_packages, find_imports
+
 FILES = [ROOT / "app.py", *ROOT.glob("rag_core/**/*.py"), *ROOT.glob("pages/**/*.py")]
 DOMAIN_PACKAGES = {
     *("parsing", "chunking", "embedding", "index", "retrieval", "gate", "reading", "finance", "verification", "llm"),
@@ -38,19 +37,6 @@ HEAVY = {
     *("openai", "tiktoken", "fsspec", "rapidocr", "openvino", "safetensors", "xllamacpp"),
     *("ir_measures", "vl_convert", "psycopg", "networkx", "spellchecker", "mcp", "prometheus_client", "opentelemetry"),
 }
-
-
-@functools.cache
-def imported_names(file: Path) -> frozenset[str]:
-    """Return the full names of all imports of a file, including those for type checkers."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: a relative import"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(names)
 
 
 def module(file: Path) -> str:
@@ -84,7 +70,7 @@ def violations() -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for file in FILES:
         importer = module(file)
-        for name in sorted(imported_names(file)):
+        for name in sorted(find_imports(file)):
             if not is_allowed(importer, name):
                 packages = importer.split(".")[:2][-1], name.split(".")[1]
                 found.setdefault(packages, []).append(f"{importer} imports {name}")
@@ -100,7 +86,7 @@ def test_modules_have_no_import_cycle() -> None:
     imports = {
         name: {
             target
-            for full_name in imported_names(file)
+            for full_name in find_imports(file)
             for target in (full_name, full_name.rpartition(".")[0])
             if target in modules and target != name and not name.startswith(f"{target}.")
         }
@@ -154,20 +140,16 @@ def test_modules_are_short(pattern: str, most: int) -> None:
 
 
 def test_rag_core_does_not_import_streamlit() -> None:
-    assert [file.name for file in ROOT.glob("rag_core/**/*.py") if "streamlit" in roots(file)] == []
+    assert [file.name for file in ROOT.glob("rag_core/**/*.py") if "streamlit" in find_imported_packages(file)] == []
 
 
 def test_each_heavy_library_is_imported_by_one_module() -> None:
     importers: dict[str, list[str]] = {}
     for file in FILES:
-        for name in roots(file) & HEAVY:
+        for name in find_imported_packages(file) & HEAVY:
             importers.setdefault(name, []).append(file.name)
     assert {name: files for name, files in importers.items() if len(files) > 1} == {}
     assert importers.keys() == HEAVY
-
-
-def roots(file: Path) -> set[str]:
-    return {name.partition(".")[0] for name in imported_names(file)}
 
 
 def test_engine_imports_no_heavy_library() -> None:

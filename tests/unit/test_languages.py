@@ -9,7 +9,7 @@ import pytest
 from babel.messages.catalog import Message
 
 from pages.shared.translation import ENGINE, LANGUAGES
-from tests.support.messages import collect_templates, collect_texts, read_language
+from tests.support.messages import build_updated, collect_templates, collect_texts, read_language
 
 FILES = sorted(LANGUAGES.glob("*.po"))
 # What a translation must keep: values, icons and badges, bold text and code.
@@ -27,6 +27,7 @@ def _pair(message: Message) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_language_has_all_texts_and_no_others(path: Path) -> None:
     """`python -m tests.support.messages` brings a file up to date."""
+    assert path.read_bytes() == build_updated(path), "run python -m tests.support.messages"
     language = read_language(path)
     found = {one.id: one for one in language if one.id and one.context is None}
     assert found.keys() == {one.id for one in collect_texts() if one.id}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 import sys
 from collections.abc import Mapping
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import ROOT, find_imported_packages
+
 FILES = ("requirements.txt", "requirements-ocr.txt", "requirements-gguf.txt", "requirements-server.txt")
 
 
@@ -35,14 +34,10 @@ def normalized(name: str) -> str:
 
 def imported(*paths: str) -> set[str]:
     """Return the top-level names that files import, without the standard library and our own."""
-    names = set()
-    for path in paths:
-        for file in [ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-                if isinstance(node, ast.Import):
-                    names |= {alias.name.partition(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom):
-                    names.add((node.module or "").partition(".")[0])
+    files = [
+        file for path in paths for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
+    ]
+    names = set().union(*map(find_imported_packages, files))
     return names - set(sys.stdlib_module_names) - {"rag_core", "pages", "tests", "benchmarks", "docs"}
 
 

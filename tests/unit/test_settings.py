@@ -97,11 +97,11 @@ def test_unknown_setting_is_rejected(monkeypatch: pytest.MonkeyPatch, name: str,
 def test_retired_setting_is_ignored_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("RAG_RERANK_TOP", "40")
-    dotenv("RAG_EXPANSION=true\n")
+    monkeypatch.setenv("RAG_RRF_K", "40")
+    dotenv("RAG_FINANCE=true\n")
     load_settings()
     assert [record.getMessage() for record in caplog.records] == [
-        "Setting RAG_EXPANSION, RAG_RERANK_TOP no longer has an effect. Remove it from the environment or .env."
+        "Setting RAG_FINANCE, RAG_RRF_K no longer has an effect. Remove it from the environment or .env."
     ]
 
 

@@ -25,15 +25,13 @@ from rag_core.types.documents import Page
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 
 log = logging.getLogger(__name__)
-# Number of newest documents for which cards are written; an older document gets one when it is indexed again.
+# Number of newest documents for which cards are written; an older document gets a card when it is indexed again.
 NEWEST = 20
-# Most questions on a card, and most of them from one kind of statement.
+# Maximum numbers of questions on a card, and of questions from one kind of statement.
 MAX_QUESTIONS, MAX_OF_KIND = 3, 2
-# Most questions that are tried for one card.
+# Maximum number of questions that are tried for one card.
 MAX_TRIED = 12
-# Kinds of statements that hold for one period. Questions from them are ambiguous in a document with several periods.
-_OF_A_PERIOD = frozenset(("quantity",))
-# Seconds between two looks for documents without a card.
+# Number of seconds between two searches for documents without a card.
 _POLL_S = 1.0
 
 
@@ -99,7 +97,7 @@ class DocumentCards:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Return a context in which the thread asks no questions of cards, because a reader's question is answered."""
+        """Return a context in which the thread asks no questions, because a reader's question is being answered."""
         with self._idle:
             self._questions += 1
         try:
@@ -121,19 +119,19 @@ class DocumentCards:
             self._stopping.wait(_POLL_S)
 
     def _write_missing(self) -> None:
-        for version in self._stores.cards.find_missing(NEWEST):
+        for version in self._stores.cards.find_cardless(NEWEST):
             if self._stopping.is_set():
                 return
             if version.version_id in self._failed:
                 continue
             try:
-                self._write(version)
+                self._write_card(version)
             except Exception:
                 # A card is only a help, and the next version may have one.
                 log.exception("the card of %s could not be written", version.name)
                 self._failed.add(version.version_id)
 
-    def _write(self, version: CardlessVersion) -> None:
+    def _write_card(self, version: CardlessVersion) -> None:
         """Store the card of a version, first without questions, and then with the questions that are answered."""
         pages = self._stores.documents.pages(version.version_id)
         if not pages:
@@ -147,7 +145,8 @@ class DocumentCards:
         self._stores.cards.save(version.version_id, card)
         statements = write_questions(texts)
         if figures:
-            statements = [one for one in statements if one.kind not in _OF_A_PERIOD]
+            # Questions for quantities are ambiguous in financial statements, which cover several periods.
+            statements = [one for one in statements if one.kind != "quantity"]
         questions = self._verify(version, [*(question for _, question in figures), *statements])
         if not self._stopping.is_set():
             self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
@@ -216,7 +215,7 @@ class DocumentCards:
 
 
 def is_answered(question: WrittenQuestion, answer: Answer, version_id: str) -> bool:
-    """Return whether the first excerpt of an answer is from the place of a question, and contains its answer."""
+    """Return whether the first excerpt of an answer overlaps the statement of a question and contains its answer."""
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return False
     first = [one for one in answer.citations if one.marker == answer.citations[0].marker]

@@ -34,22 +34,20 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
 _ABSTRACT, _REFERENCES = (
     re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references")
 )
-# Slides are pages whose width is more than this multiple of their height, with fewer characters than this on average.
-_LANDSCAPE, _CHARS_OF_SLIDE = 1.2, 900
-# A document with fewer pages does not count as slides.
-_LEAST_SLIDES = 3
+# Minimum ratio of width to height of slides, their maximum number of characters on average, and their minimum number.
+_LANDSCAPE, _CHARS_OF_SLIDE, _MIN_SLIDES = 1.2, 900, 3
 _YEAR_ENDED = re.compile(r"\byears?\b|twelve months|5[23] weeks", re.IGNORECASE)
 _PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
 # Forms of the SEC that report on a year.
 _ANNUAL_FORMS = ("10-K", "20-F", "40-F")
-# First pages from whose text the language is detected.
+# Number of first pages from whose text the language is detected.
 _PAGES_OF_LANGUAGE = 5
-# Characters of the first page in which a title is looked for.
+# Number of characters of the first page in which a title is looked for.
 _TOP = 400
-# Most titles of sections on a card.
-_MOST_CONTENTS = 6
-# Most characters of a title, and most words of a line that can be a title.
-_LONGEST_TITLE, _MOST_WORDS_OF_TITLE = 120, 10
+# Maximum number of titles of sections on a card.
+_MAX_CONTENTS = 6
+# Maximum number of characters of a title, and of words of a line that can be a title.
+_MAX_TITLE_CHARS, _MAX_TITLE_WORDS = 120, 10
 
 
 def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
@@ -79,14 +77,14 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
         period=period,
         language=name_language("\n".join(one.text for one in pages[:_PAGES_OF_LANGUAGE])),
         pages=len(pages),
-        contents=tuple(contents[:_MOST_CONTENTS]) if len(contents) > 1 else (),
+        contents=tuple(contents[:_MAX_CONTENTS]) if len(contents) > 1 else (),
     )
 
 
 def _choose_title(name: str, first: Page) -> str:
     """Return the heading of the first page, or its first line that names a kind of document, or else the file name."""
     lines = [line.strip() for line in first.text[:_TOP].splitlines()]
-    named = (one for one in lines if not one.endswith((".", ",", ";")) and len(one.split()) <= _MOST_WORDS_OF_TITLE)
+    named = (one for one in lines if not one.endswith((".", ",", ";")) and len(one.split()) <= _MAX_TITLE_WORDS)
     heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
     titles = [heading, *(one for one in named if any(words.search(one) for words in _KINDS.values()))]
     return next(filter(_is_title, titles), name_in_words(name))
@@ -95,7 +93,7 @@ def _choose_title(name: str, first: Page) -> str:
 def _is_title(text: str) -> bool:
     """Return whether a heading can be a title: it consists of words, not of figures and symbols."""
     words = [word for word in text.split() if len(word) > 2 and word.strip(".,:;()").isalpha()]
-    return len(words) > 1 and len(text) <= _LONGEST_TITLE and not find_dates(text)
+    return len(words) > 1 and len(text) <= _MAX_TITLE_CHARS and not find_dates(text)
 
 
 def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
@@ -109,8 +107,8 @@ def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
     kind = next((kind for kind, words in _KINDS.items() if words.search(head)), "")
     if not kind and _ABSTRACT.search(texts[0]) and any(_REFERENCES.search(text) for text in texts[1:]):
         kind = "Paper"
-    lies = len(pages) >= _LEAST_SLIDES and all(one.width > _LANDSCAPE * one.height for one in pages)
-    if not kind and lies and sum(map(len, texts)) < _CHARS_OF_SLIDE * len(pages):
+    is_landscape = len(pages) >= _MIN_SLIDES and all(one.width > _LANDSCAPE * one.height for one in pages)
+    if not kind and is_landscape and sum(map(len, texts)) < _CHARS_OF_SLIDE * len(pages):
         kind = "Slides"
     return f"{kind or 'Document'}, scanned" if is_scan else kind or "Document"
 
@@ -164,11 +162,17 @@ def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> 
             if row.is_section or not line.fullmatch(label):
                 continue
             cells = [one for one in find_cells([(page, table)], label, "", 1) if one.row is row]
-            years = {one.cell.column: find_years(one.header) for one in cells}
+            years = {one.cell.column: _find_column_years(one.header) for one in cells}
             newest = max((year for found in years.values() for year in found), default="")
             of_newest = [one for one in cells if newest in years[one.cell.column]]
             if newest and len(of_newest) == 1 and len(years[of_newest[0].cell.column]) == 1:
                 yield of_newest[0]
+
+
+def _find_column_years(header: str) -> list[str]:
+    """Return the years in a header; of a year such as "2022/23", return only the first."""
+    years = find_years(header)
+    return [year for year in years if year in header or str(int(year) - 1) not in years]
 
 
 def _describe_figure(

@@ -10,12 +10,12 @@ from rag_core.llm.json_replies import find_objects
 from rag_core.llm.prompts import build_chat, escape_markup
 from rag_core.reading.statement_questions import WrittenQuestion
 
-# Most pages and characters in the prompt.
+# Maximum numbers of pages and characters in the prompt.
 MAX_PAGES, MAX_CHARS = 8, 12_000
-# A longer question is ignored.
+# Maximum number of characters of a question; longer questions are ignored.
 MAX_QUESTION_CHARS = 160
-# A shorter quote may be at several places of the text.
-_LEAST_WORDS_OF_QUOTE = 3
+# Minimum number of words of a quote. The text may contain a shorter quote several times.
+_MIN_QUOTE_WORDS = 3
 _RULES = """\
 You help a reader who has just opened a document. Write six short questions that its text answers and that a reader \
 would really ask, in the language of the document. Each must be understood without the document and must have one \
@@ -50,7 +50,7 @@ def _read_reply(reply: str, texts: Mapping[int, str]) -> Iterator[WrittenQuestio
     for found in find_objects(reply):
         question = " ".join(str(found.get("question", "")).split())
         words = str(found.get("quote", "")).split()
-        if not question.endswith("?") or len(question) > MAX_QUESTION_CHARS or len(words) < _LEAST_WORDS_OF_QUOTE:
+        if not question.endswith("?") or len(question) > MAX_QUESTION_CHARS or len(words) < _MIN_QUOTE_WORDS:
             continue
         quote = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
         place = next(((page, match) for page, text in texts.items() if (match := quote.search(text))), None)

@@ -27,14 +27,14 @@ _CONTENT = re.compile(
     r"tabellenblatts?|mappe|valeur|montant|feuille|valor|hoja|planilha|folha|valore|foglio|waarde|blad)\b",
     re.IGNORECASE,
 )
-# A question for a value; one that asks why or whether needs more than the cell.
+# The beginning of a question for a value. A question that asks why or whether needs more than the cell.
 _ASKS_VALUE = re.compile(
     r"\W*(?:what|which|how\s(?:much|many)|wie\s?viele?|was|welche[nrms]?|combien|quel(?:le)?s?|qu[ée]|cu[áa]l|"
     r"cu[áa]nt[oa]s?|qua(?:l|nt)[aeio]?|wat|hoeveel|welke?)\b",
     re.IGNORECASE,
 )
-# Most pages of a range of cells, and most sheets that a message names.
-_MOST_PAGES, _MOST_SHEETS = 5, 5
+# Maximum number of pages of a range of cells, and of sheets that a message names.
+_MAX_PAGES, _MAX_SHEETS = 5, 5
 
 
 class NamedCells(NamedTuple):
@@ -45,7 +45,7 @@ class NamedCells(NamedTuple):
     cells : CellRange
         Without their sheet.
     before : str
-        The words between the cells and the ones named before them; without a mark, they end before the word "cell".
+        The words between the previous cells and these cells; without a mark, they end before the word "cell".
     is_marked : bool
         Whether "!" precedes the cells.
     """
@@ -122,7 +122,7 @@ def list_sheets(documents: Sequence[DocumentInfo], stores: Stores) -> list[Sheet
 def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[tuple[CellRange, list[Sheet]]]:
     """Return the cells that a question names, each with the sheets that are meant.
 
-    There are none if the question names a sheet that is missing, and all of them if it names none. The name of a sheet
+    No sheet is meant if the question names a missing sheet, and all sheets if it names no sheet. The name of a sheet
     without a mark may stand before or after its cells.
     """
     texts = (*(one.before for one in request.named), request.after)
@@ -141,7 +141,7 @@ def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[tuple[C
 
 
 def _find_marked(sheets: Sequence[Sheet], before: str) -> list[Sheet]:
-    """Return the sheets with whose name, possibly in quotation marks, a text ends."""
+    """Return the sheets whose name, possibly in quotation marks, is at the end of a text."""
     text = before.translate(_QUOTES)
 
     def ends_with(name: str) -> bool:
@@ -163,7 +163,7 @@ def find_named_sheets(sheets: Sequence[Sheet], text: str) -> list[Sheet]:
 
 
 def _keep_longest(found: list[Sheet]) -> list[Sheet]:
-    """Return sheets without those whose name is the end of another one of these."""
+    """Return sheets without those whose name is the end of the name of another sheet."""
     names = {one.name.casefold() for one in found}
     return [
         one for one in found if not any(name.endswith(one.name.casefold()) for name in names - {one.name.casefold()})
@@ -184,17 +184,18 @@ def asks_for_value(request: CellRequest, sheets: Sequence[Sheet], *, is_named: b
     if is_named and _ASKS_VALUE.match(request.question):
         return True
     rest = FILE_NAME.sub(" ", request.rest).translate(_QUOTES)
-    # The name of a sheet may contain that of another one.
+    # Longer names are removed first, because the name of a sheet may contain the name of another sheet.
     for name in sorted((one.name.translate(_QUOTES) for one in sheets if one.name), key=len, reverse=True):
         for written in (name.replace("'", "''"), name):
             rest = re.sub(re.escape(written), " ", rest, flags=re.IGNORECASE)
     return asks_only_for_content(_CONTENT.sub(" ", rest))
 
 
-def find_cells(chosen: Sequence[tuple[CellRange, Sequence[Sheet]]], stores: Stores) -> list[Place]:
-    """Return the places of cells in sheets; those of empty cells have no spans. There are none if all are empty.
+def find_cell_places(chosen: Sequence[tuple[CellRange, Sequence[Sheet]]], stores: Stores) -> list[Place]:
+    """Return the places of cells in sheets; nothing if all cells are empty.
 
-    For a cell beside the tables of a sheet, such as a title, it is the text of its page beside these tables.
+    The place of an empty cell has no spans. The place of a cell outside the tables of a sheet, such as a title, is the
+    text of its page outside these tables.
     """
     found = []
     for wanted, sheets in chosen:
@@ -227,26 +228,20 @@ def _find_merged(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, 
     for page, table, row, cell in _iter_cells(sheet, wanted, stores):
         if cell.spans or row.number != wanted.top or not wanted.overlaps(_locate(table, row, cell)):
             continue
-        # Each row below that of the text has a cell without spans.
+        # Only in the first row of a merged cell, the cell has spans.
         above = [one for one in table.rows if 0 < one.number < row.number]
         for upper in reversed(above):
             first = next((one for one in upper.cells if (one.column, one.text) == (cell.column, cell.text)), None)
             if first is None:
                 break
             if first.spans:
-                return (
-                    page,
-                    _locate(table, upper, first)._replace(right=table.first_column + first.column),
-                    (
-                        first.start,
-                        first.end,
-                    ),
-                )
+                address = _locate(table, upper, first)._replace(right=table.first_column + first.column)
+                return page, address, (first.start, first.end)
     return None
 
 
 def _find_beside_tables(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, Span] | None:
-    """Return the page and the text beside its tables that may contain a cell; ``None`` if there is none."""
+    """Return the page of a cell and its text outside tables, which may contain the cell; ``None`` without such text."""
     # Such texts begin in the first column of their page; the pages of pictures have other texts.
     pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted) and shown.left == wanted.left]
     version = sheet.document.version_id
@@ -266,20 +261,20 @@ def describe_missing_cells(request: CellRequest, chosen: Sequence[Sequence[Sheet
     """Return a message that says why the cells were not found."""
     cells = str(request)
     if not all(chosen):
-        names = ", ".join(one.name for one in sheets[:_MOST_SHEETS] if one.name)
-        more = " and others" if len(sheets) > _MOST_SHEETS else ""
+        names = ", ".join(one.name for one in sheets[:_MAX_SHEETS] if one.name)
+        more = " and others" if len(sheets) > _MAX_SHEETS else ""
         return (
             f"No sheet of this name was found. The sheets are {names}{more}."
             if names
             else (f"{sheets[0].document.name} has one sheet, which has no name. Ask for the cell {cells}.")
         )
     named = dict.fromkeys(f"{one.document.name} {one.name}".strip() for found in chosen for one in found)
-    names = ", ".join(list(named)[:_MOST_SHEETS])
+    names = ", ".join(list(named)[:_MAX_SHEETS])
     return f"No text was found in {cells} of {names}. The cell is empty, hidden or part of another cell."
 
 
 def _find_spans(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Span]]:
-    """Yield the pages with the cells, and where their text is."""
+    """Yield the pages with the cells, and the span of their text on each page."""
     found: dict[int, list[Span]] = {}
     for page, table, row, cell in _iter_cells(sheet, wanted, stores):
         if wanted.overlaps(_locate(table, row, cell)):
@@ -291,7 +286,7 @@ def _find_spans(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tup
 
 def _iter_cells(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Table, TableRow, TableCell]]:
     """Yield the cells of the rows of a sheet on the pages that show some cells."""
-    pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted)][:_MOST_PAGES]
+    pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted)][:_MAX_PAGES]
     key = sheet.document.version_id
     tables = stores.documents.tables([(key, page) for page in pages])
     for page in pages:

@@ -1,4 +1,4 @@
-"""Find the pages and sections that a question names, or say which ones the documents have instead."""
+"""Find the pages and sections that a question names, or describe the pages and sections that exist instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_core.answering.places.cells import (
     CellRequest,
     asks_for_value,
     describe_missing_cells,
-    find_cells,
+    find_cell_places,
     find_named_sheets,
     list_sheets,
     parse_cells,
@@ -35,11 +35,12 @@ from rag_core.types.places import NamedPlaces, Place, PlaceKind, PlaceRequest
 from rag_core.types.searches import Query
 from rag_core.types.tables import Span
 
-# Most places that a message lists.
+# Maximum number of places, and of labels of places, that a message lists.
 MAX_PLACES, _MAX_LISTED = 3, 5
 # A span that contains the text of any page.
 _WHOLE_PAGE = (0, 1 << 30)
-# Characters between a caption and its table, and of a table that is not recognized as one.
+# Maximum number of characters between a caption and its table, and number of characters after a caption that may be a
+# table if no table was recognized there.
 _NEAR_TABLE, _TABLE_CHARS = 400, 1500
 # Articles, and the words before and in the name of a document, as in "page 6 of the rules for guests of the inn".
 _ARTICLE = (
@@ -55,14 +56,14 @@ _CONNECTOR = re.compile(
 )
 _FINAL_ARTICLE = re.compile(rf"\b{_ARTICLE}\s+$", re.IGNORECASE)
 _NEXT_WORD, _WORD_BEFORE = re.compile(r"\s+([^\W\d_][\w.'’-]*)"), re.compile(r"[^\s]\s+([\w.'’-]+)\s+$")
-# A title in quotation marks, and the most words of one without them.
+# A title in quotation marks, and the maximum number of words of a title without them.
 _QUOTED, _MAX_WORDS = re.compile(r"[“„«\"]\s*([^“”„»\"]+?)\s*[“”»\"]"), 6
 _DO = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """What is known of a document: its pages and, if sections are asked for, these."""
+    """The pages of a document and, if the question names a section, its sections."""
 
     document: DocumentInfo
     pages: Sequence[PageHeading]
@@ -75,7 +76,7 @@ class _Contents:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The documents that may have a place, and the parts of the question before and after the place and their name."""
+    """The documents that may have a place, and the question before and after the names of the place and documents."""
 
     documents: Sequence[DocumentInfo]
     before: str
@@ -102,8 +103,8 @@ class PlaceFinder:
     def resolve(self, query: Query) -> tuple[Query, str]:
         """Return the query with the places that it names, and a refusal if it asks only for a place that is missing.
 
-        If it asks for something in the places, "the text" replaces their name, and ``asked`` is the whole question. If
-        no document has a place in which something is asked for, the query does not change.
+        If the query asks for something in the places, "the text" replaces their name in the question, and ``asked`` is
+        the whole question. Such a query does not change if no document has the place.
         """
         if (requested := parse_cells(query.text)) and (resolved := self._resolve_cells(query, requested)):
             return resolved
@@ -140,7 +141,7 @@ class PlaceFinder:
         is_named = bool(files or request.is_marked or find_named_sheets(sheets, request.rest))
         if not sheets or not asks_for_value(request, sheets, is_named=is_named):
             return None
-        if all(found for _, found in chosen) and (places := find_cells(chosen, self._stores)):
+        if all(found for _, found in chosen) and (places := find_cell_places(chosen, self._stores)):
             ids = tuple(dict.fromkeys(one.document_id for one in places))
             # The text of a page does not contain the numbers of rows, so a model cannot find a cell in it.
             writer = replace(query.writer, model="")
@@ -148,7 +149,7 @@ class PlaceFinder:
         return query, describe_missing_cells(request, [found for _, found in chosen], sheets)
 
     def _resolve_section(self, query: Query) -> Query:
-        """Return the query with the sections that it names by words of their titles, or by an ordinal; or as it is."""
+        """Return the query with the sections that it names by words of their titles, or by an ordinal, if any."""
         titled, ordered = parse_titled_section(query.text), parse_ordered_section(query.text)
         if not titled and not ordered:
             return query
@@ -162,7 +163,7 @@ class PlaceFinder:
         if ordered and not titled:
             scope = _select_documents(query.text, ordered, known)
             find = partial(DocumentSections.find_ordered, kind=ordered.kind, position=ordered.position or 0)
-            # What else is asked may be meant otherwise, as in "Who wrote the last chapter?".
+            # Other questions may not be about the text of the section, as in "Who wrote the last chapter?".
             if (scope.is_whole or asks_for_summary(query.text)) and (places := _find_places(scope, read, find)):
                 return _restrict(query, scope, places, is_whole=True)
         return query
@@ -198,9 +199,9 @@ class PlaceFinder:
         return 0, [place for place, is_found in with_table if is_found] or [place for place, _ in with_table]
 
     def _add_table(self, place: Place, sections: Sequence[Section]) -> tuple[Place, bool]:
-        """Return the place of a caption with its table, which is below it or else above it, and whether it is found.
+        """Return the place of a caption with the table below or above it, and whether a table was found.
 
-        If it is not, the text below the caption may contain it.
+        If no table was found, the place contains the text below the caption, which may be the table.
         """
         [(page, (start, end))] = place.spans.items()
         tables = self._stores.documents.tables([(place.version_id, page)]).get((place.version_id, page), ())
@@ -223,7 +224,7 @@ def _build_places(contents: _Contents, sections: DocumentSections, found: Sequen
 def _find_places(
     scope: _Scope, read: Callable[[DocumentInfo], _Contents], find: Callable[[DocumentSections], list[Section]]
 ) -> list[Place]:
-    """Return sections of the documents of a scope; none if there are too many."""
+    """Return sections of the documents of a scope; nothing if there are too many documents or sections."""
     places: list[Place] = []
     for one in scope.documents if len(scope.documents) <= MAX_TITLES else ():
         contents = read(one)
@@ -233,9 +234,9 @@ def _find_places(
 
 
 def _list_titles(question: str, request: PlaceRequest) -> Iterator[tuple[PlaceRequest, frozenset[str]]]:
-    """Yield the words after a request, which may be those of a title, as a longer request and their stems.
+    """Yield the request extended by the words after it, which may be a title, and the stems of these words.
 
-    Without quotation marks, the longest ones come first.
+    Without quotation marks, the longest title comes first.
     """
     rest = question[request.end :]
     if quoted := _QUOTED.match(rest):
@@ -260,7 +261,7 @@ def _restrict(query: Query, scope: _Scope, places: Sequence[Place], *, is_whole:
 def _select_documents(question: str, request: PlaceRequest, known: NamedDocuments) -> _Scope:
     """Return the documents that a question names by file name, or by words of their title, or else all documents.
 
-    There are none if the question names another text, as in "article 5 of the GDPR".
+    No documents are returned if the question names another text, as in "article 5 of the GDPR".
     """
     before, after = question[: request.start], question[request.end :]
     files = known.find_file_names(question)
@@ -281,9 +282,9 @@ def _select_documents(question: str, request: PlaceRequest, known: NamedDocument
 
 
 def _is_described(document: DocumentInfo, words: Sequence[Token], known: NamedDocuments) -> bool:
-    """Return whether some words, of which the last one is in the title of a document, mean it and no other text.
+    """Return whether words mean a document and no other text: "the Companies Act" is not "companies.pdf".
 
-    "The Companies Act" is not "companies.pdf".
+    The last word must be in the title of the document.
     """
     named = [known.is_named(document, one.text) for one in words]
     other = [
@@ -293,7 +294,7 @@ def _is_described(document: DocumentInfo, words: Sequence[Token], known: NamedDo
 
 
 def _belongs_to_name(question: str, request: PlaceRequest, places: Sequence[Place]) -> bool:
-    """Return whether a name beside the place says that it is in another text, as in "Article 5 GDPR"."""
+    """Return whether a name beside the place shows that the place is in another text, as in "Article 5 GDPR"."""
     after, before = _NEXT_WORD.match(question, request.end), _WORD_BEFORE.search(question[: request.start])
     headings = " ".join(place.name for place in places).casefold()
     if after and _may_be_name(after[1]) and after[1].casefold() not in headings:
@@ -370,7 +371,7 @@ def _join_labels(labels: Sequence[str]) -> str:
 
 
 def _list_described(text: str) -> list[Token]:
-    """Return the words of a text that may describe a document, up to one that asks for the content of a place."""
+    """Return the words of a text that may describe a document, up to a word that asks for the content of a place."""
     words: list[Token] = []
     for token in split_tokens(text):
         if _CONNECTOR.fullmatch(f"{token.text} "):

@@ -18,7 +18,7 @@ from rag_core.types.answers import Citation
 from rag_core.types.formatting import format_count
 from rag_core.types.places import NamedPlaces, Place
 from rag_core.types.retrieval import Passage
-from rag_core.types.tables import Span, Table, TableRow
+from rag_core.types.tables import Span, Table
 from rag_core.verification.verified_answer import VerifiedAnswer
 
 # A part of a page: the index of the page, the span, and the table if the part is a table; otherwise it is sentences.
@@ -28,8 +28,8 @@ _Part = tuple[int, Span, Table | None]
 def quote_places(named: NamedPlaces, stores: Stores) -> tuple[VerifiedAnswer, tuple[Passage, ...]]:
     """Return the beginnings of places, each below the name of the place, and the passages that contain them.
 
-    Of a single place, `SHOWN` parts are quoted; of several places, one part of each. If there are more than `SHOWN`
-    places, only the first are quoted, and the first line names the documents of all.
+    Of a single place, `SHOWN` parts are quoted; of several places, one part of each. Of more than `SHOWN` places, only
+    the first are quoted, and the first line names the documents of all places.
     """
     answer = CitedText()
     places = named.places
@@ -60,7 +60,7 @@ def _quote_place(answer: CitedText, place: Place, most: int, stores: Stores) -> 
         answer.begin(f"{place.title} contains no text.")
         return
     shown = parts[:most]
-    is_cut = len(parts) > most or any(len(_list_body(table)) > MAX_ROWS for _, _, table in shown if table)
+    is_cut = len(parts) > most or any(len(table.body) > MAX_ROWS for _, _, table in shown if table)
     answer.begin(f"{'The beginning of ' * is_cut}{place.title}:")
     for number, (page, span, table) in enumerate(shown):
         part = replace(place, spans={page: span})
@@ -77,14 +77,10 @@ def _quote_place(answer: CitedText, place: Place, most: int, stores: Stores) -> 
         )
         answer.text += "\n\n" if number else ""
         if table:
-            answer.text += write_rows(table, _list_body(table)[:MAX_ROWS]) + "\n\n"
+            answer.text += write_rows(table, table.body[:MAX_ROWS]) + "\n\n"
             answer.cite(citation)
         else:
             answer.add_statement(" ".join(quote.split()), citation)
-
-
-def _list_body(table: Table) -> Sequence[TableRow]:
-    return table.rows[table.header_rows :]
 
 
 def _split(page: int, span: Span, text: str, tables: Sequence[Table]) -> Iterator[_Part]:

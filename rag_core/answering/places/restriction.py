@@ -18,7 +18,7 @@ def list_rows(place: Place, stores: Stores) -> list[ChunkRow]:
 
 
 def keep_places(ranked: RankedChunks, named: NamedPlaces, stores: Stores) -> RankedChunks:
-    """Return a ranking of all chunks of some places, including chunks that no retriever found, and of no others.
+    """Return a ranking of exactly the chunks of some places, including chunks that no retriever found.
 
     The chunks are ordered by their late-interaction scores; in reading order if the question asks for the text itself.
     """

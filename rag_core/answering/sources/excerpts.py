@@ -12,7 +12,7 @@ from rag_core.text.mails import find_header
 from rag_core.types.chunks import HEADING_SEPARATOR
 from rag_core.types.documents import PageKey
 
-# Maximum number of words of an excerpt. Of a longer one, words around the answer are kept, 20 of them before it.
+# Maximum number of words of an excerpt, and number of words before the answer that are kept of a longer excerpt.
 MAX_WORDS, WORDS_BEFORE = 60, 20
 # Maximum number of rows of an excerpt of a table.
 MAX_ROWS = 6

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from rag_core.answering.agent_evidence import ComputedValue, NamedCell
-from rag_core.answering.agent_prompt import TOOLS, build_conversation, find_room, fit_results
+from rag_core.answering.agent_prompt import TOOLS, build_conversation, compute_room, fit_results
 from rag_core.answering.agent_tools import ACTIONS, Toolbox
 from rag_core.answering.answer_builder import cite_span
 from rag_core.answering.call_budget import CallBudget, require_model
@@ -23,17 +23,17 @@ from rag_core.retrieval.fusion import fuse_rankings, reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
 from rag_core.types.answers import Citation, Stage
-from rag_core.types.retrieval import Hit, Passage, Ranking
+from rag_core.types.retrieval import Passage, Ranking
 from rag_core.types.searches import Query, RankedChunks, SearchOutcome
 
-# Most calls of one reply that are run; the model can make the other calls again.
+# Maximum number of calls of one reply that are run; the model can make the other calls again.
 _MAX_CALLS = 4
 _TOO_MANY = f"Not run: at most {_MAX_CALLS} tools can be called at once."
 _FOUND_BEFORE = "The answer uses the passages found before."
 _ENDED = "The model found nothing more to look up."
 _REPEATED = "The model repeated the same call, so the search ended."
-# The search ends when the same call was made more often, because small models may repeat a call without end. Some
-# repetitions are useful, because the results of old calls are left out of long conversations.
+# Maximum number of times that a call is repeated, because small models may repeat a call without end. Some repetitions
+# are useful, because the results of old calls are left out of long conversations.
 _MAX_REPETITIONS = 3
 
 
@@ -75,7 +75,7 @@ class Agent(ModelStrategy):
         toolbox = Toolbox(query, self._stores, self._searcher, self._reader, trace.timer)
         first = yield from run_search(query.text, trace, partial(self._searcher.search, query, trace.timer))
         model = require_model(query, self._models)
-        room = find_room(model.profile.filled_tokens, model.answer_tokens)
+        room = compute_room(model.profile.filled_tokens, model.answer_tokens)
         passages = self._reader.write_tables(toolbox.add_search(first))
         messages = build_conversation(query.text, passages, toolbox.document_names, room)
         number = 0
@@ -130,8 +130,7 @@ class Agent(ModelStrategy):
         answering = [one for one in toolbox.searches if one.result.gate.answerable] or toolbox.searches
         found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
         k = self._searcher.select_rrf_k(query)
-        hits = [[Hit(chunk_id, 0.0) for chunk_id in ranking] for ranking in (*found, evidence.rows)]
-        fused = reciprocal_rank_fusion(hits, k)
+        fused = reciprocal_rank_fusion([*found, list(evidence.rows)], k)
         ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
         order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])
         ranked = replace(ranked, ranking=replace(ranked.ranking, order=tuple(order)))
@@ -174,5 +173,5 @@ def _cite_cells(
         (text, (citations[cell.name],) if cell else ())
         for value in computed
         if value.cells.keys() <= citations.keys()
-        for text, cell in (*value.pieces(), (". ", None))
+        for text, cell in (*value.split_pieces(), (". ", None))
     )

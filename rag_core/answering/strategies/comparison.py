@@ -15,7 +15,7 @@ from rag_core.llm.query_planning import decompose_question
 from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.runtime.language_models import LanguageModels
 from rag_core.runtime.stores import Stores
-from rag_core.types.retrieval import Hit, Passage
+from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Query, SearchOutcome
 
 # Maximum number of parts into which the model may split a question.
@@ -89,8 +89,9 @@ def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_
     with the highest score. A passage that several searches found keeps the scores of the search that gave it the
     highest gate score.
 
-    The passages in the results of the searches come first, and then those that the searches ranked lower. Reciprocal
-    rank fusion with the constant ``rrf_k`` orders each of the two groups. The result has at most ``top_k`` passages.
+    The passages in the results of the searches come first, and then the passages that the searches ranked lower.
+    Reciprocal rank fusion with the constant ``rrf_k`` orders each of the two groups. The result has at most ``top_k``
+    passages.
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name
@@ -113,5 +114,5 @@ def _fuse_passages(searches: Sequence[Sequence[Passage]], score_name: str, rrf_k
         known = best.get(int(passage.chunk_id))
         if known is None or (passage.scores[score_name] or 0.0) > (known.scores[score_name] or 0.0):
             best[int(passage.chunk_id)] = passage
-    fused = reciprocal_rank_fusion([[Hit(int(one.chunk_id), 0.0) for one in passages] for passages in searches], rrf_k)
+    fused = reciprocal_rank_fusion([[int(one.chunk_id) for one in passages] for passages in searches], rrf_k)
     return {hit.chunk_id: best[hit.chunk_id] for hit in fused}

@@ -12,7 +12,7 @@ import numpy as np
 from rag_core.answering.search import Searcher
 from rag_core.embedding.query_adapter import QueryAdapter
 from rag_core.evaluation.intervals import compute_mean_interval, compute_paired_difference
-from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, find_relevant_spans, list_ranked_pages
+from rag_core.evaluation.ranking_metrics import compute_ranking_metrics, list_found_pages, list_ranked_pages
 from rag_core.research.learning.examples import Example, TrainingQuestion
 from rag_core.research.learning.fitting import FitConfig, fit_matrix
 from rag_core.types.conversations import Scope
@@ -21,8 +21,8 @@ from rag_core.types.learning import HeldOutFigure
 from rag_core.types.protocols import ModelIdentity
 from rag_core.types.retrieval import RetrievalConfig, Timer
 
-# Number of groups of documents in the cross-validation, and number of groups of the training documents. One of the
-# latter is used for validation.
+# Number of groups of documents in the cross-validation, and number of groups into which the training documents are
+# divided, so that one group is used for validation.
 FOLDS, VALIDATION_FOLDS = 5, 5
 # Number of passages in a ranking that is measured.
 DEPTH = 100
@@ -89,7 +89,7 @@ def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAda
     rows = [ranked.rows[one] for one in ranked.ranking.scores["dense"] if one in ranked.rows]
     return {
         "dense": list_ranked_pages((row.document_id, row.page_index, row.page_index_end) for row in rows),
-        "pipeline": list_ranked_pages(span for one in passages for span in find_relevant_spans(one, question.relevant)),
+        "pipeline": list_found_pages(passages, question.relevant),
     }
 
 

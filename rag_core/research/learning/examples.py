@@ -32,7 +32,7 @@ OTHER_QUESTIONS = 12
 MARGINAL_PASSAGES = 20
 # Most passages with the answer that count as relevant, among the `GUIDED_DEPTH` best passages.
 GUIDED_PASSAGES, GUIDED_DEPTH = 3, 20
-# The ranking in which training passages are searched, to which word search and dense retrieval contribute.
+# The search for training passages, which fuses word search and dense retrieval and reranks the result.
 _RANKING = RetrievalConfig("rerank", adapter=False)
 
 
@@ -109,7 +109,9 @@ class ExampleBuilder:
         self._score_span = score_span
 
     def find_guided_question(self, text: str, answers: Sequence[str]) -> TrainingQuestion | None:
-        """Return a question whose relevant pages are those of the best passages with an answer; ``None`` without any.
+        """Return a question whose relevant pages are those of the best passages that contain an answer.
+
+        Return ``None`` if no passage contains an answer.
 
         This is relevance-guided supervision (Khattab, Potts and Zaharia, "Relevance-guided supervision for OpenQA with
         ColBERT", TACL 2021).

@@ -24,7 +24,9 @@ _TITLE_NAMES = 3
 
 
 def find_communities(graph: EntityGraph) -> list[list[int]]:
-    """Return the communities, those with the most statements first, and the entities of each, heaviest first.
+    """Return the entities of each community; the communities with the most statements come first.
+
+    Within a community, the entities with the strongest links and the most statements come first.
 
     The method is that of Blondel et al., "Fast unfolding of communities in large networks", 2008 (Louvain). The weight
     of a link is the number of statements with both entities, divided by the geometric mean of the numbers of
@@ -81,7 +83,7 @@ def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = 
 
 
 def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]]:
-    """Return coordinates from -1 to 1 of the entities of links, by key. Linked entities are close to each other."""
+    """Return coordinates from -1 to 1 for each entity, by key; linked entities are close to each other."""
     import networkx
 
     network = networkx.Graph()
@@ -94,7 +96,7 @@ def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]
 
 
 def _mix_with_ranks(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean of each value and of its rank, both from -1 to 1."""
+    """Return the mean of each value and its rank, both on a scale from -1 to 1."""
     ranked = sorted(values, key=lambda key: values[key])
     return {key: (values[key] + 2 * place / max(1, len(ranked) - 1) - 1) / 2 for place, key in enumerate(ranked)}
 

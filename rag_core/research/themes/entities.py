@@ -141,7 +141,7 @@ def extract_entities(
 
 
 def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> bool:
-    """Return whether a name can be an entity. Dates, numbers of sections and ordinary words cannot."""
+    """Return whether a name can be an entity; dates, numbers of sections and ordinary words cannot be entities."""
     words = [word.casefold() for word in ALPHANUMERIC.findall(name.removeprefix("the "))]
     if not words or len(words) > _NAME_WORDS or words[0] in _PART:
         return False
@@ -186,10 +186,10 @@ def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tab
                 on_page = by_page.get(page_index, ())
                 chunk = next((one for one in on_page if one.start <= start and end <= _find_page_end(one)), None)
                 if chunk is not None:
-                    yield _build_row(table_row, chunk, start - chunk.start, end - chunk.start)
+                    yield _build_row_statement(table_row, chunk, start - chunk.start, end - chunk.start)
 
 
-def _build_row(row: TableRow, chunk: ChunkRow, start: int, end: int) -> _Sentence:
+def _build_row_statement(row: TableRow, chunk: ChunkRow, start: int, end: int) -> _Sentence:
     labels = [" ".join(one.split()) for one in (*row.section, row.label)]
     # A label counts as a name even in lower case.
     names = [Phrase(one, 0, 0) for one in labels if len(one.split()) > 1]
@@ -212,14 +212,14 @@ def _trim_names(sentence: _Sentence) -> Iterator[str]:
 
 
 def _find_ordinary_words(sentences: Sequence[_Sentence]) -> frozenset[str]:
-    """Return words with capitals that alone are no names.
+    """Return the capitalized words that are no names on their own.
 
     These are words
 
-    - that are written in lower case at least a quarter as often,
-    - that occur only at the beginning of sentences, such as "However",
-    - that are mostly before a number, such as "Form" in "Form 10-K", and
-    - that are always before the same word, such as "Indicate" in "Indicate by check mark".
+    - whose count in lower case is at least a quarter of their count with a capital letter,
+    - that occur with a capital letter only at the beginning of sentences, such as "However",
+    - that mostly precede a number, such as "Form" in "Form 10-K", and
+    - that always precede the same word, such as "Indicate" in "Indicate by check mark".
     """
     lower: Counter[str] = Counter()
     upper: Counter[str] = Counter()
@@ -320,7 +320,7 @@ def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
 def _find_mentioned_terms(
     sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
 ) -> Iterator[str]:
-    """Yield the terms of a sentence as they are written. Of terms that overlap, take the first and longest one."""
+    """Yield the terms of a sentence as they are written; of overlapping terms, only the longest of the first ones."""
     for _, run in _find_runs(sentence, ordinary_words):
         lemmas = [find_lemma(token.word) for token in run]
         first = 0

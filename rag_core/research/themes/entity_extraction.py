@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rag_core.llm.prompts import build_chat, escape_markup, replace_instructions
-from rag_core.llm.query_planning import reply_lines
+from rag_core.llm.query_planning import split_reply_lines
 
 _RULES = """\
 List the entities of the passage: people, organizations, places, products, laws, and the topics that it is about, each \
@@ -24,7 +24,7 @@ def find_entity_names(complete: Callable[[Sequence[dict[str, str]]], str], text:
     reply = complete(build_chat(_RULES.format(most=_MAX_ENTITIES), f"Passage:\n{passage}"))
     known = " ".join(text.split()).casefold()
     names = []
-    for line in reply_lines(reply)[:_MAX_ENTITIES]:
+    for line in split_reply_lines(reply)[:_MAX_ENTITIES]:
         name = " ".join(line.split()).lstrip("-*•0123456789.) ").strip("\"'“”*")
         if 1 < len(name) <= _MAX_NAME_CHARS and name.casefold() in known:
             names.append(name)

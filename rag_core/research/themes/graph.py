@@ -85,9 +85,6 @@ class EntityGraph:
         """Return the most frequent form of an entity."""
         return self._names[entity].most_common(1)[0][0]
 
-    def kind(self, entity: int) -> EntityKind:
-        return self._kinds[entity]
-
     def describe(self, entity: int) -> LinkedEntity:
         mentions = self.mentions[entity]
         count = sum(one.mentions for one in mentions.values())
@@ -98,7 +95,7 @@ class EntityGraph:
         return [self._positions[key] for key in keys if key in self._positions]
 
     def find_in_question(self, question: str, *, names_only: bool = False) -> list[int]:
-        """Return the entities that a question mentions, in order. Of entities that overlap, return the longest.
+        """Return the entities that a question mentions, in order; of overlapping entities, only the longest.
 
         With ``names_only``, return only names that do not begin with a lower-case letter in the question.
         """
@@ -127,7 +124,7 @@ class EntityGraph:
         return found
 
     def links_among(self, keys: Collection[str]) -> Iterator[EntityLink]:
-        """Yield the links between these entities, those of the most statements first."""
+        """Yield the links between these entities; links with more statements come first."""
         places = set(self.find(keys))
         inside: Counter[tuple[int, int]] = Counter()
         for position in {position for one in places for position in self.by_entity[one]}:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,14 +41,14 @@ from rag_core.types.searches import Query
 from rag_core.types.themes import StatementSource, StoredTheme
 from rag_core.verification.verified_answer import REFUSED
 
-# Name and threshold of the score of an answer's gate: the share of the question's topics that one statement mentions.
+# Name and threshold of the gate's score: the share of the question's topics that a single statement mentions.
 _SCORE, _THRESHOLD = "topic", 0.5
 # Most chunks that a word search adds, most statements that are compared with the question, and most passages that a
 # model reads.
 _MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
 # The title of statements that belong to no theme.
 _NO_THEME = "Further statements"
-# Weights in the score of a statement: of its centrality among all candidates, and of topics in its heading.
+# Weights in the score of a statement: for its centrality among all candidates, and for topics in its heading.
 _CENTRALITY, _HEADING = 0.1, 0.1
 
 
@@ -201,4 +201,4 @@ def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
     rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
     best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
     ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))
-    return [replace(build_passage(rank, rows[one].row, {})) for rank, one in enumerate(ids, 1)]
+    return [build_passage(rank, rows[one].row, {}) for rank, one in enumerate(ids, 1)]

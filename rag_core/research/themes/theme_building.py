@@ -162,7 +162,7 @@ class ThemeBuilder:
         model = self._find_model(model_use)
         visible = [one for one, state in self._stores.documents.visible_versions().items() if state == "full"]
         rules = f"{model.name} 1" if model is not None and model_use == "entities" else ENTITY_RULES
-        read = self._stores.themes.versions_read(rules)
+        read = self._stores.themes.find_versions(rules)
         missing = [one for one in visible if one not in read]
         for number, version_id in enumerate(missing):
             self._report(job, READING, number + len(visible) - len(missing), len(visible))
@@ -243,7 +243,7 @@ class ThemeBuilder:
         self._stores.themes.finish_build(job.job_id, count)
 
     def _report(self, job: Job, stage: str, done: int, total: int) -> None:
-        self._stores.jobs.progress(job.job_id, stage, done, total)
+        self._stores.jobs.set_progress(job.job_id, stage, done, total)
 
     def _is_ending(self, job: Job) -> bool:
         return self._stopping.is_set() or self._indexer.is_cancelled(job.job_id)

@@ -17,8 +17,8 @@ from rag_core.text.words import stem, tokenize
 _MAX_CITED = 12
 # Lowest score of a cited statement, as a share of the best score.
 _LEAST_SHARE = 0.7
-# Deductions from the score of a statement: for each chosen statement of its document, for each one of its theme, and
-# for the highest cosine with a chosen one.
+# Deductions from the score of a statement: for each chosen statement of the same document, for each chosen statement of
+# the same theme, and for the highest cosine with a chosen statement.
 _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.06, 0.02, 0.15
 # Cosine from which two statements count as the same, for example in the reports of two years.
 _SAME_STATEMENT = 0.9

@@ -26,9 +26,10 @@ from rag_core.types.themes import (
     ThemeEntity,
 )
 
-# Name of the score of a summary's gate: the share of cited statements, which is always 1.
+# Name of the gate's score of a summary: the share of cited statements, which is always 1.
 _SCORE = "supported"
-# Most statements that are quoted, and most statements that are read for each of them: repeated ones are left out.
+# Most statements that are quoted, and number of statements that are read for each of them, since repetitions are left
+# out.
 _MAX_QUOTES = 8
 _MAX_READ = 5
 
@@ -116,11 +117,11 @@ class Themes:
         return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
 
     def links(self, keys: Sequence[str]) -> Sequence[EntityLink]:
-        """Return the links between the entities with these keys, those of the most statements first."""
+        """Return the links between the entities with these keys; links with more statements come first."""
         return list(self._graphs.load().links_among(keys))
 
     def neighbours(self, key: str, most: int = 20) -> Sequence[tuple[LinkedEntity, int]]:
-        """Return the entities that statements mention most often together with an entity, and the numbers of these."""
+        """Return the entities that share the most statements with an entity, and how many statements each shares."""
         graph = self._graphs.load()
         return [
             (graph.describe(one), count)

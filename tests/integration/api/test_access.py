@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from rag_core.api.calls import Served
+from rag_core.api.calls import ServedApp
 from rag_core.api.routes import build_routes
 from rag_core.engine import Engine
 from rag_core.parsing.parser import DocumentParser
@@ -33,7 +33,7 @@ LETTER = with_attachments(make_pdf("The letter has an attached file."), mine_pdf
 
 
 def client(engine: Engine, *, host: str = "127.0.0.1", listens_at: str = "localhost", token: str = "") -> TestClient:
-    app = Starlette(routes=build_routes(Served(lambda: engine, lambda: listens_at, lambda: "")))
+    app = Starlette(routes=build_routes(ServedApp(lambda: engine, lambda: listens_at, lambda: "")))
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return TestClient(app, "http://localhost:8501", client=(host, 5000), headers=headers)
 

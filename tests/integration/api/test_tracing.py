@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_serv
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from rag_core.api.calls import Served
+from rag_core.api.calls import ServedApp
 from rag_core.api.routes import build_routes
 from rag_core.errors import PackageNotInstalled
 from tests.support.engines import opened
@@ -51,7 +51,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
 def test_trace_has_the_request_its_question_and_its_stages_but_no_text(tmp_path: Path, collector: Collector) -> None:
     with opened(tmp_path / "data") as engine:
         http = TestClient(
-            Starlette(routes=build_routes(Served(lambda: engine, lambda: "localhost", lambda: ""))),
+            Starlette(routes=build_routes(ServedApp(lambda: engine, lambda: "localhost", lambda: ""))),
             *("http://localhost:8501",),
             client=("127.0.0.1", 5000),
             raise_server_exceptions=False,

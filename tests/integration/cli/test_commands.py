@@ -391,13 +391,10 @@ def test_check_compares_pairs_without_a_document(run: Run, tmp_path: Path) -> No
     assert {tuple(row["citation"]) for row in rows} == {("quote",)}
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [('{"id": "1"}', "needs the texts id, statement, source"), ("no json", "is not JSON")],
-)
-def test_check_names_the_line_that_is_wrong(run: Run, tmp_path: Path, line: str, problem: str) -> None:
+@pytest.mark.parametrize("line", ['{"id": "1"}', "no json"])
+def test_check_names_the_line_that_is_wrong(run: Run, tmp_path: Path, line: str) -> None:
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text(line)
     code, _, error = run("check", "--pairs", str(pairs))
     assert code == cli.WRONG_USE
-    assert f"Line 1 of {pairs} {problem}" in error
+    assert f'Line 1 of {pairs} is not a JSON object with the texts "id", "statement" and "source"' in error

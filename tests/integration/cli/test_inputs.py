@@ -147,7 +147,7 @@ NO_FOLDER = "/no/such/folder/anywhere/on/this/machine/with/a/name/that/is/longer
         (("reindex", "--chunk-tokens", "9999"), "chunk-tokens"),
         (("nonsense",), "nonsense"),
         (("add",), ""),
-        (("add", NO_FOLDER), "No such file or folder"),
+        (("add", NO_FOLDER), f"'{NO_FOLDER}' does not exist"),
         (("delete", "missing.pdf"), "missing.pdf"),
         ((), "Unknown setting RAG_TRESHOLD."),
     ],
@@ -273,15 +273,17 @@ def test_archive_entries_that_are_no_pdf_have_problems(tmp_path: Path) -> None:
     assert results["bomb.pdf"].data == b""
 
 
-def test_files_of_macos_are_ignored(tmp_path: Path) -> None:
+def test_files_of_macos_and_lock_files_are_ignored(tmp_path: Path) -> None:
     entries = (
         ("__MACOSX/._a.pdf", b"\0\5\x16\7"),
         (".DS_Store", b"\0"),
         ("a/.DS_Store", b"\0"),
+        ("a/~$b.docx", b"\5User"),
         ("a/b.pdf", make_pdf(BUDGET)),
     )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))
     (tmp_path / "._c.pdf").write_bytes(b"\0\5\x16\7")
+    (tmp_path / "~$c.docx").write_bytes(b"\5User")
     results = list(read_sources([tmp_path], 1_000_000))
     assert [(source.name, source.problem) for source in results] == [("b.pdf", "")]
 

@@ -55,10 +55,10 @@ def test_ratio_is_shown_as_number_and_in_percent() -> None:
     evidence = collect(("total current assets", "2022", INFO, 6), ("total assets", "2022", INFO, 6))
     value = evidence.compute("c1 / c2")
     assert value.text == "0.5733 (57.33%)"
-    assert [text for text, _ in value.pieces()] == [
+    assert [text for text, _ in value.split_pieces()] == [
         "0.5733 (57.33%) = Total current assets (2022) $ 860 million",
         " / Total assets (2022) $1,500 million",
-    ] or "Total assets (2022) 1,500 million" in "".join(text for text, _ in value.pieces())
+    ] or "Total assets (2022) 1,500 million" in "".join(text for text, _ in value.split_pieces())
 
 
 def test_sum_has_the_unit_of_its_cells() -> None:
@@ -70,7 +70,7 @@ def test_amounts_of_different_scales_are_compared_by_value() -> None:
     evidence = collect(("total assets", "2022", INFO, 6), ("total assets", "2022", OTHER, 3))
     value = evidence.compute("c1 / c2")
     assert value.text == "1,000.0000"
-    text = strip_markers("".join(text for text, _ in value.pieces()))
+    text = strip_markers("".join(text for text, _ in value.split_pieces()))
     assert "harrow.pdf: Total assets" in text
     assert "bexley.pdf: Total assets" in text
     assert "thousand" in text

@@ -72,6 +72,10 @@ def test_rows_contain_differences_from_the_reference_and_costs() -> None:
     assert first.is_significant("recall@1")
     assert not second.is_significant("recall@1")
     assert second.differences == {}
+    few = [evaluation(name, [value] * 5, [None] * 5) for name, value in (("named", 1.0), ("dense", 0.0))]
+    [row] = [one for one in tabulate(few, few[0]) if not one.is_reference]
+    assert row.differences["recall@1"].p_value < 0.001
+    assert not row.is_significant("recall@1")
     assert (second.median_ms, second.p95_ms, second.index_bytes) == (50.5, 95.05, 2048)
     assert (first.median_ms, first.p95_ms, first.index_bytes) == (None, None, None)
     assert first.metrics["recall@1"].interval.value == 0.5

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, find_names
+from rag_core.finance.arithmetic import ArithmeticProblem, compute_arithmetic, find_value_names
 
 VALUES = {"c1": Decimal("0.1"), "c2": Decimal("0.2"), "c3": Decimal(2011)}
 
@@ -45,4 +45,4 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 def test_names_are_found_once() -> None:
-    assert find_names("(c2 - c10) / average(c2, 5)") == ["c2", "c10"]
+    assert find_value_names("(c2 - c10) / average(c2, 5)") == ["c2", "c10"]

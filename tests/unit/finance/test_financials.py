@@ -76,10 +76,12 @@ def test_question_about_a_cause_needs_fewer_chunks(question: str, most: int) -> 
     assert plan(question).max_chunks == most
 
 
-def ranker(*statements: Statement, of_a_cause: bool = False, among: Sequence[tuple[int, float]] = ()) -> SectionRanker:
+def ranker(
+    *statements: Statement, asks_for_cause: bool = False, among: Sequence[tuple[int, float]] = ()
+) -> SectionRanker:
     ranked = [Hit(*pair) for pair in among or [(2, 0.9), (4, 0.8), (1, 0.7), (3, 0.6)]]
     return SectionRanker(
-        StatementPlan(statements, (), "", "", of_a_cause),
+        StatementPlan(statements, (), "", "", asks_for_cause),
         lambda chunk_ids: [hit for hit in ranked if hit.chunk_id in chunk_ids],
         lambda chunk_ids: {chunk_id: TEXTS[chunk_id] for chunk_id in chunk_ids if chunk_id in TEXTS},
     )
@@ -93,7 +95,7 @@ def test_chunks_of_a_statement_begin_with_its_title() -> None:
 
 def test_number_of_chunks_of_a_statement_is_limited() -> None:
     TEXTS[5] = TEXTS[1]
-    (balance,) = ranker(BALANCE, of_a_cause=True, among=[(5, 0.9), (1, 0.8)]).rank([1, 5], [])
+    (balance,) = ranker(BALANCE, asks_for_cause=True, among=[(5, 0.9), (1, 0.8)]).rank([1, 5], [])
     assert [hit.chunk_id for hit in balance] == [5]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rag_core.index import words
 from rag_core.index.retriever import ChunkBatch
-from rag_core.index.words import MAX_TERMS, WordIndex, query_terms
+from rag_core.index.words import MAX_TERMS, WordIndex, find_query_terms
 from rag_core.text.normalize import normalize_characters
 from rag_core.types.retrieval import CountedAlone, Hit, Question, build_unembedded_question
 
@@ -129,7 +129,7 @@ def test_prefix_is_searched(index: WordIndex) -> None:
 
 
 def test_question_of_stop_words_is_searched(index: WordIndex) -> None:
-    assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
+    assert find_query_terms("to be or not to be") == ["to", "be", "or", "not"]
     assert ask(index, "was the") != []
 
 
@@ -168,7 +168,7 @@ def test_query_operators_are_plain_text(index: WordIndex, question: str) -> None
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_question_can_be_searched(index: WordIndex, question: str) -> None:
     ask(index, question)
-    terms = query_terms(question)
+    terms = find_query_terms(question)
     index.idf(terms)
     assert len(terms) == len(set(terms)) <= MAX_TERMS
 
@@ -261,7 +261,7 @@ def test_digit_groups_are_one_number(empty_index: WordIndex, written: str, asked
 @pytest.mark.parametrize("text", ["1.5", "12,34", "1.2345", "3.14.159", "1,234.5", "version 1.234.5", "v1.234"])
 def test_decimals_and_versions_are_no_digit_groups(text: str) -> None:
     digits = re.sub(r"\D", "", text)
-    assert digits not in query_terms(text)
+    assert digits not in find_query_terms(text)
 
 
 def test_abbreviations_are_found_in_both_forms_until_their_chunk_is_deleted(empty_index: WordIndex) -> None:

@@ -55,7 +55,7 @@ def test_short_documents_are_embedded_first_and_versions_keep_their_order() -> N
     )
     for one in (report, first, second, letter):
         waiting.put(one)
-    assert waiting.get(max_chunks=5, others=["letter"], wait=False) is None
+    assert waiting.get(max_chunks=5, excluded=["letter"], wait=False) is None
     assert [waiting.get() for _ in range(4)] == [letter, first, second, report]
 
 

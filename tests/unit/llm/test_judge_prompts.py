@@ -58,6 +58,10 @@ def test_verdicts_around_an_unreadable_one_are_kept() -> None:
     assert positives(json.dumps({"verdicts": ["yes", {"number": 2, "verdict": "no"}]})) == {2: False}
 
 
+def test_complete_verdicts_of_a_reply_that_was_cut_are_kept() -> None:
+    assert positives(reply((1, "yes"), (2, "no"), (3, "yes"))[:-12]) == {1: True, 2: False}
+
+
 def test_passages_of_a_verdict_are_read_only_if_they_are_in_the_request() -> None:
     rows = [(1, [2, 9]), (2, ["2", True, None]), (3, "2"), (4, [2, 1, 2])]
     text = json.dumps({"verdicts": [{"number": n, "verdict": "yes", "passages": named} for n, named in rows]})

@@ -13,7 +13,7 @@ from rag_core.llm.tool_calls import (
     build_call_schema,
     build_result_message,
     find_written_call,
-    join_pieces,
+    join_call_pieces,
     parse_arguments,
     write_as_text,
 )
@@ -38,7 +38,7 @@ def call(arguments: str) -> ToolCall:
     ids=["by their index", "another id at the same index", "without id or name"],
 )
 def test_pieces_of_calls_are_joined(pieces: list[tuple[int, str, str, str]], calls: list[tuple[str, str, str]]) -> None:
-    assert join_pieces([CallPiece(*one) for one in pieces]) == tuple(ToolCall(*one) for one in calls)
+    assert join_call_pieces([CallPiece(*one) for one in pieces]) == tuple(ToolCall(*one) for one in calls)
 
 
 @pytest.mark.parametrize(

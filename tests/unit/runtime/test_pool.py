@@ -18,7 +18,7 @@ def test_tasks_of_failed_question_are_cancelled_or_awaited(monkeypatch: pytest.M
     futures: list[Future[bool]] = []
 
     def fail() -> None:
-        with pool.tasks() as tasks:
+        with pool.open_tasks() as tasks:
             futures.append(tasks.submit(lambda: running.set() or release.wait(30)))
             futures.append(tasks.submit(lambda: True))
             running.wait(30)
@@ -35,5 +35,5 @@ def test_tasks_of_failed_question_are_cancelled_or_awaited(monkeypatch: pytest.M
 def test_closed_pool_rejects_tasks() -> None:
     pool = SearchPool()
     pool.close()
-    with pool.tasks() as tasks, pytest.raises(StoreUnavailable, match="Footnote is closing"):
+    with pool.open_tasks() as tasks, pytest.raises(StoreUnavailable, match="Footnote is closing"):
         tasks.submit(int)

@@ -47,9 +47,9 @@ def test_deleted_content_is_unavailable(store: FileStore) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "/.."])
-def test_invalid_content_address_is_rejected(store: FileStore, address: str) -> None:
+def test_invalid_digest_is_rejected(store: FileStore, address: str) -> None:
     for call in (store.get, store.delete, store.exists):
-        with pytest.raises(ValueError, match="content address"):
+        with pytest.raises(ValueError, match="SHA-256"):
             call(address)
 
 
@@ -59,7 +59,7 @@ def test_interrupted_write_leaves_no_content(tmp_path: Path) -> None:
     part = tmp_path / digest[:2] / f"{digest}.part"
     part.write_bytes(b"con")
     assert store.digests() == [digest]
-    store.remove_parts()
+    store.remove_partial_files()
     assert not part.exists()
     assert store.get(digest) == b"content"
 
@@ -94,7 +94,7 @@ def test_files_of_other_programs_are_kept(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     assert store.digests() == [digest]
-    store.remove_parts()
+    store.remove_partial_files()
     assert all((tmp_path / name).exists() for name in others)
 
 

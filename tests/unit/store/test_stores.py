@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from rag_core.index.retriever import ChunkBatch
 from rag_core.index.words import WordIndex
 from rag_core.store.database import Database, now, split_batches
 from rag_core.store.document_names import NameStore
+from rag_core.store.document_queries import lock_active
 from rag_core.store.documents import DocumentStore
 from rag_core.store.jobs import JobStore, build_job_row
 from rag_core.store.schema import preferences
@@ -148,12 +150,12 @@ def test_progress_gives_remaining_time(jobs: JobStore) -> None:
     job = jobs.add("index", "a")
     assert jobs.get(job.job_id).remaining_s is None
     jobs.start(job.job_id)
-    jobs.progress(job.job_id, "reading", 1, 4)
+    jobs.set_progress(job.job_id, "reading", 1, 4)
     started = jobs.get(job.job_id)
     assert (started.stage, started.done, started.total) == ("reading", 1, 4)
     assert started.remaining_s == pytest.approx(3 * started.seconds)
     jobs.add_details(job.job_id, attached=1)
-    jobs.progress(job.job_id, "embedding", 0, 4, ends_at=time.time() + 500)
+    jobs.set_progress(job.job_id, "embedding", 0, 4, ends_at=time.time() + 500)
     started = jobs.get(job.job_id)
     assert started.remaining_s == pytest.approx(500, abs=60)
     assert started.details["attached"] == 1
@@ -180,11 +182,11 @@ def test_ended_jobs_are_dropped_and_active_jobs_kept(jobs: JobStore) -> None:
     jobs.start(interrupted.job_id)
     jobs.requeue_interrupted()
     assert [job.name for job in jobs.queued("index")] == ["waiting", "interrupted"]
-    jobs.forget_ended(2)
+    jobs.remove_ended(2)
     assert [job.name for job in jobs.all()] == ["4", "3", "interrupted", "waiting"]
-    jobs.forget_ended(0, ended_before=now() - timedelta(days=1))
+    jobs.remove_ended(0, ended_before=now() - timedelta(days=1))
     assert len(jobs.all()) == 4
-    jobs.forget_ended(0, ended_before=now() + timedelta(seconds=1))
+    jobs.remove_ended(0, ended_before=now() + timedelta(seconds=1))
     assert [job.name for job in jobs.all()] == ["interrupted", "waiting"]
     assert jobs.get(waiting.job_id).state is JobState.QUEUED
 
@@ -352,3 +354,18 @@ def test_prefetched_token_vectors_replace_older_ones(
     store.read_tokens(older)
     store.prefetch(chunk_ids)
     assert chunks_read(store, [*older, *chunk_ids], monkeypatch) == [*older, *chunk_ids[:missing]]
+
+
+def test_document_is_not_removed_while_data_of_its_active_version_is_written(
+    database: Database, library: DocumentStore
+) -> None:
+    document_id, version_id, _ = version(library, "a.pdf", "One.")
+    with ThreadPoolExecutor(1) as threads:
+        with database.begin() as connection:
+            assert lock_active(connection, version_id)
+            removal = threads.submit(library.begin_removal, document_id)
+            with pytest.raises(TimeoutError):
+                removal.result(timeout=0.5)
+        removal.result()
+    with database.begin() as connection:
+        assert not lock_active(connection, version_id)

@@ -53,8 +53,8 @@ def test_entities_are_stored_for_each_version(database: Database) -> None:
     version_id = add_version(database, "a.pdf")
     store.save_entities(version_id, "text 1", FOUND)
     assert store.load_entities([version_id]) == {version_id: FOUND}
-    assert store.versions_read("text 1") == {version_id}
-    assert store.versions_read("text 2") == set()
+    assert store.find_versions("text 1") == {version_id}
+    assert store.find_versions("text 2") == set()
     store.save_entities("unknown", "text 1", FOUND)
     assert store.load_entities(["unknown"]) == {}
 

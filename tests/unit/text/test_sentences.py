@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.text.sentences import LONGEST_SENTENCE_CHARS, find_sentence_spans
+from rag_core.text.sentences import MAX_SENTENCE_CHARS, find_sentence_spans
 
 
 def pieces(text: str) -> list[str]:
@@ -86,7 +86,7 @@ CLAUSE = (
 
 
 def test_long_sentence_over_many_lines_is_one_sentence() -> None:
-    assert len(CLAUSE) > LONGEST_SENTENCE_CHARS
+    assert len(CLAUSE) > MAX_SENTENCE_CHARS
     assert pieces(f"{CLAUSE}\nNext one.") == [CLAUSE, "Next one."]
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.types.answers import Citation, Claim, strip_markers
+from rag_core.verification.citation_markers import parse_markers
 from rag_core.verification.verified_answer import VerifiedAnswer, cite_statement
 from tests.support.passages import passage
 
@@ -34,3 +37,21 @@ def test_a_statement_gets_a_citation_once(text: str, cited: tuple[Citation, ...]
     assert said == [before, text.partition(" [")[0].rstrip("."), after]
     assert [one.marker for one in found.citations] == sorted({one.marker for one in (*cited, SECOND)}, reverse=True)
     assert [one.added for one in found.citations if one.marker == 2] == [SECOND not in cited]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "markers"),
+    [
+        ("The fee is 5 euros [1]. Dogs [3].", "The fee is 5 euros [2]. Dogs [3].", [2, 3]),
+        ("The fee is 5 euros [1][3]. Dogs [1].", "The fee is 5 euros [2][3]. Dogs [1].", [2, 3, 1]),
+        ("The fee is 5 euros [2]. Dogs [1].", "The fee is 5 euros [2]. Dogs [1].", [2, 1]),
+    ],
+)
+def test_a_statement_loses_the_citation_of_another_value(text: str, expected: str, markers: list[int]) -> None:
+    cited = tuple(replace(FIRST, marker=rank) for rank in dict.fromkeys(parse_markers(text)))
+    second = text.index("Dogs")
+    statements = Claim(0, text.index(" ["), supported=False), Claim(second, second + 4, supported=True)
+    found = cite_statement(VerifiedAnswer(text, cited, statements), 0, [replace(FIRST, marker=2)], without=1)
+    assert found.text == expected
+    assert [found.text[one.start : one.end] for one in found.statements] == ["The fee is 5 euros", "Dogs"]
+    assert [one.marker for one in found.citations] == markers
