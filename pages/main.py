@@ -6,6 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared import keys
+from pages.shared.current import follow_history, get_current_id
 from pages.shared.translation import _
 
 CHAT = st.Page("chat/page.py", title=_("Chat"), icon=":material/forum:", default=True)
@@ -25,7 +27,7 @@ FOLDER = Path(__file__).parent
 
 
 def open_chat() -> None:
-    """Show the chat under its name as well: the default page has the address ``/``."""
+    """Redirect ``/chat`` to the chat, which has the address ``/`` because it is the default page."""
     st.switch_page(CHAT, query_params=st.query_params.to_dict())
 
 
@@ -37,10 +39,14 @@ HIDDEN = st.Page(open_chat, title=_("Chat"), url_path="chat")
 page = st.navigation([*PAGES, *ADVANCED, HIDDEN], position="hidden")
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")
 st.html(FOLDER / "shared/app.css")
+follow_history(is_chat=page in (CHAT, HIDDEN))
+conversation_id = get_current_id()
+# If the link lacked the conversation, the chat page would add it to the address, as a step of the browser's history.
+chat_address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
 with st.sidebar, st.container(gap="xxsmall", key="navigation"):
     st.markdown("**Footnote**")
     for one in PAGES:
-        st.page_link(one)
+        st.page_link(one, query_params=chat_address if one is CHAT else {})
     with st.expander(_("Advanced"), type="compact", expanded=page in ADVANCED), st.container(gap="xxsmall"):
         for one in ADVANCED:
             st.page_link(one)

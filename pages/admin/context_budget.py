@@ -1,4 +1,4 @@
-"""How many tokens of pages a capable language model gets, and what a question then costs."""
+"""The number of tokens of pages that a capable language model gets, and the cost of a question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_context_budget(engine: Engine) -> None:
         step=_STEP,
         key=_BUDGET,
         format="localized",
-        on_change=_save,
+        on_change=_save_budget,
         args=[engine],
         help=_(
             "A capable model gets the pages that match the question best, up to this many tokens: at most half of its "
@@ -53,6 +53,6 @@ def reset_context_budget(engine: Engine) -> None:
     st.session_state.pop(_BUDGET, None)
 
 
-def _save(engine: Engine) -> None:
+def _save_budget(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_context_budget(st.session_state[_BUDGET])

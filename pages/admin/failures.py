@@ -17,7 +17,7 @@ _SHOWN = 5
 def show_recent_failures(engine: Engine) -> None:
     """List what could not be added, re-indexed or built, newest first."""
     ended = [one for one in engine.jobs.list(limit=MAX_JOBS) if one.state in (JobState.DONE, JobState.FAILED)]
-    # A job that was run again for the same document counts with its last result.
+    # Only the last job of each document counts.
     newest = {one.document_id or one.job_id: one for one in reversed(ended)}
     failed = [words for good, words in map(describe_result, reversed(newest.values())) if not good]
     st.header(_("Recent failures"), anchor=False)

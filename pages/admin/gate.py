@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.admin.context_budget import reset_context_budget
 from pages.shared.problems import show_errors
-from pages.shared.text import count_questions, format_threshold
+from pages.shared.scores import format_threshold
+from pages.shared.text import count_questions
 from pages.shared.translation import _, translate_chart
 from rag_core.engine import Engine
 from rag_core.types.formatting import count_decimals
@@ -24,8 +25,8 @@ def show_answer_settings(engine: Engine) -> None:
             "fewer of the answers are wrong."
         )
     )
-    # There is one threshold with a language model and one without. Show the other one after a model was connected or
-    # disconnected. Streamlit forgets the value of the slider when the operator leaves the page.
+    # There is one threshold with a language model and another without. So update the slider after a model was connected
+    # or disconnected, and after the operator has left the page, because Streamlit then forgets the value.
     if st.session_state.get(_WITH_MODEL) != bool(engine.models.current) or _THRESHOLD not in st.session_state:
         st.session_state[_WITH_MODEL], st.session_state[_THRESHOLD] = (
             bool(engine.models.current),
@@ -36,7 +37,7 @@ def show_answer_settings(engine: Engine) -> None:
     with left:
         _show_form(engine)
     with right:
-        _recent(engine)
+        _show_recent_scores(engine)
 
 
 def _show_form(engine: Engine) -> None:
@@ -48,12 +49,12 @@ def _show_form(engine: Engine) -> None:
             step=0.01,
             format=f"%.{count_decimals(engine.preferences.threshold)}f",
             key=_THRESHOLD,
-            help=_help(engine),
+            help=_describe_threshold(engine),
         )
         st.number_input(_("Passages per answer"), 1, 100, key=_TOP_K)
         with st.container(horizontal=True):
-            st.form_submit_button(_("Save"), type="primary", key="save_gate", on_click=_save, args=[engine])
-            st.form_submit_button(_("Reset to the defaults"), key="reset_gate", on_click=_reset, args=[engine])
+            st.form_submit_button(_("Save"), type="primary", key="save_gate", on_click=_save_settings, args=[engine])
+            st.form_submit_button(_("Reset to the defaults"), key="reset_gate", on_click=_reset_settings, args=[engine])
     settings = engine.settings
     st.caption(
         _(
@@ -67,7 +68,7 @@ def _show_form(engine: Engine) -> None:
     )
 
 
-def _help(engine: Engine) -> str:
+def _describe_threshold(engine: Engine) -> str:
     score = _("the best passage's {gate} score", gate=engine.preferences.gate)
     if engine.models.current:
         return _(
@@ -80,7 +81,7 @@ def _help(engine: Engine) -> str:
     )
 
 
-def _recent(engine: Engine) -> None:
+def _show_recent_scores(engine: Engine) -> None:
     """Show the scores of recent questions, which help the operator to choose the threshold."""
     scores = engine.evaluations.recent_gate_scores()
     if not scores:
@@ -98,14 +99,14 @@ def _recent(engine: Engine) -> None:
     )
 
 
-def _save(engine: Engine) -> None:
+def _save_settings(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_threshold(st.session_state[_THRESHOLD])
         engine.preferences.set_top_k(int(st.session_state[_TOP_K]))
         st.toast(_("Saved"), icon=":material/check:")
 
 
-def _reset(engine: Engine) -> None:
+def _reset_settings(engine: Engine) -> None:
     with show_errors():
         engine.preferences.set_threshold(None)
         engine.preferences.set_top_k(None)

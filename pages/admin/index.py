@@ -46,19 +46,19 @@ def show_index(engine: Engine, status: Status) -> None:
     )
     with show_errors():
         differing = engine.index.differences()
-        _compare(status.built_with, status.configured, set(differing))
+        _show_comparison(status.built_with, status.configured, set(differing))
         if runtime := engine.describe_embedding():
             st.caption(_("Texts are embedded by {runtime}.", runtime=translate_message(runtime)))
-        _rebuild(engine, status, set(differing))
+        _show_rebuild_form(engine, status, set(differing))
 
 
-def _compare(built: Fingerprint | None, configured: Fingerprint | None, differing: set[str]) -> None:
+def _show_comparison(built: Fingerprint | None, configured: Fingerprint | None, differing: set[str]) -> None:
     if built is None and configured is None:
         st.caption(_("Nothing is indexed yet."))
         return
     rows = []
     for field in dataclasses.fields(Fingerprint):
-        values = [_short(getattr(one, field.name)) if one else "–" for one in (built, configured)]
+        values = [_shorten_hash(getattr(one, field.name)) if one else "–" for one in (built, configured)]
         rows.append((_(_WORDS.get(field.name, field.name)), *values, _("differs") if field.name in differing else ""))
     with st.expander(_("What the index was built with"), expanded=bool(differing), type="compact"):
         st.dataframe(
@@ -70,12 +70,12 @@ def _compare(built: Fingerprint | None, configured: Fingerprint | None, differin
         )
 
 
-def _short(value: object) -> str:
+def _shorten_hash(value: object) -> str:
     text = str(value)
     return f"{text[:12]}…" if len(text) == 64 else text
 
 
-def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
+def _show_rebuild_form(engine: Engine, status: Status, differing: set[str]) -> None:
     names = {one.document_id: one.name for one in find_searchable(engine.documents.list())}
     if not names:
         return
@@ -91,7 +91,7 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
             icon=":material/sync:",
             key="reindex",
             type="primary" if differing else "secondary",
-            on_click=_start,
+            on_click=_start_rebuild,
             args=[engine, document_id],
         )
     if document_id:
@@ -100,10 +100,10 @@ def _rebuild(engine: Engine, status: Status, differing: set[str]) -> None:
         number = status.stores.get("database", 0)
         chunks = ngettext("{number} chunk", "{number} chunks", number)
         totals = f"{count_documents(len(names))}, {chunks}"
-        st.caption(f"{totals}. {_plan(differing, engine.index.estimate_seconds())}")
+        st.caption(f"{totals}. {_describe_rebuild(differing, engine.index.estimate_seconds())}")
 
 
-def _plan(differing: set[str], seconds: float | None) -> str:
+def _describe_rebuild(differing: set[str], seconds: float | None) -> str:
     """Describe what re-indexing all documents will do."""
     if not differing:
         return _(
@@ -124,6 +124,6 @@ def _plan(differing: set[str], seconds: float | None) -> str:
     return _("Answers use the current index until the new one is complete; {reused}{pace}.", reused=reused, pace=pace)
 
 
-def _start(engine: Engine, document_id: str) -> None:
+def _start_rebuild(engine: Engine, document_id: str) -> None:
     with show_errors():
         track_jobs([engine.index.rebuild([document_id] if document_id else None)])

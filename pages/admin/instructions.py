@@ -30,14 +30,14 @@ def show_instructions(engine: Engine) -> None:
         )
         show_stored_error(_PROBLEM)
         st.form_submit_button(
-            _("Save instructions"), type="primary", key="save_instructions", on_click=_save, args=[engine]
+            _("Save instructions"), type="primary", key="save_instructions", on_click=_save_instructions, args=[engine]
         )
     if not engine.models.current:
         st.caption(_("Answers are quoted from the documents now, so instructions have no effect until a model writes."))
     st.caption(_(SCOPE_OF_INSTRUCTIONS))
 
 
-def _save(engine: Engine) -> None:
+def _save_instructions(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         engine.preferences.set_instructions(st.session_state[_TEXT])
         st.toast(_("Saved"), icon=":material/check:")

@@ -28,7 +28,7 @@ def show_model(engine: Engine) -> None:
     """Show which model writes the answers; let the operator test it or choose another one."""
     st.header(_("Language model"), anchor=False)
     with show_errors():
-        _in_use(engine)
+        _show_model_in_use(engine)
         if engine.models.endpoint:
             show_privacy(engine)
         if engine.models.is_from_environment:
@@ -38,13 +38,13 @@ def show_model(engine: Engine) -> None:
                     "`RAG_OPENAI_BASE_URL`, `OPENAI_BASE_URL` and `RAG_GGUF`, and restart."
                 )
             )
-            _controls(engine)
+            _show_controls(engine)
         else:
-            show_catalogue(engine, _results)
-            show_form(engine, _results)
+            show_catalogue(engine, _show_checks)
+            show_form(engine, _show_checks)
 
 
-def _in_use(engine: Engine) -> None:
+def _show_model_in_use(engine: Engine) -> None:
     settings = engine.models.settings
     if not engine.models.endpoint:
         st.caption(
@@ -112,7 +112,7 @@ def _show_capability(model: Any, how: str) -> None:
         st.warning(escape_markdown(translate_message(model.profile.advice)), icon=":material/info:")
 
 
-def _controls(engine: Engine) -> None:
+def _show_controls(engine: Engine) -> None:
     chosen = engine.models.current
     if not engine.settings.gguf:
         listed = st.session_state.get(_LISTED, [])
@@ -131,20 +131,22 @@ def _controls(engine: Engine) -> None:
     with st.container(horizontal=True, gap="small"):
         tested = st.button(_("Test"), icon=":material/network_check:", key="test_model", disabled=not chosen)
         if not engine.settings.gguf:
-            st.button(_("List models"), icon=":material/list:", key="list_models", on_click=_list, args=[engine])
+            st.button(_("List models"), icon=":material/list:", key="list_models", on_click=_list_models, args=[engine])
             if chosen and chosen != engine.models.current:
-                st.button(_("Use this model"), key="use_model", type="primary", on_click=_use, args=[engine, chosen])
+                st.button(
+                    _("Use this model"), key="use_model", type="primary", on_click=_use_model, args=[engine, chosen]
+                )
             if engine.models.current != engine.settings.model:
-                st.button(_("Reset to the default"), key="reset_model", on_click=_use, args=[engine, None])
+                st.button(_("Reset to the default"), key="reset_model", on_click=_use_model, args=[engine, None])
     if tested and chosen:
         with st.spinner(_("Testing the model")):
             st.session_state[_FOUND] = (chosen, list(engine.models.test(chosen)))
     name, checks = st.session_state.get(_FOUND, ("", []))
     if checks and name == chosen:
-        _results(checks)
+        _show_checks(checks)
 
 
-def _list(engine: Engine) -> None:
+def _list_models(engine: Engine) -> None:
     with show_errors():
         st.session_state[_LISTED] = engine.models.list()
         st.toast(
@@ -153,13 +155,13 @@ def _list(engine: Engine) -> None:
         )
 
 
-def _use(engine: Engine, name: str | None) -> None:
+def _use_model(engine: Engine, name: str | None) -> None:
     with show_errors():
         engine.models.select(name)
         st.session_state[_CHOSEN] = engine.models.current or None
 
 
-def _results(checks: list[ModelCheck]) -> None:
+def _show_checks(checks: list[ModelCheck]) -> None:
     with st.container(border=True, gap="xsmall"):
         for check in checks:
             words = escape_markdown(translate_message(check.words))

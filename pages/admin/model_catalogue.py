@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.problems import show_errors
+from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
@@ -21,9 +22,9 @@ _SEEN = "catalogue_seen"
 
 
 def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -> None:
-    """Show the models of the catalogue, and the setup of one; ``show_checks`` shows the results of a failed test."""
+    """Show the models of the catalogue and the progress of a setup; ``show_checks`` shows the results of a test."""
     before = engine.model_downloads.current
-    _announce(before)
+    _announce_connection(before)
     is_open = not engine.models.endpoint or before is not None
     with st.expander(_("Download a model that runs on this machine"), icon=":material/download:", expanded=is_open):
         st.caption(
@@ -39,7 +40,7 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
             setup = engine.model_downloads.current
             # The rest of the page shows the model in use, so it must be drawn again when a step begins or ends.
             if _describe_step(setup) != _describe_step(before) and not st.session_state.get(keys.DIALOG_OPEN):
-                st.rerun()
+                rerun_page()
             with show_errors():
                 for offer in engine.model_downloads.list():
                     with st.container(border=True, gap="xsmall"):
@@ -48,7 +49,7 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
         panel()
 
 
-def _announce(setup: ModelSetup | None) -> None:
+def _announce_connection(setup: ModelSetup | None) -> None:
     """Tell the reader once that a model has been connected, and let the form show this connection."""
     step = _describe_step(setup)
     is_new = step != st.session_state.setdefault(_SEEN, step)
@@ -128,7 +129,7 @@ def _show_progress(engine: Engine, setup: ModelSetup) -> None:
                 (_("Cancel"), "close", engine.model_downloads.cancel),
             ):
                 if st.button(label, key=f"{icon}_{setup.name}", icon=f":material/{icon}:", disabled=setup.is_stopping):
-                    _act(act)
+                    _run_action(act)
 
 
 def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, is_busy: bool) -> None:
@@ -150,14 +151,14 @@ def _show_buttons(engine: Engine, offer: ModelOffer, own: ModelSetup | None, *, 
             icon=":material/download:" if done < offer.size_bytes else ":material/check:",
             disabled=bool(offer.problem) or is_busy,
         ):
-            _act(lambda: downloads.start(offer.name, install=True))
+            _run_action(lambda: downloads.start(offer.name, install=True))
         if done and st.button(_("Remove"), key=f"remove_{offer.name}", icon=":material/delete:", disabled=is_busy):
-            _act(lambda: downloads.remove(offer.name))
+            _run_action(lambda: downloads.remove(offer.name))
     if needs_package:
         st.code(downloads.install_command, language="bash", wrap_lines=True)
 
 
-def _act(act: Callable[[], None]) -> None:
+def _run_action(act: Callable[[], None]) -> None:
     with show_errors():
         act()
         st.rerun()

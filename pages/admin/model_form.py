@@ -10,11 +10,11 @@ import streamlit as st
 
 from pages.admin.model_options import (
     choose_address,
-    fill,
+    fill_fields,
     offer_local_servers,
     read_choice,
     read_key,
-    set_found,
+    set_found_models,
     show_fields,
 )
 from pages.shared.problems import show_errors, show_errors_next_run, show_stored_error
@@ -46,11 +46,11 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
         results = st.container()
         with st.container(horizontal=True, gap="small"):
             if not is_file:
-                _button(_("List models"), "connect_find", _find, engine, icon=":material/list:")
+                _show_button(_("List models"), "connect_find", _find_models, engine, icon=":material/list:")
             tested = st.form_submit_button(_("Test"), key="connect_test", icon=":material/network_check:")
-            _button(_("Connect"), "connect_save", _save, engine, type="primary")
+            _show_button(_("Connect"), "connect_save", _save_connection, engine, type="primary")
             if engine.models.current:
-                _button(_("Disconnect"), "connect_remove", _disconnect, engine)
+                _show_button(_("Disconnect"), "connect_remove", _disconnect_model, engine)
     with results:
         _show_results(engine, show_checks, tested=tested)
     if saved and not saved.gguf:
@@ -71,14 +71,14 @@ def _show_results(engine: Engine, show_checks: Callable[[list[ModelCheck]], None
         show_checks(checks)
 
 
-def _button(label: str, key: str, act: Callable[[Engine], None], engine: Engine, **look: Any) -> None:
+def _show_button(label: str, key: str, act: Callable[[Engine], None], engine: Engine, **look: Any) -> None:
     st.form_submit_button(label, key=key, on_click=act, args=[engine], **look)
 
 
-def _find(engine: Engine) -> None:
+def _find_models(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         found, models = engine.models.find_models(read_choice(), read_key())
-        set_found(found.base_url, list(models))
+        set_found_models(found.base_url, list(models))
         found_models = ngettext(
             "{number} model found. Choose one in the field Model.",
             "{number} models found. Choose one in the field Model.",
@@ -87,7 +87,7 @@ def _find(engine: Engine) -> None:
         st.session_state[_NOTE] = found_models if models else _(NO_LIST)
 
 
-def _save(engine: Engine) -> None:
+def _save_connection(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         choice = read_choice()
         tested_choice, checks = st.session_state.get(_CHECKS, (None, []))
@@ -97,11 +97,11 @@ def _save(engine: Engine) -> None:
         engine.models.connect(choice, read_key())
         saved = engine.models.choice
         if saved:
-            fill(saved)
+            fill_fields(saved)
         st.toast(_("Connected. All questions use this model from now on."), icon=":material/check:")
 
 
-def _disconnect(engine: Engine) -> None:
+def _disconnect_model(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         engine.models.disconnect()
-        fill(ModelChoice("openai", next(one.base_url for one in engine.models.presets if one.id == "openai")))
+        fill_fields(ModelChoice("openai", next(one.base_url for one in engine.models.presets if one.id == "openai")))

@@ -29,13 +29,15 @@ def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
     """
     presets = {preset.id: preset for preset in engine.models.presets}
     if _PRESET not in st.session_state:
-        fill(saved or ModelChoice("openai", presets["openai"].base_url))
+        fill_fields(saved or ModelChoice("openai", presets["openai"].base_url))
     chosen = st.selectbox(
         _("Kind of model"),
         list(presets),
         key=_PRESET,
         format_func=lambda one: translate_message(presets[one].name),
-        on_change=lambda: fill(ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)),
+        on_change=lambda: fill_fields(
+            ModelChoice(st.session_state[_PRESET], presets[st.session_state[_PRESET]].base_url)
+        ),
     )
     preset = presets[chosen]
     st.text_input(_("Path of the file") if preset.is_file else _("Address"), key=_ADDRESS, placeholder=preset.example)
@@ -45,7 +47,7 @@ def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
 
 
 def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
-    """Show the fields that are sent with the address: key, model and options; return whether the model is a file."""
+    """Show the fields below the address: key, model and more options. Return whether this kind of model is a file."""
     preset = next(preset for preset in engine.models.presets if preset.id == kind)
     if not preset.is_file:
         kept = _(" Leave it empty to keep the stored key for the same address.") if engine.models.key_place else ""
@@ -70,11 +72,11 @@ def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
             accept_new_options=True,
             placeholder=_("Click List models, or type a name"),
         )
-    _more_options(saved, is_file=preset.is_file)
+    _show_more_options(saved, is_file=preset.is_file)
     return preset.is_file
 
 
-def _more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
+def _show_more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
     with st.expander(_("More options")):
         if not is_file:
             st.selectbox(_("API"), list(APIS), key=_API, format_func=APIS.__getitem__, filter_mode=None)
@@ -103,7 +105,7 @@ def _more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
         )
 
 
-def fill(choice: ModelChoice) -> None:
+def fill_fields(choice: ModelChoice) -> None:
     """Set the fields to a connection, and forget the models that were found."""
     st.session_state[_PRESET] = choice.preset
     st.session_state[_ADDRESS] = choice.gguf or choice.base_url
@@ -115,7 +117,7 @@ def fill(choice: ModelChoice) -> None:
     st.session_state.pop(_LISTED, None)
 
 
-def set_found(base_url: str, models: list[str]) -> None:
+def set_found_models(base_url: str, models: list[str]) -> None:
     """Set the address that was found, and the models to choose from."""
     st.session_state[_ADDRESS], st.session_state[_LISTED] = base_url, models
 
@@ -159,11 +161,11 @@ def offer_local_servers(engine: Engine) -> None:
         st.button(
             label,
             key=f"connect_{server.preset}",
-            on_click=_use_local,
+            on_click=_use_local_server,
             args=[server.preset, server.base_url, server.models],
         )
 
 
-def _use_local(preset: str, base_url: str, models: tuple[str, ...]) -> None:
-    fill(ModelChoice(preset, base_url, models[0] if models else ""))
+def _use_local_server(preset: str, base_url: str, models: tuple[str, ...]) -> None:
+    fill_fields(ModelChoice(preset, base_url, models[0] if models else ""))
     st.session_state[_LISTED] = list(models)

@@ -53,7 +53,7 @@ def show_tokens(engine: Engine) -> None:
                 _("Only in these collections"), collections, key=_COLLECTIONS, placeholder=_("All collections")
             )
         show_stored_error(_PROBLEM)
-        st.form_submit_button(_("Create token"), key="create_token", on_click=_create, args=[engine])
+        st.form_submit_button(_("Create token"), key="create_token", on_click=_create_token, args=[engine])
     if secret := st.session_state.pop(_SECRET, ""):
         st.success(_("This is the token. Copy it now: it is not shown again."), icon=":material/key:")
         st.code(secret, language=None)
@@ -66,17 +66,17 @@ def _show_token(engine: Engine, token: AccessToken) -> None:
         where = ", ".join(token.caller.collections) or _("all collections")
         words = f"{allowed} · {where} · {used}"
         st.markdown(f"**{escape_markdown(token.name)}**  \n{escape_markdown(words)}", width="stretch")
-        st.button(_("Revoke"), key=f"revoke_{token.token_id}", on_click=_revoke, args=[engine, token])
+        st.button(_("Revoke"), key=f"revoke_{token.token_id}", on_click=_revoke_token, args=[engine, token])
 
 
-def _create(engine: Engine) -> None:
+def _create_token(engine: Engine) -> None:
     with show_errors_next_run(_PROBLEM):
         values = st.session_state
         secret, _token = engine.tokens.create(values[_NAME], values[_RIGHTS], values.get(_COLLECTIONS, ()))
         values[_SECRET] = secret
 
 
-def _revoke(engine: Engine, token: AccessToken) -> None:
+def _revoke_token(engine: Engine, token: AccessToken) -> None:
     with show_errors_next_run(_PROBLEM):
         engine.tokens.revoke(token.token_id)
         st.toast(_("{name} is revoked", name=escape_markdown(token.name)), icon=":material/check:")

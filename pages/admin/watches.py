@@ -36,7 +36,7 @@ def show_watched_folders(engine: Engine) -> None:
                     _("Check now"),
                     icon=":material/sync:",
                     key=f"sync_{one.watch_id}",
-                    on_click=_sync,
+                    on_click=_sync_folder,
                     args=[engine, one],
                 )
                 st.button(
@@ -49,7 +49,7 @@ def show_watched_folders(engine: Engine) -> None:
                 )
 
 
-def _sync(engine: Engine, watch: WatchedFolder) -> None:
+def _sync_folder(engine: Engine, watch: WatchedFolder) -> None:
     with show_errors():
         result = engine.watches.sync(watch.watch_id)
         if result is None:  # the folder was removed in another window

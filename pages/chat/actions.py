@@ -27,7 +27,7 @@ def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, la
             width="content",
         )
         if last:
-            _editor(
+            _show_editor(
                 _("Edit search"),
                 _("Search for"),
                 answer.rewritten,
@@ -48,17 +48,17 @@ def show_actions(back: Backend, message: Message) -> None:
         args=[back, message],
     )
     if message.answer:
-        _editor(
+        _show_editor(
             _("Edit question"),
             _("Question"),
             message.answer.question,
             key=f"edit_{key}",
             on_ask=lambda text: ask_instead(back, message, text),
         )
-    _export(back, key)
+    _show_export(back, key)
 
 
-def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
+def _show_editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
     """Show a button that opens a dialog with a text to edit and ask.
 
     A popover would open below the button, where the input for questions and the end of the screen hide its button.
@@ -79,7 +79,7 @@ def _editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[st
     offer_dialog(label, ":material/edit:", key, form)
 
 
-def _export(back: Backend, key: str) -> None:
+def _show_export(back: Backend, key: str) -> None:
     conversation = back.engine.conversations.get(str(get_current_id()))
     with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"export_{key}"):
         show_export_buttons(back.engine, conversation, key)

@@ -14,6 +14,7 @@ from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node
 from pages.shared.problems import show_errors
 from pages.shared.readiness import describe_search
+from pages.shared.reruns import rerun_page
 from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
@@ -24,7 +25,7 @@ from rag_core.types.conversations import Scope
 from rag_core.types.searches import MAX_QUESTION_CHARS
 
 # Seconds to wait for a quick answer before showing its progress, and seconds between two updates of the progress.
-_AT_ONCE_S, _LOOK_S = 0.3, 0.15
+_AT_ONCE_S, _POLL_S = 0.3, 0.15
 
 
 def show_input(back: Backend, asked: Scope) -> None:
@@ -75,18 +76,18 @@ def show_running_answer(back: Backend, run: Run) -> None:
     """
     # Most answers are complete within this time. Showing their progress would only cause a flicker.
     if run.ends_within(_AT_ONCE_S):
-        st.rerun()
+        rerun_page()
 
-    @st.fragment(run_every=_LOOK_S)
+    @st.fragment(run_every=_POLL_S)
     def turn() -> None:
         progress = run.progress
         if progress.done:
-            st.rerun()
+            rerun_page()
         with st.chat_message("assistant", avatar=":material/format_quote:"):
             # A status that is entered with `with` is shown as complete after each update.
-            status = st.status(escape_markdown(_doing(back, progress)), type="compact")
-            status.caption("  \n".join(_step(stage) for stage in progress.stages))
-            looks = [_step(stage) for stage in progress.stages if stage.name.startswith("search_")]
+            status = st.status(escape_markdown(_describe_activity(back, progress)), type="compact")
+            status.caption("  \n".join(_format_stage(stage) for stage in progress.stages))
+            looks = [_format_stage(stage) for stage in progress.stages if stage.name.startswith("search_")]
             if notes := [*filter(None, [escape_markdown(translate_message(progress.restarted))]), *looks]:
                 st.caption("  \n".join(notes))
             show_richtext(_build_text(back, run, progress), key="running_answer")
@@ -104,12 +105,12 @@ def _build_text(back: Backend, run: Run, progress: Progress) -> list[Node]:
     return parse_markdown(progress.text, (), progress.marked) if by_model else build_quoted_text(progress.text, ())
 
 
-def _doing(back: Backend, progress: Progress) -> str:
+def _describe_activity(back: Backend, progress: Progress) -> str:
     if progress.stages:
         return translate_message(progress.stages[-1].label)
     return describe_search(back.engine)
 
 
-def _step(stage: Stage) -> str:
+def _format_stage(stage: Stage) -> str:
     icon = ":material/check:" if stage.done else ":material/more_horiz:"
     return f"{icon} {escape_markdown(translate_message(stage.label))}"

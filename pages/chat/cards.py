@@ -11,6 +11,7 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.jobs import MAX_JOBS
+from pages.shared.reruns import rerun_page
 from pages.shared.text import count_pages, escape_markdown
 from pages.shared.translation import _, translate_language, translate_message
 from rag_core.types.cards import DocumentCard
@@ -23,19 +24,19 @@ _SHOWN = 3
 def find_added(
     back: Backend, documents: Sequence[DocumentInfo], messages: Sequence[Message]
 ) -> Mapping[int, Sequence[DocumentInfo]]:
-    """Return the documents that were added in this conversation by the number of messages above their cards.
+    """Return the documents added in this conversation, grouped by the number of messages above their cards.
 
-    They are newest first, without those whose cards the reader has closed.
+    The newest documents come first. Documents whose cards the reader has closed are left out.
     """
     by_id = {one.document_id: one for one in documents}
     added: dict[int, list[DocumentInfo]] = {}
-    for identity, place in _list_added(back, by_id, len(messages)).items():
-        added.setdefault(place, []).append(by_id[identity])
+    for document_id, place in _list_added(back, by_id, len(messages)).items():
+        added.setdefault(place, []).append(by_id[document_id])
     return {place: shown[:_SHOWN] for place, shown in added.items()}
 
 
 def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[Message], *, is_last: bool) -> None:
-    """Show the cards of added documents until the reader closes them; in one line if messages follow them."""
+    """Show the cards of added documents, collapsed into one line if messages follow them."""
     cards = back.engine.cards.find([one.document_id for one in shown])
     asked = {one.text for one in messages if one.role == "user"}
     known = [(document, card) for document in shown if (card := cards.get(document.document_id))]
@@ -53,7 +54,7 @@ def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[
 
 
 def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
-    """Return whether the card of a document is not written yet, or gets other questions."""
+    """Return whether the card of a document is still being written or gets new questions."""
     card = cards.get(document_id)
     return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
 
@@ -61,20 +62,21 @@ def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCar
 def _list_added(back: Backend, searchable: Collection[str], messages: int) -> dict[str, int]:
     """Return the documents that were added in the open conversation, newest first, without closed cards.
 
-    The values are the numbers of messages before. A new chat becomes the conversation of its first question.
+    The value of a document is the number of messages before its card. Documents added to a new chat belong to the
+    conversation that its first question starts.
     """
-    identity = get_current_id()
-    stored_for, stored = st.session_state.get(keys.CARDS, (identity, {}))
-    added: dict[str, int] = stored if stored_for in (None, identity) else {}
+    conversation_id = get_current_id()
+    stored_for, stored = st.session_state.get(keys.CARDS, (conversation_id, {}))
+    added: dict[str, int] = stored if stored_for in (None, conversation_id) else {}
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     if recent:
         jobs = back.engine.jobs.list(limit=MAX_JOBS)
         ours = [job.document_id for job in jobs if job.job_id in recent]
         ready = [one for one in ours if one and one in searchable]
-        # A file that is ready after a question was added before it or with it.
+        # A file that becomes ready after a question was added before the question or with it.
         place = messages - messages % 2
         added = {one: added.get(one, place) for one in dict.fromkeys([*filter(None, ready), *added])}
-    st.session_state[keys.CARDS] = identity, added
+    st.session_state[keys.CARDS] = conversation_id, added
     closed = st.session_state.get(keys.CLOSED_CARDS, ())
     return {one: place for one, place in added.items() if one in searchable and one not in closed}
 
@@ -87,7 +89,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
             icon=":material/close:",
             type="tertiary",
             key=f"close_card_{document.document_id}",
-            on_click=_close,
+            on_click=_close_card,
             args=[document.document_id],
         )
     about = (
@@ -129,7 +131,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
 
 
 def list_questions(back: Backend, document: DocumentInfo, card: DocumentCard | None) -> Sequence[str]:
-    """Return the questions of a card; those of the guide come with it."""
+    """Return the questions that a card suggests; the guide has fixed questions."""
     if document.name == back.engine.GUIDE_NAME:
         return back.engine.GUIDE_QUESTIONS
     return card.questions if card else ()
@@ -151,7 +153,7 @@ def show_questions(
 
 
 def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, DocumentCard]) -> None:
-    """Rerun the page when a card is written or has its questions."""
+    """Rerun the page as soon as one of these cards or its questions are written."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:
@@ -159,11 +161,11 @@ def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, 
         has_changed = any(cards.get(one) != before.get(one) for one in waiting)
         is_over = not any(_is_waiting(back, one, cards) for one in waiting)
         if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
-            st.rerun()
+            rerun_page()
         st.caption(_(":material/hourglass_empty: Looking for questions that the documents answer"))
 
     look()
 
 
-def _close(document_id: str) -> None:
+def _close_card(document_id: str) -> None:
     st.session_state[keys.CLOSED_CARDS] = (*st.session_state.get(keys.CLOSED_CARDS, ()), document_id)

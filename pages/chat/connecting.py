@@ -1,4 +1,4 @@
-"""The offer of a language model: the one that fits this machine, and the form that connects another one."""
+"""Offer a language model that fits this machine, or a link to the form that connects another one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import streamlit as st
 from pages.chat.writer import link_model_form
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
+from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import _, translate_message
 from rag_core.types.model_setup import ModelOffer, SetupStep
 
 
 def recommend_model(back: Backend) -> None:
-    """Recommend the model of the catalogue that fits this machine, or else point to the form; as `offer_model`."""
+    """Offer the model of the catalogue that fits this machine; if there is none, show `offer_model` instead."""
     setup = back.engine.model_downloads.current
     if setup is not None and setup.step.is_active:
         _show_setup(back)
@@ -50,14 +51,14 @@ def recommend_model(back: Backend) -> None:
                 _("Download and use"),
                 icon=":material/download:",
                 key="use_recommended_model",
-                on_click=_start,
+                on_click=_start_setup,
                 args=[back, offer],
             )
             link_model_form(_("Connect a model"))
             _show_dismissal(back)
 
 
-def _start(back: Backend, offer: ModelOffer) -> None:
+def _start_setup(back: Backend, offer: ModelOffer) -> None:
     with show_errors():
         back.engine.model_downloads.start(offer.name, install=True)
 
@@ -69,7 +70,7 @@ def _show_setup(back: Backend) -> None:
     def look() -> None:
         setup = back.engine.model_downloads.current
         if setup is None or not setup.step.is_active:
-            st.rerun()
+            rerun_page()
         share = f" {setup.done / setup.total:.0%}" if setup.step is SetupStep.DOWNLOADING and setup.total else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = escape_markdown(setup.name)
@@ -98,11 +99,11 @@ def _show_dismissal(back: Backend) -> None:
         type="tertiary",
         key="hide_model_offer",
         help=_("Hides this offer for everyone who uses this app. The form stays on the Settings page."),
-        on_click=_hide,
+        on_click=_hide_offer,
         args=[back],
     )
 
 
-def _hide(back: Backend) -> None:
+def _hide_offer(back: Backend) -> None:
     with show_errors():
         back.engine.preferences.hide_model_offer()

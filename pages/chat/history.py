@@ -15,14 +15,14 @@ from pages.chat.refusal import show_refusal
 from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.blocks import build_answer_blocks
-from pages.shared.current import get_current_id
+from pages.shared.current import get_current_id, open_source
 from pages.shared.evidence import consists_of_pages, find_linked_sources, format_for_copy, name_sources
 from pages.shared.excerpts import build_excerpts, load_whole_tables
 from pages.shared.feedback import confirm_passage, show_feedback
 from pages.shared.labelling import offer_label
 from pages.shared.passages import link_sources, show_passages
 from pages.shared.richtext import show_richtext
-from pages.shared.source import draw_first_source, open_source
+from pages.shared.source import draw_first_source
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import count_pages, escape_markdown, format_duration
 from pages.shared.translation import _, ngettext, translate_message
@@ -56,7 +56,7 @@ _FIRST_SOURCE = st.components.v2.component(
 
 
 def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
-    """Show the messages, and draw the first source of the newest answer ahead.
+    """Show the messages, and draw the first source of the newest answer in the background.
 
     ``before`` is called with the place of each message before it is shown.
     """
@@ -68,7 +68,7 @@ def show_history(back: Backend, messages: Sequence[Message], *, before: Callable
         )
     for place, message in enumerate(messages[hidden:], hidden):
         before(place)
-        _turn(back, message, last=message is messages[-1])
+        _show_message(back, message, last=message is messages[-1])
     _name_messages(messages, hidden)
     if messages and messages[-1].answer:
         draw_first_source(back.engine, messages[-1].answer)
@@ -101,16 +101,16 @@ def _name_messages(messages: Sequence[Message], hidden: int) -> None:
     _MESSAGES(key="messages", data={"hidden": sum(asked[:hidden]), "answer": answer, "text": text})
 
 
-def _turn(back: Backend, message: Message, *, last: bool) -> None:
+def _show_message(back: Backend, message: Message, *, last: bool) -> None:
     if message.role == "user":
         with st.chat_message("user", avatar=":material/person:"):
             st.text(message.text)
     else:
         with st.chat_message("assistant", avatar=":material/format_quote:"):
-            _body(back, message, last=last)
+            _show_answer_message(back, message, last=last)
 
 
-def _body(back: Backend, message: Message, *, last: bool) -> None:
+def _show_answer_message(back: Backend, message: Message, *, last: bool) -> None:
     answer = message.answer
     if answer is None:
         st.text(translate_message(message.text))
@@ -121,7 +121,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
     if answer.as_of:
         st.caption(_(":material/history: As of {as_of}", as_of=escape_markdown(answer.as_of)))
     show_rewritten_search(back, message, answer, last=last)
-    _text(back.engine, message, select_shown_part(message, answer))
+    _show_text(back.engine, message, select_shown_part(message, answer))
     show_notices(back, message, answer, last=last)
     if answer.state is AnswerState.ABSTAINED:
         show_refusal(back, answer)
@@ -141,7 +141,7 @@ def _body(back: Backend, message: Message, *, last: bool) -> None:
 
 
 def _show_evidence(engine: Engine, message: Message, answer: Answer) -> None:
-    """Show the passages that were read, with their scores, and how the answer was found; closed at first."""
+    """Show the passages with their scores, and how the answer was found, in an expander that is closed at first."""
     # An answer about the app or its library is written without a search.
     if not answer.passages and not answer.steps and not answer.usage.calls:
         return
@@ -188,7 +188,7 @@ def _describe_passages(answer: Answer) -> str:
     return ngettext("Cites {read} of {number} document", "Cites {read} of {number} documents", documents, read=read)
 
 
-def _text(engine: Engine, message: Message, answer: Answer) -> None:
+def _show_text(engine: Engine, message: Message, answer: Answer) -> None:
     sources, tables = name_sources(answer), load_whole_tables(engine, answer)
     opened: list[int] = st.session_state.get(f"whole_{message.message_id}", [])
 

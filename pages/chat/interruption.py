@@ -17,7 +17,7 @@ from rag_core.types.conversations import Message
 
 
 def select_shown_part(message: Message, answer: Answer) -> Answer:
-    """Return an answer without the quotes after an interrupted text, unless the reader has asked for them."""
+    """Return an answer, without the quotes below an interrupted text unless the reader has asked for the quotes."""
     if not _has_hidden_quotes(message, answer):
         return answer
     text = answer.written_text
@@ -38,20 +38,20 @@ def show_notices(back: Backend, message: Message, answer: Answer, *, last: bool)
         st.error(escape_markdown(translate_message(problem)), icon=":material/error:")
     with st.container(horizontal=True, gap="small"):
         if last and answer.generator != "extractive":
-            _button(_("Continue"), "play_arrow", "continue", message, lambda: continue_answer(back, message))
+            _show_button(_("Continue"), "play_arrow", "continue", message, lambda: continue_answer(back, message))
         if hidden:
-            shown = {_quotes_key(message): True}
-            _button(_("Show quotes"), "format_quote", "quotes", message, lambda: st.session_state.update(shown))
+            shown = {_build_quotes_key(message): True}
+            _show_button(_("Show quotes"), "format_quote", "quotes", message, lambda: st.session_state.update(shown))
 
 
 def _has_hidden_quotes(message: Message, answer: Answer) -> bool:
     has_quotes = bool(answer.interrupted) and answer.quotes_start is not None
-    return has_quotes and not st.session_state.get(_quotes_key(message))
+    return has_quotes and not st.session_state.get(_build_quotes_key(message))
 
 
-def _quotes_key(message: Message) -> str:
+def _build_quotes_key(message: Message) -> str:
     return f"quotes_shown_{message.message_id}"
 
 
-def _button(label: str, icon: str, key: str, message: Message, on_click: Callable[[], None]) -> None:
+def _show_button(label: str, icon: str, key: str, message: Message, on_click: Callable[[], None]) -> None:
     st.button(label, icon=f":material/{icon}:", key=f"{key}_{message.message_id}", on_click=on_click)

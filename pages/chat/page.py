@@ -25,8 +25,8 @@ from pages.shared.source import show_source
 from pages.shared.unlock import find_rejected, show_password_fields
 
 back = get_backend()
-arrived = enter_page("chat")
-conversation, messages = open_conversation(back.engine, arrived=arrived)
+enter_page("chat")
+conversation, messages = open_conversation(back.engine)
 run = back.answers.running(get_current_id() or "")
 last = messages[-1].answer if messages else None
 if run is None and conversation and messages and (last is None or last.interrupted):

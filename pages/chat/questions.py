@@ -23,43 +23,43 @@ def ask(
 ) -> None:
     """Add a question to the open conversation or to a new one, and start the answer.
 
-    ``scope`` is that of a new conversation. If ``document_id`` is given, this question is about that document only.
-    While an answer is written in the conversation, or if another window has deleted the conversation, the question is
-    put back into the input instead.
+    A new conversation gets the ``scope``. If ``document_id`` is given, this question is about that document only. The
+    question is put back into the input if an answer is being written in the conversation, or if another window has
+    deleted the conversation.
     """
     # The reader has seen the messages about files that are ready, so remove these messages.
     untrack_ended_jobs(back.engine)
-    identity = get_current_id()
-    if identity is None:
+    conversation_id = get_current_id()
+    if conversation_id is None:
         writer = get_writer(None)
         conversation = back.engine.conversations.create(scope, model=writer.model, instructions=writer.instructions)
-        identity = conversation.conversation_id
-        choose_conversation(identity)
+        conversation_id = conversation.conversation_id
+        choose_conversation(conversation_id)
         st.session_state.pop(keys.WRITER, None)
         st.session_state.pop(f"{keys.SCOPE}_new", None)
         st.session_state.pop(f"{keys.AS_OF}_new", None)
-    history = _messages(back, identity)
-    if back.answers.running(identity):
+    history = _get_messages(back, conversation_id)
+    if back.answers.running(conversation_id):
         return_to_input(question, _("the answer before it is still being written"))
         return
     if history is None:
         return_to_input(question)
         return
-    back.engine.conversations.add_message(identity, "user", question)
-    writer = get_writer(back.engine.conversations.get(identity))
+    back.engine.conversations.add_message(conversation_id, "user", question)
+    writer = get_writer(back.engine.conversations.get(conversation_id))
     how = get_strategy(back.engine, writer.model, scope.as_of)
     asked = Scope((document_id,), as_of=scope.as_of) if document_id else scope
-    back.answers.start(identity, question, asked, history, job_ids, strategy=how, writer=writer)
+    back.answers.start(conversation_id, question, asked, history, job_ids, strategy=how, writer=writer)
 
 
 def ask_about(back: Backend, document_id: str, question: str) -> None:
-    """Ask a question about one document; further questions are about the documents that the conversation has."""
-    identity = get_current_id()
-    ask(back, question, get_scope(back, identity) if identity else Scope(), document_id=document_id)
+    """Ask a question about one document, without changing the documents that the conversation is limited to."""
+    conversation_id = get_current_id()
+    ask(back, question, get_scope(back, conversation_id) if conversation_id else Scope(), document_id=document_id)
 
 
 def answer_again(back: Backend, message: Message) -> None:
-    """Replace the last answer by a new answer from the documents that are chosen now."""
+    """Answer the last question again with the documents that are chosen now."""
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back)
@@ -69,11 +69,11 @@ def continue_answer(back: Backend, message: Message) -> None:
     """Let the model continue the last answer, which was interrupted."""
     if not _is_last(back, message) or message.answer is None:
         return
-    identity = str(get_current_id())
-    history = (_messages(back, identity) or [])[:-2]
-    conversation = back.engine.conversations.get(identity)
+    conversation_id = str(get_current_id())
+    history = (_get_messages(back, conversation_id) or [])[:-2]
+    conversation = back.engine.conversations.get(conversation_id)
     back.answers.start(
-        *(identity, message.answer.question, get_scope(back, identity), history),
+        *(conversation_id, message.answer.question, get_scope(back, conversation_id), history),
         writer=get_writer(conversation),
         continued=message,
     )
@@ -93,30 +93,30 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
     if not _is_last(back, message):
         return_to_input(question)
         return
-    identity = str(get_current_id())
-    messages = back.engine.conversations.messages(identity)
+    conversation_id = str(get_current_id())
+    messages = back.engine.conversations.messages(conversation_id)
     first = max(position for position, one in enumerate(messages) if one.role == "user")
     back.engine.conversations.remove_messages([one.message_id for one in messages[first:]])
-    ask(back, question, get_scope(back, identity))
+    ask(back, question, get_scope(back, conversation_id))
 
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
     """Answer the last message of the conversation if it is a question."""
-    identity = str(get_current_id())
-    messages = _messages(back, identity)
+    conversation_id = str(get_current_id())
+    messages = _get_messages(back, conversation_id)
     if not messages or messages[-1].role != "user":
         return
-    scope = get_scope(back, identity)
-    writer = get_writer(back.engine.conversations.get(identity))
+    scope = get_scope(back, conversation_id)
+    writer = get_writer(back.engine.conversations.get(conversation_id))
     how = get_strategy(back.engine, writer.model, scope.as_of)
     back.answers.start(
-        identity, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how, writer=writer
+        conversation_id, messages[-1].text, scope, messages[:-1], search_for=search_for, strategy=how, writer=writer
     )
 
 
-def get_scope(back: Backend, identity: str) -> Scope:
+def get_scope(back: Backend, conversation_id: str) -> Scope:
     """Return the scope of a conversation, without deleted documents and empty collections."""
-    conversation = back.engine.conversations.get(identity)
+    conversation = back.engine.conversations.get(conversation_id)
     return remove_missing(conversation.scope, back.engine.documents.list())
 
 
@@ -130,15 +130,15 @@ def return_to_input(question: str, why: str = "") -> None:
     )
 
 
-def _messages(back: Backend, identity: str) -> Sequence[Message] | None:
+def _get_messages(back: Backend, conversation_id: str) -> Sequence[Message] | None:
     """Return the messages of a conversation; ``None`` if the conversation was deleted."""
     try:
-        return back.engine.conversations.messages(identity)
+        return back.engine.conversations.messages(conversation_id)
     except UnknownConversation:
         return None
 
 
 def _is_last(back: Backend, message: Message) -> bool:
     """Return whether a message is still the last one; an earlier click or another window may have added messages."""
-    messages = _messages(back, str(get_current_id())) or []
+    messages = _get_messages(back, str(get_current_id())) or []
     return [one.message_id for one in messages[-1:]] == [message.message_id]

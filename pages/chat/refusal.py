@@ -56,7 +56,7 @@ def _find_shared_reasons(answer: Answer) -> list[str]:
 
 
 def _find_named(reasons: Sequence[str], documents: Sequence[DocumentInfo]) -> list[tuple[str, str]]:
-    """Return each name that the passages lack with the first searchable document whose name contains it."""
+    """Map each name that the passages lack to the first searchable document whose own name contains it."""
     names = dict.fromkeys(name for reason in reasons for name in _NAME.findall(reason))
     searchable = [document.name for document in documents if document.chunks]
     found = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.chat.snapshots import choose_snapshot, tell_snapshot
+from pages.chat.snapshots import choose_snapshot, show_snapshot_note
 from pages.shared import keys
 from pages.shared.current import get_current_id
 from pages.shared.library import (
@@ -25,7 +25,7 @@ from rag_core.types.conversations import Conversation, Scope
 from rag_core.types.documents import DocumentInfo, DocumentStatus
 from rag_core.types.jobs import Job
 
-# Most columns of the label of the menu.
+# Maximum width of the menu's label, in columns of text.
 _MAX_COLUMNS = 28
 
 
@@ -39,8 +39,8 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
     listed = name_scope_entries(can_be_asked)
     names = listed | {one.document_id: one.all_names for one in coming}
-    identity = conversation.conversation_id if conversation else "new"
-    key = f"{keys.SCOPE}_{identity}"
+    conversation_id = conversation.conversation_id if conversation else "new"
+    key = f"{keys.SCOPE}_{conversation_id}"
     stored = conversation.scope if conversation else Scope()
     chosen = [one for one in st.session_state.get(key, list_scope_entries(stored)) if one in names]
     options = [*dict.fromkeys([*listed, *chosen])]
@@ -55,7 +55,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
                 scope = replace(build_scope(st.session_state[key]), as_of=stored.as_of)
                 engine.conversations.set_scope(conversation.conversation_id, scope)
 
-    label = escape_markdown(truncate(_describe([names[one] for one in chosen]), _MAX_COLUMNS))
+    label = escape_markdown(truncate(_describe_scope([names[one] for one in chosen]), _MAX_COLUMNS))
     with st.popover(label, icon=":material/library_books:", type="tertiary", key=keys.SCOPE_POPOVER):
         st.multiselect(
             _("Documents to ask"),
@@ -69,7 +69,7 @@ def choose_scope(engine: Engine, conversation: Conversation | None, library: Seq
     return replace(build_scope(chosen), as_of=as_of)
 
 
-def _describe(names: Sequence[str]) -> str:
+def _describe_scope(names: Sequence[str]) -> str:
     if len(names) > 1:
         return _("{number} chosen", number=len(names))
     return names[0] if names else _("All documents")
@@ -78,10 +78,10 @@ def _describe(names: Sequence[str]) -> str:
 def show_scope_notes(
     engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo], scope: Scope
 ) -> None:
-    """Say which snapshot is asked, and which documents and collections of the scope are gone."""
+    """Say which snapshot is searched, and which documents and collections of the scope no longer exist."""
     stored = conversation.scope if conversation else Scope()
-    _tell_gone(stored, remove_missing(stored, library), asks_others=bool(scope))
-    tell_snapshot(engine, scope.as_of)
+    _show_missing(stored, remove_missing(stored, library), asks_others=bool(scope))
+    show_snapshot_note(engine, scope.as_of)
 
 
 def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
@@ -90,13 +90,13 @@ def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
     if not scope or not added:
         return scope
     wider = replace(scope, documents=(*scope.documents, *added))
-    if identity := get_current_id():
-        engine.conversations.set_scope(identity, wider)
-    st.session_state[f"{keys.SCOPE}_{identity or 'new'}"] = list_scope_entries(wider)
+    if conversation_id := get_current_id():
+        engine.conversations.set_scope(conversation_id, wider)
+    st.session_state[f"{keys.SCOPE}_{conversation_id or 'new'}"] = list_scope_entries(wider)
     return wider
 
 
-def _tell_gone(stored: Scope, remaining: Scope, *, asks_others: bool) -> None:
+def _show_missing(stored: Scope, remaining: Scope, *, asks_others: bool) -> None:
     consequence = _("It now searches the others.") if asks_others else _("It now searches all documents.")
     if gone := len(stored.documents) - len(remaining.documents):
         words = ngettext(

@@ -36,8 +36,12 @@ function keepPlace(content) {
     let kept = null;
     let width = content.clientWidth;
     let changed = -Infinity;
+    let moved = -Infinity; // when the reader last scrolled
     const keep = (element) => { if (element) kept = { element, top: element.getBoundingClientRect().top }; };
     const scrolled = () => {
+        // The browser also scrolls by itself before it tells the observer below of a new width: if the conversation has
+        // become shorter than the position. What is kept is then no longer visible, but still to be kept.
+        if (content.clientWidth !== width && performance.now() - moved > SETTLED_MS) return;
         const { top, bottom } = kept?.element.getBoundingClientRect() ?? {};
         keep(kept?.element.isConnected && bottom > HEADER && top < window.innerHeight ? kept.element : findFirstVisible(main));
     };
@@ -55,8 +59,10 @@ function keepPlace(content) {
         if (kept) keep(kept.element);
         else scrolled();
     });
+    const noteMove = () => { moved = performance.now(); };
     watch.observe(content);
     main.addEventListener("scroll", scrolled, { passive: true });
+    for (const type of ["wheel", "touchmove"]) main.addEventListener(type, noteMove, { passive: true });
     document.addEventListener("click", used, { capture: true });
     return {
         content,
@@ -65,6 +71,7 @@ function keepPlace(content) {
         stop: () => {
             watch.disconnect();
             main.removeEventListener("scroll", scrolled);
+            for (const type of ["wheel", "touchmove"]) main.removeEventListener(type, noteMove);
             document.removeEventListener("click", used, { capture: true });
         },
     };

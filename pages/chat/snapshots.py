@@ -1,4 +1,4 @@
-"""The snapshot that a conversation asks instead of the present documents."""
+"""The snapshot that a conversation searches instead of the current documents."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def choose_snapshot(engine: Engine, conversation: Conversation | None) -> str:
     return chosen or _PRESENT
 
 
-def tell_snapshot(engine: Engine, as_of: str) -> None:
-    """Say that questions ask a snapshot, if they do."""
+def show_snapshot_note(engine: Engine, as_of: str) -> None:
+    """If a snapshot is chosen, say that questions are answered from it."""
     if as_of:
         label = next((one.label for one in engine.snapshots.list() if one.name == as_of), as_of)
         st.info(

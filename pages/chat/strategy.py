@@ -39,5 +39,5 @@ def get_strategy(engine: Engine, model: str | None, as_of: str) -> str:
 
 
 def _list_offered(engine: Engine, model: str, as_of: str) -> dict[str, StrategyDescription]:
-    """Return the strategies that the chat offers with a model, now or as of a snapshot, by name."""
+    """Return the strategies that the chat offers for a model and a snapshot, by name."""
     return {one.name: one for one in engine.strategies.list_usable(model, as_of) if one.in_chat}

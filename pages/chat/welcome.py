@@ -16,7 +16,7 @@ from pages.shared.uploads import show_uploader
 from rag_core.engine import Engine
 from rag_core.types.documents import DocumentInfo
 
-# Documents of a new chat whose questions are shown.
+# Number of documents whose questions a new chat shows.
 _SHOWN = 3
 
 
@@ -24,7 +24,7 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     """Explain what Footnote does, and what the reader can do first."""
     st.title(_("Ask your documents"), anchor=False)
     if not documents:
-        _empty(back)
+        _show_empty_library(back)
         return
     pages = sum(one.pages for one in documents)
     st.markdown(
@@ -37,7 +37,7 @@ def show_welcome(back: Backend, documents: Sequence[DocumentInfo]) -> None:
     )
 
 
-def _empty(back: Backend) -> None:
+def _show_empty_library(back: Backend) -> None:
     st.markdown(
         _(
             "Footnote answers questions from your documents and shows the page that each sentence comes from. Drop "
@@ -45,7 +45,7 @@ def _empty(back: Backend) -> None:
         )
     )
     show_uploader(back.engine)
-    st.caption(_place(back.engine))
+    st.caption(_describe_storage(back.engine))
     st.button(
         _("Try it with the guide"),
         icon=":material/menu_book:",
@@ -56,7 +56,7 @@ def _empty(back: Backend) -> None:
     )
 
 
-def _place(engine: Engine) -> str:
+def _describe_storage(engine: Engine) -> str:
     """Say where documents are kept, and whether their text is sent elsewhere for answers."""
     host = engine.models.find_host(engine.models.endpoint)
     if host is None or host.is_this_machine:

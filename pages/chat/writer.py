@@ -17,7 +17,7 @@ from rag_core.types.searches import Writer
 
 QUOTES_ONLY = N_("Quotes only")
 _MAX_COLUMNS = 28
-# The option for the model in use, which is none of the names of models.
+# The option for the model in use. It differs from every name of a model.
 _IN_USE = "\0"
 
 
@@ -30,7 +30,7 @@ def get_writer(conversation: Conversation | None) -> Writer:
 
 
 def choose_writer(engine: Engine, conversation: Conversation | None) -> str:
-    """Let the reader choose who writes the answers, and how; return the name of the model, empty for quotes."""
+    """Let the reader choose the model and its instructions; return the model's name, which is empty for quotes only."""
     writer = get_writer(conversation)
     name = engine.models.find_name(writer.model)
     icon = ":material/smart_toy:" if name else ":material/format_quote:"
@@ -108,7 +108,7 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
             placeholder=_(PLACEHOLDER),
             on_change=changed,
         )
-        # Without `max_chars`, because the field then ignores a longer text that is pasted into it.
+        # `max_chars` is not used, because the field would then ignore a pasted text that is longer.
         if (length := len(st.session_state[key].strip())) > MAX_INSTRUCTION_CHARS:
             st.error(
                 _(

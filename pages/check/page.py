@@ -9,6 +9,7 @@ from pages.check.progress import show_progress
 from pages.check.results import build_answers, show_results
 from pages.check.text_check import TextCheck
 from pages.shared import keys
+from pages.shared.current import close_source
 from pages.shared.library import find_searchable
 from pages.shared.source import show_source
 from pages.shared.start import start_page
@@ -29,7 +30,7 @@ scope = choose_scope(documents)
 running: TextCheck | None = st.session_state.get(keys.CHECK)
 is_running = running is not None and not running.done
 if st.button(_("Check"), type="primary", icon=":material/fact_check:", key="check_start", disabled=is_running):
-    st.query_params.pop(keys.SOURCE_PARAM, None)
+    close_source()
     st.session_state.pop(keys.CHECK_ONLY, None)
     running = st.session_state[keys.CHECK] = TextCheck(back.engine, text, scope)
     running.start()

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.check.text_check import TextCheck
+from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.types.checks import CheckedStatement
 
-# Further results after which the page shows them; drawing each of them at once would make a long text slow.
+# Number of new results after which the page is drawn again. Drawing after each result would be slow for a long text.
 _BATCH = 20
 
 
 def show_progress(running: TextCheck) -> Sequence[CheckedStatement]:
-    """Show how far the check is, or why it ended before its end; return the results so far."""
+    """Show the progress of the check, or the problem that ended the check early; return the results so far."""
     is_done = running.done
     checked = tuple(running.checked)
     total = len(running.statements)
@@ -42,7 +43,7 @@ def _show_running(running: TextCheck, shown: int) -> None:
     @st.fragment(run_every=0.5)
     def panel() -> None:
         if running.done or len(running.checked) >= shown + _BATCH:
-            st.rerun()
+            rerun_page()
         total = len(running.statements)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             words = ngettext(

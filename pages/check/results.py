@@ -10,10 +10,10 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.current import open_source
 from pages.shared.nodes import Node, build_marked_text, build_text_node
 from pages.shared.richtext import show_richtext
-from pages.shared.source import open_source
-from pages.shared.text import escape_markdown, get_reader_zone
+from pages.shared.text import escape_markdown, get_reader_zone, name_page
 from pages.shared.translation import N_, _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
@@ -25,7 +25,7 @@ from rag_core.types.usage import Usage
 # Signs that differ in form, so that no colour is needed to tell the results apart.
 _SIGNS: dict[Verdict, str] = {"supported": "✓", "contradicted": "≠", "not_supported": "∅", "unsure": "?"}
 _ALL = "all"
-# The sentences of one component: a new result makes the browser draw only the last component again.
+# Number of sentences per component. After a new result, the browser draws only the last component again.
 _TOGETHER = 50
 _UNSURE = N_(
     "Unsure: a source is close, but neither supports the sentence nor differs from it with certainty. In an answer, "
@@ -34,7 +34,7 @@ _UNSURE = N_(
 
 
 def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
-    """Show how many sentences have each result, and the sentences with the chosen one in order."""
+    """Show how many sentences have each result, and list the sentences that have the chosen result."""
     counts = Counter[str](one.verdict for one in checked)
     labels = {_ALL: _("All {number}", number=len(checked))}
     labels |= {
@@ -61,19 +61,19 @@ def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
     shown = [(number, one) for number, one in enumerate(checked, 1) if chosen in (_ALL, one.verdict)]
     if not shown:
         st.caption(_("No sentence has this result."))
-    for part, numbered in enumerate(_batches(shown)):
+    for part, numbered in enumerate(_split_batches(shown)):
         show_richtext(
             [node for number, one in numbered for node in _build_nodes(number, one)],
             key=f"check_results_{part}",
             sources={number: _name_source(one) for number, one in numbered if one.citation},
-            on_cite=partial(_open, checked),
+            on_cite=partial(_open_citation, checked),
         )
 
 
 def build_answers(checked: Sequence[CheckedStatement]) -> dict[str, Answer]:
-    """Return an answer for each sentence with a citation, by the id by which the address names it."""
+    """Return an answer for each sentence with a citation, by the id that names the answer in the address."""
     return {
-        _identify(number): Answer(
+        _build_id(number): Answer(
             question=one.statement,
             state=AnswerState.ANSWERED,
             text=f"{one.statement} [{one.citation.marker}]",
@@ -89,7 +89,7 @@ def build_answers(checked: Sequence[CheckedStatement]) -> dict[str, Answer]:
     }
 
 
-def _batches(shown: list[tuple[int, CheckedStatement]]) -> Iterator[list[tuple[int, CheckedStatement]]]:
+def _split_batches(shown: list[tuple[int, CheckedStatement]]) -> Iterator[list[tuple[int, CheckedStatement]]]:
     for start in range(0, len(shown), _TOGETHER):
         yield shown[start : start + _TOGETHER]
 
@@ -103,7 +103,7 @@ def _build_nodes(number: int, one: CheckedStatement) -> Iterator[Node]:
         cite = {
             "t": "cite",
             "n": number,
-            "s": f"{one.citation.document}, {_('p. {page}', page=one.citation.page_label)}",
+            "s": name_page(one.citation.document, one.citation.page_label),
         }
         yield {"t": "quote", "c": [*quote, build_text_node(" "), cite]}
 
@@ -116,13 +116,13 @@ def _name_source(one: CheckedStatement) -> str:
     )
 
 
-def _identify(number: int) -> str:
+def _build_id(number: int) -> str:
     return f"check{number}"
 
 
-def _open(checked: Sequence[CheckedStatement], number: int) -> None:
+def _open_citation(checked: Sequence[CheckedStatement], number: int) -> None:
     if citation := checked[number - 1].citation:
-        open_source(_identify(number), citation.marker)
+        open_source(_build_id(number), citation.marker)
 
 
 def _show_export(engine: Engine, checked: Sequence[CheckedStatement]) -> None:

@@ -12,7 +12,7 @@ from rag_core.types.conversations import Scope
 
 
 class TextCheck:
-    """A check of a text, which continues until it has ended or the reader stops it.
+    """A check of a text, which runs until all sentences are checked or the reader stops it.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class TextCheck:
     checked : list of CheckedStatement
         The results so far, in the order of the sentences.
     problem : str
-        Why the check ended before its end; empty if it did not, or if the reader stopped it.
+        Why the check failed; empty if it did not fail.
     """
 
     def __init__(self, engine: Engine, text: str, scope: Scope) -> None:

@@ -28,7 +28,7 @@ _INTO, _TAGS, _NAME = "collect_into", "tags_added", "document_name"
 def show_actions(
     engine: Engine, chosen: Sequence[DocumentInfo], narrowed: Sequence[DocumentInfo], collections: Iterable[str]
 ) -> None:
-    """Show the buttons for the documents whose rows are ticked, or else for those that the filters leave, if any."""
+    """Show the buttons for the ticked documents; if none is ticked, for the documents that the filters leave."""
     if not chosen and not narrowed:
         return
     with st.container(horizontal=True, gap="small"):
@@ -55,7 +55,7 @@ def show_actions(
             _("Re-index"),
             icon=":material/sync:",
             key="reindex_selected",
-            on_click=_reindex,
+            on_click=_reindex_documents,
             args=[engine, indexed],
             disabled=not indexed,
         )
@@ -73,7 +73,7 @@ def open_preview(document_id: str) -> None:
 
 
 def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) -> None:
-    """Show a button that opens a new chat about the searchable ones of some documents."""
+    """Show a button that opens a new chat about those of the documents that can be searched."""
     ids = [one.document_id for one in documents if one.chunks]
     too_many = _(
         "At most {limit} documents can be chosen one by one. Move them to a collection, and ask that.",
@@ -90,7 +90,7 @@ def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) 
         ask_documents(ids)
 
 
-def track_retry(engine: Engine, document_ids: Sequence[str], ocr: str | None = None) -> None:
+def retry_documents(engine: Engine, document_ids: Sequence[str], ocr: str | None = None) -> None:
     """Read files again, with OCR on every page if ``ocr`` is ``"on"``."""
     for one in document_ids:
         with show_errors_next_run():
@@ -131,14 +131,14 @@ def show_receipts() -> None:
 
 def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     """Ask whether documents are to be deleted, and delete them."""
-    open_dialog(_("Delete documents"), ":material/delete:", _confirm, engine, chosen)
+    open_dialog(_("Delete documents"), ":material/delete:", _show_deletion_form, engine, chosen)
 
 
-def _confirm(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+def _show_deletion_form(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     _show_names(chosen)
     st.caption(_("This removes all names and versions, and attached documents. Earlier answers keep their quotes."))
     label = _("Delete {documents}", documents=count_documents(len(chosen)))
-    if st.button(label, type="primary", key="confirm_delete", on_click=_delete, args=[engine, chosen]):
+    if st.button(label, type="primary", key="confirm_delete", on_click=_delete_documents, args=[engine, chosen]):
         st.rerun()
 
 
@@ -150,10 +150,10 @@ def _show_names(chosen: Sequence[DocumentInfo]) -> None:
 
 def open_move_dialog(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     """Ask for a collection, and move documents to it."""
-    open_dialog(_("Move to a collection"), ":material/folder:", _collect, engine, chosen, collections)
+    open_dialog(_("Move to a collection"), ":material/folder:", _show_move_form, engine, chosen, collections)
 
 
-def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
+def _show_move_form(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
     with st.form("collect_form", border=False):
         st.selectbox(
             _("Collection"),
@@ -166,7 +166,7 @@ def _collect(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterab
         )
         st.caption(_("A conversation can be limited to a collection, including documents that you add to it later."))
         label, ids = _("Move {documents}", documents=count_documents(len(chosen))), [one.document_id for one in chosen]
-        if st.form_submit_button(label, type="primary", key="collect", on_click=_move, args=[engine, ids]):
+        if st.form_submit_button(label, type="primary", key="collect", on_click=_move_documents, args=[engine, ids]):
             st.rerun()
 
 
@@ -187,30 +187,32 @@ def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
         engine.documents.set_tags({one.document_id: [*one.tags, *st.session_state[_TAGS]] for one in chosen})
 
 
-def rename(engine: Engine, document: DocumentInfo) -> None:
+def open_rename_dialog(engine: Engine, document: DocumentInfo) -> None:
     """Ask for another name of a document, and rename it."""
-    open_dialog(_("Rename the document"), ":material/edit:", _rename_dialog, engine, document)
+    open_dialog(_("Rename the document"), ":material/edit:", _show_rename_form, engine, document)
 
 
-def _rename_dialog(engine: Engine, document: DocumentInfo) -> None:
+def _show_rename_form(engine: Engine, document: DocumentInfo) -> None:
     with st.form("rename_document", border=False):
         st.text_input(_("Name"), document.name.rpartition(".")[0] or document.name, key=_NAME)
         st.caption(_("The ending of the file stays. Its text is read again, because searches find it by its name."))
-        if st.form_submit_button(_("Rename"), type="primary", key="rename", on_click=_rename, args=[engine, document]):
+        if st.form_submit_button(
+            _("Rename"), type="primary", key="rename", on_click=_rename_document, args=[engine, document]
+        ):
             st.rerun()
 
 
-def _rename(engine: Engine, document: DocumentInfo) -> None:
+def _rename_document(engine: Engine, document: DocumentInfo) -> None:
     with show_errors_next_run():
         engine.documents.rename(document.document_id, st.session_state[_NAME] or "")
 
 
-def _move(engine: Engine, ids: Sequence[str]) -> None:
+def _move_documents(engine: Engine, ids: Sequence[str]) -> None:
     with show_errors_next_run():
         engine.collections.move_documents(ids, st.session_state[_INTO] or "")
 
 
-def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
+def _delete_documents(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
     # Put the list into the session before filling it: if a store fails, the list then shows what was already deleted.
     receipts: list[DeleteReceipt] = []
     st.session_state[keys.RECEIPTS] = receipts
@@ -224,6 +226,6 @@ def _delete(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
             del st.query_params[keys.DOCUMENT_PARAM]
 
 
-def _reindex(engine: Engine, ids: Sequence[str]) -> None:
+def _reindex_documents(engine: Engine, ids: Sequence[str]) -> None:
     with show_errors():
         track_jobs([engine.index.rebuild(ids)])

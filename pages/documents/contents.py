@@ -29,7 +29,7 @@ def show_problems(engine: Engine, document: DocumentInfo) -> None:
     if not pages:
         st.caption(_("No page was read."))
         return
-    noted = [one for one in pages if _note(one) or one.state in (PageState.FAILED, PageState.EMPTY)]
+    noted = [one for one in pages if _describe_problem(one) or one.state in (PageState.FAILED, PageState.EMPTY)]
     if noted:
         st.caption(
             ngettext(
@@ -41,7 +41,7 @@ def show_problems(engine: Engine, document: DocumentInfo) -> None:
     elif not document.reason:
         st.caption(_("All pages were read without problems."))
     st.dataframe(
-        _frame([*noted, *(one for one in pages if one not in noted)]),
+        _build_frame([*noted, *(one for one in pages if one not in noted)]),
         hide_index=True,
         key="document_pages",
         alt=_("Pages of {name}", name=document.name),
@@ -56,21 +56,29 @@ def show_problems(engine: Engine, document: DocumentInfo) -> None:
     )
 
 
-def _frame(pages: Sequence[Page]) -> pd.DataFrame:
+def _build_frame(pages: Sequence[Page]) -> pd.DataFrame:
     """Return a table with one row per page, without columns that are empty."""
     rows = [
-        (one.page_index + 1, one.page_label, _note(one), _read_as(one), one.confidence, len(one.text)) for one in pages
+        (
+            one.page_index + 1,
+            one.page_label,
+            _describe_problem(one),
+            _describe_state(one),
+            one.confidence,
+            len(one.text),
+        )
+        for one in pages
     ]
     frame = pd.DataFrame(rows, columns=["Page", "Label", "Note", "Read as", "Confidence", "Characters"])
     return frame.replace({"Note": {"": None}}).dropna(axis="columns", how="all")
 
 
-def _read_as(page: Page) -> str:
+def _describe_state(page: Page) -> str:
     return _(_READ_AS.get(page.state, page.state.value))
 
 
-def _note(page: Page) -> str:
-    """Return a note with the problem of a page and the invisible text of the page, if there is any."""
+def _describe_problem(page: Page) -> str:
+    """Describe the problem and the invisible text of a page; return an empty text if it has neither."""
     hidden = _("left out because it is invisible: {hidden}", hidden=page.hidden) if page.hidden else ""
     return "; ".join(part for part in (translate_message(page.reason), hidden) if part)
 
@@ -82,7 +90,7 @@ def show_tables(engine: Engine, document: DocumentInfo) -> None:
     if not tables:
         st.caption(_("No tables were found."))
         return
-    first = _turn(len(tables), _TABLES_SHOWN, f"tables_{document.document_id}")
+    first = _choose_part(len(tables), _TABLES_SHOWN, f"tables_{document.document_id}")
     for number, (page_index, table) in list(enumerate(tables))[first : first + _TABLES_SHOWN]:
         st.caption(
             _("Table {number} of {total} · page {page}", number=number + 1, total=len(tables), page=page_index + 1)
@@ -97,7 +105,7 @@ def show_chunks(engine: Engine, document: DocumentInfo) -> None:
     if not chunks:
         st.caption(_("There are no chunks."))
         return
-    first = _turn(len(chunks), CHUNKS_SHOWN, f"chunks_{document.document_id}")
+    first = _choose_part(len(chunks), CHUNKS_SHOWN, f"chunks_{document.document_id}")
     for chunk in chunks[first : first + CHUNKS_SHOWN]:
         heading = f" · {escape_markdown(chunk.heading)}" if chunk.heading else ""
         st.caption(
@@ -114,7 +122,7 @@ def show_chunks(engine: Engine, document: DocumentInfo) -> None:
         )
 
 
-def _turn(number: int, shown: int, key: str) -> int:
+def _choose_part(number: int, shown: int, key: str) -> int:
     """Show buttons to turn to other parts of a list, if it has several; return the index of the first item to show."""
     parts = math.ceil(number / shown)
     return (st.pagination(parts, key=key) - 1) * shown if parts > 1 else 0

@@ -23,8 +23,8 @@ FILTERS: Mapping[str, Callable[[DocumentInfo], Sequence[str]]] = {
 }
 
 
-def list_known(documents: Sequence[DocumentInfo]) -> list[str]:
-    """Return the names of the filters for which a document has a value that is not the usual one."""
+def list_filters(documents: Sequence[DocumentInfo]) -> list[str]:
+    """Return the names of the filters for which at least one document has a value other than the default."""
     usual = {"Collection": [format_collection_name(DEFAULT_COLLECTION)]}
     return [
         name
@@ -44,15 +44,15 @@ def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     )
     chosen: dict[str, set[str]] = {}
     with st.container(horizontal=True, gap="small"):
-        for name in list_known(documents):
+        for name in list_filters(documents):
             counts = Counter(value for one in documents for value in FILTERS[name](one))
-            chosen[name] = set(_choose(name, counts, len(documents)))
+            chosen[name] = set(_choose_values(name, counts, len(documents)))
     words = query.casefold().split()
     shown = [
         one
         for one in documents
         if all(not wanted or wanted.intersection(FILTERS[name](one)) for name, wanted in chosen.items())
-        and (not words or _contains(one, words))
+        and (not words or _contains_words(one, words))
     ]
     if not shown:
         if any(chosen.values()):
@@ -63,8 +63,8 @@ def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     return shown
 
 
-def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
-    """Let the reader choose among the values, unless all documents have the same; an empty choice means all."""
+def _choose_values(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
+    """Let the reader choose values, unless all documents have the same value; an empty choice means all values."""
     key = f"document_filter_{label.lower()}"
     # Remove values that no document has any longer. Such a value would hide all documents.
     st.session_state[key] = [one for one in st.session_state.get(key, []) if one in counts]
@@ -82,7 +82,7 @@ def _choose(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
     )
 
 
-def _contains(document: DocumentInfo, words: Sequence[str]) -> bool:
+def _contains_words(document: DocumentInfo, words: Sequence[str]) -> bool:
     values = [value for name, find in FILTERS.items() if name != "Collection" for value in find(document)]
     text = " ".join([document.all_names, *values]).casefold()
     return all(word in text for word in words)

@@ -13,7 +13,7 @@ from rag_core.types.status import describe_outdated
 
 
 def offer_reindex(engine: Engine) -> None:
-    """If an older version of the parser has parsed documents, say how many and why to re-index them, with a button."""
+    """If an older version of the parser has read documents, offer to re-index them."""
     outdated = engine.index.outdated_ids()
     # The job panel shows a re-index that is running.
     if not outdated or any(job.kind == "reindex" for job in engine.jobs.list(active=True, limit=MAX_JOBS)):
@@ -30,13 +30,13 @@ def offer_reindex(engine: Engine) -> None:
             _("Re-index {documents}", documents=count_documents(len(outdated))),
             icon=":material/sync:",
             key="reindex_outdated",
-            on_click=_reindex,
+            on_click=_reindex_outdated,
             args=[engine],
         )
 
 
-def _reindex(engine: Engine) -> None:
+def _reindex_outdated(engine: Engine) -> None:
     with show_errors():
-        # Single documents cannot be indexed with other settings than the rest; then index everything again.
+        # If the settings of the index have changed, single documents cannot be re-indexed, so re-index all of them.
         changed = engine.index.differences().keys() - {"extractor"}
         track_jobs([engine.index.rebuild(None if changed else engine.index.outdated_ids())])

@@ -6,7 +6,13 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from pages.documents.actions import confirm_deletion, open_move_dialog, rename, show_ask_button, track_retry
+from pages.documents.actions import (
+    confirm_deletion,
+    open_move_dialog,
+    open_rename_dialog,
+    retry_documents,
+    show_ask_button,
+)
 from pages.documents.contents import show_chunks, show_problems, show_tables
 from pages.documents.outline import show_outline
 from pages.documents.statuses import describe_status
@@ -49,7 +55,7 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
     if document is None:
         st.info(_("The document of this address is no longer in the library."), icon=":material/info:")
         return
-    with open_panel(_("Document {name}", name=document.name), document_id, _close):
+    with open_panel(_("Document {name}", name=document.name), document_id, _close_preview):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_header"):
             st.markdown(f"**{escape_markdown(document.all_names)}**", width="stretch")
             st.button(
@@ -57,21 +63,21 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
                 icon=":material/close:",
                 key="preview_close",
                 type="tertiary",
-                on_click=_close,
+                on_click=_close_preview,
                 help=_("Close"),
             )
-        _summarize(engine, document)
-        _act(engine, document, collections)
+        _show_summary(engine, document)
+        _show_actions(engine, document, collections)
         _edit_tags(engine, document, sorted({tag for one in library for tag in one.tags}, key=str.casefold))
-        _tabs(engine, document)
+        _show_tabs(engine, document)
 
 
-def _close() -> None:
+def _close_preview() -> None:
     for name in (keys.DOCUMENT_PARAM, PAGE_PARAM, MARKED_PARAM):
         st.query_params.pop(name, None)
 
 
-def _summarize(engine: Engine, document: DocumentInfo) -> None:
+def _show_summary(engine: Engine, document: DocumentInfo) -> None:
     kind = " ".join(filter(None, (document.kind, str(document.year or ""))))
     parts = [part for part in (document.company, kind) if part]
     parts += [describe_status(document), count_pages(document.pages)]
@@ -87,7 +93,7 @@ def _summarize(engine: Engine, document: DocumentInfo) -> None:
         st.caption(_("Title on its first page: {title}", title=escape_markdown(title)))
 
 
-def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> None:
+def _show_actions(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> None:
     file_format = engine.formats.find_by_name(document.name)
     with st.container(horizontal=True, gap="small"):
         show_ask_button([document], _("Ask this document"), key="ask_document")
@@ -107,11 +113,11 @@ def _act(engine: Engine, document: DocumentInfo, collections: Iterable[str]) -> 
             format_func=lambda action: f":material/{_ICONS[action]}: {_(action)}",
         )
     if choice == _RENAME:
-        rename(engine, document)
+        open_rename_dialog(engine, document)
     elif choice == _MOVE:
         open_move_dialog(engine, [document], collections)
     elif choice == _READ:
-        track_retry(engine, [document.document_id], ocr="on")
+        retry_documents(engine, [document.document_id], ocr="on")
         st.rerun()
     elif choice == _DESCRIBE:
         _describe_figures(engine, document)
@@ -147,7 +153,7 @@ def _edit_tags(engine: Engine, document: DocumentInfo, known: list[str]) -> None
     )
 
 
-def _tabs(engine: Engine, document: DocumentInfo) -> None:
+def _show_tabs(engine: Engine, document: DocumentInfo) -> None:
     tabs = st.tabs([_(one) for one in TABS], key=_TAB, on_change="rerun")
     for name, tab in zip(TABS, tabs, strict=True):
         if not tab.open:
@@ -156,7 +162,7 @@ def _tabs(engine: Engine, document: DocumentInfo) -> None:
             if name == _PAGES:
                 _show_pages(engine, document)
             elif name == _OUTLINE:
-                show_outline(engine, document, _turn_to)
+                show_outline(engine, document, _turn_to_page)
             elif name == _TABLES:
                 show_tables(engine, document)
             elif name == _CHUNKS:
@@ -167,7 +173,7 @@ def _tabs(engine: Engine, document: DocumentInfo) -> None:
                 show_versions(engine, document, engine.documents.versions(document.document_id))
 
 
-def _turn_to(page_index: int) -> None:
+def _turn_to_page(page_index: int) -> None:
     """Show a page in the tab of the pages."""
     st.session_state[keys.SOURCE_PAGE] = page_index
     st.session_state[_TAB] = _(_PAGES)

@@ -1,4 +1,4 @@
-"""The files that are no documents because they could not be read, and a CSV file of all problems."""
+"""The rejected files, which could not be read, and a CSV file of all problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.documents.actions import confirm_deletion, track_retry
+from pages.documents.actions import confirm_deletion, retry_documents
 from pages.documents.statuses import describe_status_with_reason
 from pages.shared.text import count_files, escape_markdown, get_reader_zone
 from pages.shared.translation import _
@@ -23,7 +23,7 @@ _SHOWN = 20
 
 
 def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence[DocumentInfo]) -> None:
-    """List the files that were not added, with their reasons; the page has shown the password fields of ``asked``."""
+    """List the rejected files with the reasons; the page already shows password fields for the files in ``asked``."""
     if not files:
         return
     with st.expander(_("{files} not added", files=count_files(len(files))), icon=":material/error:", key="rejected"):
@@ -36,7 +36,7 @@ def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence
                 key = one.document_id
                 again = st.button(_("Try again"), icon=":material/refresh:", key=f"retry_{key}", type="tertiary")
                 if again:
-                    track_retry(engine, [key])
+                    retry_documents(engine, [key])
                     st.rerun()
                 if st.button(_("Delete"), icon=":material/delete:", key=f"delete_{key}", type="tertiary"):
                     confirm_deletion(engine, [one])
@@ -50,7 +50,7 @@ def show_rejected(engine: Engine, files: Sequence[DocumentInfo], asked: Sequence
 
 
 def show_problems_download(documents: Sequence[DocumentInfo]) -> None:
-    """If there are documents or files with problems, show a button to download their list as CSV."""
+    """Show a button that downloads the list of all problems as CSV, if there are any."""
     known = (DocumentStatus.FAILED, DocumentStatus.REJECTED, DocumentStatus.PARTIAL)
     if problems := [one for one in documents if one.status in known]:
         st.download_button(

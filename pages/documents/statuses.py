@@ -15,7 +15,7 @@ _WORDS = {
     DocumentStatus.FAILED: N_("Failed"),
     DocumentStatus.CANCELLED: N_("Cancelled"),
 }
-# The status of a new document whose chunks are stored, but whose vectors are not computed yet.
+# The status of a new document whose chunks are stored, and whose vectors are still being computed.
 _BY_WORDS = N_("Searchable by words")
 
 

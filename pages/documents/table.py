@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.elements.arrow import DataframeStateInput
 
 from pages.documents.actions import open_preview
-from pages.documents.filters import list_known
+from pages.documents.filters import list_filters
 from pages.documents.statuses import describe_status
 from pages.shared import keys
 from pages.shared.library import format_collection_name
@@ -28,7 +28,7 @@ _ROW, _MOST = 35, 460
 
 
 def show_summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> None:
-    """Say how many documents there are and are shown, and what can be done with them."""
+    """Say how many documents there are, how many are shown, and what the reader can do with them."""
     if shown:
         count = count_documents(len(documents))
         if len(shown) != len(documents):
@@ -40,24 +40,24 @@ def show_summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo
 def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> list[DocumentInfo]:
     """Show a table of the documents ``shown``; return those whose rows the reader ticks.
 
-    A click on a name opens the preview of the document. Of optional columns, those are shown for which one of
-    ``documents``, which are all documents, has a value.
+    A click on a name opens the preview of the document. An optional column is shown if any of all ``documents`` has a
+    value in it.
     """
     # Streamlit stores the selection by row number, which would select other documents if the rows change. So changed
     # rows get a new key, which creates a new table. Its default selection is found by document id.
-    identity = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
+    digest = hashlib.sha1("|".join(one.document_id for one in shown).encode(), usedforsecurity=False)
     before = set(st.session_state.get(keys.SELECTED, []))
     rows = [row for row, one in enumerate(shown) if one.document_id in before]
     selection: DataframeStateInput = {"selection": {"rows": rows}}
-    known = list_known(documents)
+    known = list_filters(documents)
     event = st.dataframe(
-        _frame(shown),
-        key=f"documents_{identity.hexdigest()}",
+        _build_frame(shown),
+        key=f"documents_{digest.hexdigest()}",
         on_select="rerun",
         selection_mode="multi-row",
         selection_default=selection,
         hide_index=True,
-        column_config=_configure(shown),
+        column_config=_configure_columns(shown),
         column_order=[one for one in _COLUMNS if one not in _OPTIONAL or one in known],
         height=min(38 + _ROW * len(shown), _MOST),
         alt=_("Documents in the library"),
@@ -67,7 +67,7 @@ def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[Document
     return chosen
 
 
-def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
+def _build_frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     rows = [
         (
             one.all_names,
@@ -86,7 +86,7 @@ def _frame(documents: Sequence[DocumentInfo]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def _configure(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
+def _configure_columns(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
     def clicked() -> None:
         row = st.session_state[_CLICKED]["row"]
         if row < len(documents):

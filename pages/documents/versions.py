@@ -46,18 +46,26 @@ def _show_buttons(engine: Engine, document: DocumentInfo, version: DocumentVersi
         on_click="ignore",
     )
     st.button(
-        _("Restore"), icon=":material/undo:", key=f"restore_version_{key}", on_click=_restore, args=[engine, version]
+        _("Restore"),
+        icon=":material/undo:",
+        key=f"restore_version_{key}",
+        on_click=_restore_version,
+        args=[engine, version],
     )
     st.button(
-        _("Remove"), icon=":material/delete:", key=f"remove_version_{key}", on_click=_remove, args=[engine, version]
+        _("Remove"),
+        icon=":material/delete:",
+        key=f"remove_version_{key}",
+        on_click=_remove_version,
+        args=[engine, version],
     )
 
 
-def _restore(engine: Engine, version: DocumentVersion) -> None:
+def _restore_version(engine: Engine, version: DocumentVersion) -> None:
     with show_errors_next_run():
         track_jobs([engine.documents.restore_version(version.version_id)])
 
 
-def _remove(engine: Engine, version: DocumentVersion) -> None:
+def _remove_version(engine: Engine, version: DocumentVersion) -> None:
     with show_errors_next_run():
         engine.documents.remove_version(version.version_id)

@@ -17,7 +17,7 @@ _RIGHT = N_("Right")
 
 
 def show_changes(engine: Engine, evaluation: Evaluation) -> None:
-    """Compare an evaluation with the last one of the same configuration and questions; nothing if there is none."""
+    """Compare an evaluation with the previous evaluation of the same configuration and questions, if there is one."""
     before = find_last(engine.evaluations.list(), evaluation)
     if before is None:
         return
@@ -40,7 +40,7 @@ def show_changes(engine: Engine, evaluation: Evaluation) -> None:
             better=better,
             worse=worse,
             others=len(pairs) - better - worse,
-            conclusion=_conclude([*verdicts.values()]),
+            conclusion=_describe_conclusion([*verdicts.values()]),
         )
     )
     if changed:
@@ -70,7 +70,7 @@ def show_changes(engine: Engine, evaluation: Evaluation) -> None:
 
 
 def find_last(kept: Sequence[Evaluation], evaluation: Evaluation) -> Evaluation | None:
-    """Return the newest earlier evaluation of the same configuration with questions in common."""
+    """Return the newest earlier evaluation of the same configuration that shares questions with this evaluation."""
     asked = {(one.label_id, one.question) for one in evaluation.outcomes}
     for one in kept:  # newest first
         is_earlier = one.created_at < evaluation.created_at and one.configuration == evaluation.configuration
@@ -84,7 +84,7 @@ def describe_outcome(outcome: QuestionResult) -> str:
     return translate_message(outcome.problem) or _(_RIGHT)
 
 
-def _conclude(verdicts: Sequence[str]) -> str:
+def _describe_conclusion(verdicts: Sequence[str]) -> str:
     if all(one == "The same" for one in verdicts):
         return _("No metric changed.")
     if any(one in ("Better", "Worse") for one in verdicts):

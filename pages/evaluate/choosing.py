@@ -36,7 +36,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
     if source == _APP:
         show_label_form(engine)
         show_pseudo_questions(engine, app_labels)
-        _made_in_app(engine, app_labels)
+        _show_app_labels(engine, app_labels)
         return "labels from the app", app_labels
     file = st.file_uploader(
         _("Questions, with their pages or answers"), type=["jsonl", "json", "csv"], key="labels_file"
@@ -46,7 +46,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
         return "", []
     with show_errors():
         labels = engine.labels.parse_file(file.name, file.getvalue())
-        st.caption(_summary(labels))
+        st.caption(_summarize_labels(labels))
         return file.name, labels
     return file.name, []
 
@@ -74,7 +74,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
             )
         )
         return methods
-    choices = {_label(one): one.configuration for one in _list_choices(engine)}
+    choices = {_name_choice(one): one.configuration for one in _list_choices(engine)}
     names = st.multiselect(
         _("What to measure"),
         list(choices),
@@ -88,7 +88,7 @@ def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
 
 
 def _list_choices(engine: Engine) -> Iterator[ConfigurationChoice]:
-    """Yield the configurations that can be measured with the model, the themes and the adapter that there are."""
+    """Yield the configurations that can be measured with the current model, themes and adapter."""
     usable = {one.name for one in engine.strategies.list_usable(engine.models.current)}
     for choice in engine.evaluations.list_choices():
         needs_adapter = isinstance(choice.configuration, RetrievalConfig) and choice.configuration.adapter is not None
@@ -97,7 +97,7 @@ def _list_choices(engine: Engine) -> Iterator[ConfigurationChoice]:
             yield choice
 
 
-def _label(choice: ConfigurationChoice) -> str:
+def _name_choice(choice: ConfigurationChoice) -> str:
     if choice.stage:
         label = translate_message(SCORE_LABELS[choice.stage])
         return f"{label[0].upper()}{label[1:]} ({choice.stage})"
@@ -107,18 +107,18 @@ def _label(choice: ConfigurationChoice) -> str:
     return translate_message(choice.label)
 
 
-def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
+def _show_app_labels(engine: Engine, labels: Sequence[Label]) -> None:
     if not labels:
         st.info(
             _("None yet. Write a question above, or choose “Add to my test set” below an answer in the chat."),
             icon=":material/info:",
         )
         return
-    with st.expander(_summary(labels), type="compact", key="made_labels"):
+    with st.expander(_summarize_labels(labels), type="compact", key="made_labels"):
         event = st.dataframe(
             pd.DataFrame(
                 [
-                    (one.question, _answered_by(one), _("made from a document") if one.is_pseudo else "")
+                    (one.question, _describe_answer(one), _("made from a document") if one.is_pseudo else "")
                     for one in labels
                 ],
                 columns=[_("Question"), _("Right answer"), _("Kind")],
@@ -135,18 +135,18 @@ def _made_in_app(engine: Engine, labels: Sequence[Label]) -> None:
             icon=":material/delete:",
             disabled=not chosen,
             key="remove_labels",
-            on_click=_remove,
+            on_click=_remove_labels,
             args=[engine, chosen],
         )
 
 
-def _remove(engine: Engine, label_ids: Sequence[str]) -> None:
+def _remove_labels(engine: Engine, label_ids: Sequence[str]) -> None:
     with show_errors():
         for label_id in label_ids:
             engine.labels.remove(label_id)
 
 
-def _answered_by(label: Label) -> str:
+def _describe_answer(label: Label) -> str:
     if label.kind is not LabelKind.ANSWERABLE:
         return _("nothing in the documents")
     pages = [
@@ -158,7 +158,7 @@ def _answered_by(label: Label) -> str:
     return "; ".join([*pages, *label.answers])
 
 
-def _summary(labels: Sequence[Label]) -> str:
+def _summarize_labels(labels: Sequence[Label]) -> str:
     without = sum(one.kind is not LabelKind.ANSWERABLE for one in labels)
     pseudo = sum(one.is_pseudo for one in labels)
     words = _(

@@ -1,4 +1,4 @@
-"""What a language model that judges answers found, beside the verifier and the labels."""
+"""The verdicts of a language model on answers, compared with the verifier and the labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 20
 
 
 def show_judge_reports(evaluations: Sequence[Evaluation]) -> None:
-    """Show the judge of each evaluation: its warning and cost, its agreement with others, and the disagreements."""
+    """Show the verdicts of each evaluation's judge: warning, cost, agreement with the verifier, and disagreements."""
     for evaluation in evaluations:
         if evaluation.judge_report:
             title = (
@@ -36,7 +36,7 @@ def _show_report(report: JudgeReport, key: str) -> None:
             st.caption(escape_markdown(translate_message(note)))
     if report.agreements:
         st.dataframe(
-            _agreement_table(report),
+            _build_agreement_table(report),
             hide_index=True,
             height="content",
             column_config={_("Raters"): st.column_config.TextColumn(width="medium", pinned=True)},
@@ -54,7 +54,7 @@ def _show_report(report: JudgeReport, key: str) -> None:
     _show_disagreements(report.statements)
 
 
-def _agreement_table(report: JudgeReport) -> pd.DataFrame:
+def _build_agreement_table(report: JudgeReport) -> pd.DataFrame:
     rows = [
         (
             translate_message(one.raters),

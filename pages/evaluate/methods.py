@@ -24,7 +24,7 @@ _HEADINGS = {
 
 def show_methods(engine: Engine) -> None:
     """Show a table with a row per retrieval method, if at least three were measured on the same questions."""
-    groups = _group(engine.evaluations.list())
+    groups = _group_evaluations(engine.evaluations.list())
     if not groups:
         return
     st.header(_("Ways to search, compared"), anchor=False)
@@ -47,7 +47,7 @@ def show_methods(engine: Engine) -> None:
         )
     )
     right = st.column_config.TextColumn(alignment="right")
-    frame = _frame(rows)
+    frame = _build_frame(rows)
     st.dataframe(
         frame,
         hide_index=True,
@@ -71,8 +71,8 @@ def show_methods(engine: Engine) -> None:
         )
 
 
-def _group(kept: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
-    """Return the newest evaluation of each configuration by labelled questions, in the order in which they ran."""
+def _group_evaluations(kept: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
+    """Group the newest evaluation of each configuration by labelled questions, in the order of the runs."""
     groups: dict[str, dict[str, Evaluation]] = {}
     for one in kept:  # newest first
         newest = groups.setdefault(one.name, {})
@@ -86,14 +86,14 @@ def _group(kept: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
     }
 
 
-def _frame(rows: Sequence[MethodRow]) -> pd.DataFrame:
+def _build_frame(rows: Sequence[MethodRow]) -> pd.DataFrame:
     metrics = [name for name in TABLE_METRICS if any(name in one.metrics for one in rows)]
     cells = [
         [
             _("{name} (default)", name=one.configuration) if one.is_reference else one.configuration,
-            *(_cell(one, name) for name in metrics),
-            _time(one.median_ms),
-            _time(one.p95_ms),
+            *(_format_cell(one, name) for name in metrics),
+            _format_time(one.median_ms),
+            _format_time(one.p95_ms),
             "–" if one.index_bytes is None else format_bytes(one.index_bytes),
         ]
         for one in rows
@@ -102,7 +102,7 @@ def _frame(rows: Sequence[MethodRow]) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=[_("Method"), *headings, _("Median time"), "p95", _("Index")])
 
 
-def _cell(row: MethodRow, name: str) -> str:
+def _format_cell(row: MethodRow, name: str) -> str:
     if name not in row.metrics:
         return "–"
     interval = row.metrics[name].interval
@@ -111,7 +111,7 @@ def _cell(row: MethodRow, name: str) -> str:
     return f"{format_number(interval.value, 3)} ({low}–{high}){star}"
 
 
-def _time(milliseconds: float | None) -> str:
+def _format_time(milliseconds: float | None) -> str:
     if milliseconds is None:
         return "–"
     return _("< 1 ms") if milliseconds < 1 else format_duration(milliseconds / 1000)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pages.shared.translation import N_, _
-from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, Comparison
+from rag_core.types.evaluation import Comparison
 
-_WORDS = {
+DESCRIPTIONS = {
     "recall@1": N_("Right pages found first"),
     "recall@5": N_("Right pages among the first 5"),
     "recall@10": N_("Right pages among the first 10"),
@@ -40,16 +40,13 @@ _WORDS = {
     "judge_context_precision": N_("Useful passages, says the judge"),
     "judge_context_recall": N_("Expected statements found, says the judge"),
 }
-# With fewer questions, even a change of all of them in one direction may be chance: an exact sign test of 5 questions
-# has p = 0.06. The bootstrap, which draws from these few, would not notice.
-_FEWEST = 6
-# Metrics of which a smaller value is better.
+# Metrics for which a smaller value is better.
 _SMALLER_IS_BETTER = ("covered_but_wrong", "stale_outweighs")
 
 
 def describe_metric(name: str) -> str:
-    """Return what a metric measures; its name if there are no other words for it."""
-    return _(_WORDS.get(name, name.replace("_", " ").capitalize()))
+    """Describe what a metric measures; return the name of a metric without a description."""
+    return _(DESCRIPTIONS.get(name, name.replace("_", " ").capitalize()))
 
 
 def judge_difference(comparison: Comparison) -> str:
@@ -57,7 +54,7 @@ def judge_difference(comparison: Comparison) -> str:
     difference = comparison.difference
     if not difference.value and not difference.low and not difference.high:
         return N_("The same")
-    if comparison.p_value >= SIGNIFICANCE_LEVEL or comparison.n < _FEWEST:
+    if not comparison.is_significant:
         return N_("May be chance")
     is_better = (difference.value > 0) != (comparison.metric in _SMALLER_IS_BETTER)
     return N_("Better") if is_better else N_("Worse")

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, translate_message
 from rag_core.types.jobs import RunState
 
 
 def show_background_run(get_state: Callable[[], RunState | None], cancel: Callable[[], None], key: str) -> None:
-    """Show the progress of a run with a button that cancels it; if it has ended, show its problem.
+    """Show the progress of a run and a button that cancels the run; after the end, show the problem, if any.
 
     ``key`` is the key of the button.
     """
@@ -28,7 +29,7 @@ def show_background_run(get_state: Callable[[], RunState | None], cancel: Callab
     def progress() -> None:
         now = get_state()
         if now is None or not now.running:
-            st.rerun()
+            rerun_page()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
             text = _(
                 "{stage}: {done} of {total}",

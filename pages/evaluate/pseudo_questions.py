@@ -30,7 +30,7 @@ def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
                 _("Replace them") if stored else _("Make them"),
                 icon=":material/science:",
                 key="make_pseudo",
-                on_click=_make,
+                on_click=_make_questions,
                 args=[engine, count],
             )
             st.button(
@@ -44,7 +44,7 @@ def show_pseudo_questions(engine: Engine, labels: Sequence[Label]) -> None:
         show_stored_error(keys.PSEUDO_PROBLEM)
 
 
-def _make(engine: Engine, count: int) -> None:
+def _make_questions(engine: Engine, count: int) -> None:
     with show_errors_next_run(keys.PSEUDO_PROBLEM):
         made = engine.learning.add_pseudo_questions(count)
         st.toast(

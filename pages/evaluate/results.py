@@ -40,7 +40,7 @@ def show_results(engine: Engine) -> None:
         if not (state and state.running):
             st.caption(_("No evaluation has been run yet. Choose questions above and run one."))
         return
-    first, second = _chosen(engine, kept)
+    first, second = _choose_evaluations(engine, kept)
     shown = [first, second] if second else [first]
     words = [
         _(
@@ -65,16 +65,16 @@ def show_results(engine: Engine) -> None:
     if second is None:
         show_changes(engine, first)
     st.header(_("Figures"), anchor=False, help=_("The last column has the usual names of the metrics."))
-    _table(_compared(engine, first, second) if second else _figures(engine, first))
+    _show_table(_build_comparison(engine, first, second) if second else _build_figures(engine, first))
     _show_context(engine, first)
     if second:
         _show_release_check(engine.evaluations.check_release(first, second))
     show_judge_reports(shown)
     show_advised_threshold(engine, first)
-    _charts(engine, shown)
+    _show_charts(engine, shown)
 
 
-def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
+def _choose_evaluations(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
     left, right, side = st.columns([4, 4, 1.2], vertical_alignment="bottom")
     ids = list(kept)
     # If the last run evaluated two configurations, show both evaluations; more of them are in the table of methods.
@@ -87,7 +87,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         _("Evaluation"),
         ids,
         index=ids.index(default),
-        format_func=lambda one: _title(kept[one]),
+        format_func=lambda one: _build_title(kept[one]),
         key=f"evaluation_{turn}",
     )
     others = [_NOTHING, *(one for one in ids if one != first)]
@@ -96,7 +96,7 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
         _("Compared with"),
         others,
         index=others.index(partner),
-        format_func=lambda one: _title(kept[one]) if one else _("Nothing"),
+        format_func=lambda one: _build_title(kept[one]) if one else _("Nothing"),
         key=f"compared_with_{turn}",
     )
     side.button(
@@ -111,12 +111,12 @@ def _chosen(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Ev
     return kept[first], kept.get(second)
 
 
-def _title(evaluation: Evaluation) -> str:
+def _build_title(evaluation: Evaluation) -> str:
     name = translate_message(evaluation.name) or _("unnamed")
     return f"{evaluation.configuration} · {name} · {format_time(evaluation.created_at)}"
 
 
-def _table(frame: pd.DataFrame) -> None:
+def _show_table(frame: pd.DataFrame) -> None:
     right = st.column_config.TextColumn(alignment="right")
     st.dataframe(
         frame,
@@ -129,8 +129,8 @@ def _table(frame: pd.DataFrame) -> None:
     )
 
 
-def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
-    """Return the metrics without those that have a table of their own."""
+def _build_figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
+    """Return a table of the metrics, without those that `_show_context` shows."""
     others = [one.share for one in engine.evaluations.summarize_context(evaluation)]
     shown = [one for one in evaluation.figures if one not in others]
     rows = [
@@ -140,7 +140,7 @@ def _figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _show_context(engine: Engine, evaluation: Evaluation) -> None:
-    """Show how often the pages that a capable model would get contain the answer, and what they cost, by budget."""
+    """Show, for each token budget, how often the pages in the budget contain the answer, and their cost."""
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return
@@ -173,7 +173,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
     )
 
 
-def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:
+def _build_comparison(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataFrame:
     sides = [{one.metric: one for one in evaluation.figures} for evaluation in (first, second)]
     differences = {one.metric: one for one in engine.evaluations.compare(first, second)}
     rows = []
@@ -184,7 +184,7 @@ def _compared(engine: Engine, first: Evaluation, second: Evaluation) -> pd.DataF
             [
                 format_interval(comparison.difference, sign="+"),
                 _(judge_difference(comparison)),
-                _p_value(comparison.p_value),
+                _format_p_value(comparison.p_value),
             ]
             if comparison
             else ["–", "–", "–"]
@@ -207,11 +207,11 @@ def _show_release_check(check: ReleaseCheck) -> None:
         st.caption(text)
 
 
-def _p_value(value: float) -> str:
+def _format_p_value(value: float) -> str:
     return format_number(value, 3) if value >= 0.001 else f"< {format_number(0.001, 3)}"
 
 
-def _charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
+def _show_charts(engine: Engine, shown: Sequence[Evaluation]) -> None:
     drawn = engine.evaluations.plots(shown)
     columns = st.columns(2)
     for position, name in enumerate(name for name in _CHARTS if name in drawn):

@@ -29,7 +29,7 @@ def show_run_button(
             icon=":material/play_arrow:",
             disabled=not labels or not configurations or bool(state and state.running),
             key="run_evaluation",
-            on_click=_begin,
+            on_click=_start_evaluation,
             args=[engine, name, labels, configurations],
         )
         st.toggle(
@@ -56,7 +56,7 @@ def show_run_button(
 
 
 def _choose_judge(engine: Engine) -> None:
-    """Let the reader name the model that judges; a GGUF file is the only model of its connection."""
+    """Let the reader choose the model that judges the answers; a connection to a GGUF file offers no other model."""
     if st.session_state["with_judge"] and not engine.models.settings.gguf:
         st.text_input(
             _("Model that judges"),
@@ -71,7 +71,7 @@ def show_progress(engine: Engine) -> None:
     show_background_run(engine.evaluations.state, engine.evaluations.cancel, "cancel_evaluation")
 
 
-def _begin(
+def _start_evaluation(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
     with show_errors_next_run(keys.EVALUATION_PROBLEM):

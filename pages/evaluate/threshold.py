@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.problems import show_errors
-from pages.shared.text import format_threshold
+from pages.shared.scores import format_threshold
 from pages.shared.translation import _, format_number, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation
@@ -14,7 +14,7 @@ _SHARES = (0, 1, 2, 5, 10, 15, 20)
 
 
 def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
-    """Let the reader choose the share of unanswerable questions that may be answered; advise a threshold for it."""
+    """Let the reader limit the share of unanswerable questions that are answered; advise a threshold for this limit."""
     if not evaluation.risk_coverage:
         return
     st.header(
@@ -66,7 +66,7 @@ def show_advised_threshold(engine: Engine, evaluation: Evaluation) -> None:
             key="use_threshold",
             disabled=advised == in_use or is_other_gate,
             help=_explain_other_gate(evaluation) if is_other_gate else None,
-            on_click=_use,
+            on_click=_use_threshold,
             args=[engine, advice.threshold],
         )
     st.caption(translate_message(advice.confidence_text))
@@ -78,7 +78,7 @@ def _explain_other_gate(evaluation: Evaluation) -> str:
     return _("This evaluation ran with a language model, and the app now uses none. Run it again first.")
 
 
-def _use(engine: Engine, value: float) -> None:
+def _use_threshold(engine: Engine, value: float) -> None:
     with show_errors():
         engine.preferences.set_threshold(value)
         st.toast(_("Threshold {threshold} is in use", threshold=format_threshold(value)), icon=":material/check:")

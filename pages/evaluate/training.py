@@ -37,7 +37,7 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
             icon=":material/model_training:",
             disabled=bool(state and state.running) or (not labels and objective != "inverse_cloze"),
             key="train",
-            on_click=_start,
+            on_click=_start_training,
             args=[engine, labels, TrainingConfig(objective), name],
         )
         if engine.learning.has_adapter:
@@ -46,7 +46,7 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
                 value=engine.learning.is_on,
                 key=f"adapter_{engine.learning.is_on}",
                 help=_("Nothing is re-indexed."),
-                on_change=_switch,
+                on_change=_switch_adapter,
                 args=[engine, not engine.learning.is_on],
             )
     show_stored_error(keys.TRAINING_PROBLEM)
@@ -58,11 +58,11 @@ def show_training(engine: Engine, name: str, labels: Sequence[Label]) -> None:
         show_trainings(engine, trainings)
 
 
-def _start(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
+def _start_training(engine: Engine, labels: Sequence[Label], config: TrainingConfig, name: str) -> None:
     with show_errors_next_run(keys.TRAINING_PROBLEM):
         engine.learning.start(labels, config, name=name)
 
 
-def _switch(engine: Engine, on: bool) -> None:
+def _switch_adapter(engine: Engine, on: bool) -> None:
     with show_errors_next_run(keys.TRAINING_PROBLEM):
         engine.learning.set_on(on)

@@ -38,7 +38,7 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
     chosen = left.selectbox(
         _("Training"),
         list(by_id),
-        format_func=lambda one: _title(by_id[one]),
+        format_func=lambda one: _build_title(by_id[one]),
         key=f"training_{trainings[0].training_id}",
     )
     right.button(
@@ -69,7 +69,7 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         key="held_out",
         alt=_("Metrics before and after the training"),
     )
-    st.caption(escape_markdown(_describe(training)))
+    st.caption(escape_markdown(_describe_training(training)))
     if training.accepted:
         st.success(
             _("It finds more in documents that it has not learned from, so it can be used."), icon=":material/check:"
@@ -80,13 +80,13 @@ def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
         )
 
 
-def _title(training: Training) -> str:
+def _build_title(training: Training) -> str:
     name, labels = _(OBJECTIVES[training.objective][0]), translate_message(training.labels)
     verdict = _("accepted") if training.accepted else _("rejected")
     return f"{name} · {labels} · {format_time(training.created_at)} · {verdict}"
 
 
-def _describe(training: Training) -> str:
+def _describe_training(training: Training) -> str:
     number = training.figures[0].n
     if training.measured_on_pseudo:
         measured = ngettext("{number} pseudo-question", "{number} pseudo-questions", number)

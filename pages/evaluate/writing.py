@@ -47,10 +47,10 @@ def show_label_form(engine: Engine) -> None:
             )
             st.text_input(_("Its page number"), key="label_stale_page")
         st.text_input(_("Answer (optional): words that a right answer contains"), key="label_answer")
-        st.form_submit_button(_("Save question"), type="primary", key="label_keep", on_click=_keep, args=[engine])
+        st.form_submit_button(_("Save question"), type="primary", key="label_keep", on_click=_save_label, args=[engine])
 
 
-def _keep(engine: Engine) -> None:
+def _save_label(engine: Engine) -> None:
     """Save the label and empty the form; if the label is invalid, show why and keep the form."""
     typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TYPED}
     answered = st.session_state["label_kind"] == _ANSWERED

@@ -30,10 +30,10 @@ def show_wrong_answers(evaluation: Evaluation) -> None:
         return
     every = len(outcomes) <= _SHOWN or st.toggle(_("Show all {number}", number=len(outcomes)), key="show_all_wrong")
     for outcome in outcomes if every else outcomes[:_SHOWN]:
-        _one(outcome)
+        _show_outcome(outcome)
 
 
-def _one(outcome: QuestionResult) -> None:
+def _show_outcome(outcome: QuestionResult) -> None:
     with st.container(border=True, gap="xsmall"):
         # The address is relative, so that it works if a proxy serves the app under a path.
         address = "lab?" + urlencode({"question": outcome.question})

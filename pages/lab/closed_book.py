@@ -38,10 +38,10 @@ def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question
             st.session_state[keys.LAB_CLOSED_BOOK] = (signature, answer)
     kept = st.session_state.get(keys.LAB_CLOSED_BOOK)
     if kept and kept[0] == signature:
-        _show(kept[1])
+        _show_answers(kept[1])
 
 
-def _show(answer: ClosedBookAnswer) -> None:
+def _show_answers(answer: ClosedBookAnswer) -> None:
     closed, grounded = st.columns(2)
     with closed.container(border=True):
         st.markdown(_(":material/psychology: **Without documents**"))

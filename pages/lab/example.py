@@ -1,4 +1,4 @@
-"""The worked example of a mixture, with which the sliders can be tried without documents."""
+"""A worked example of a mixture, which lets the reader try the sliders without documents."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _DEFAULT = WeightingConfig(k=2, temperature=0.25)
 def show_worked_example(engine: Engine) -> None:
     """Show the worked example in an expander."""
     with st.expander(_("Worked example: a replaced policy outweighs the one in force"), icon=":material/science:"):
-        _example(engine)
+        _show_example(engine)
 
 
 @st.fragment
-def _example(engine: Engine) -> None:
+def _show_example(engine: Engine) -> None:
     number = len(engine.mixtures.compute_example(_DEFAULT).names)
     side, main = st.columns([1, 2], gap="large")
     with side:

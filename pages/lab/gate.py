@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared.text import format_duration, format_score
+from pages.shared.scores import format_score
+from pages.shared.text import format_duration
 from pages.shared.translation import _, translate_message
 from rag_core.stages import STAGES
 from rag_core.types.explanations import Explanation

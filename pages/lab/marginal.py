@@ -11,7 +11,7 @@ from pages.lab.marks import Mark
 from pages.lab.token_chart import show_token_chart
 from pages.shared import keys
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, name_page
 from pages.shared.translation import N_, _, format_number
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage
@@ -103,7 +103,7 @@ def _show_answer(answer: MarginalAnswer, explanation: Explanation, marks: Mappin
         )
     )
     others = "; ".join(f"“{text}” {format_number(probability, 3)}" for text, probability in answer.candidates[1:])
-    where = {one.chunk_id: f"{one.document}, {_('p. {page}', page=one.page_label)}" for one in explanation.passages}
+    where = {one.chunk_id: name_page(one.document, one.page_label) for one in explanation.passages}
     names = [f"{marks[one].letter} · {where[one]}" if one in marks else where[one] for one in answer.chunk_ids]
     show_token_chart(answer, names)
     means = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pages.shared.translation import _
+from pages.shared.text import name_page
 from rag_core.types.explanations import Explanation
 from rag_core.types.retrieval import Passage
 
@@ -28,7 +28,7 @@ class Mark:
 
     @property
     def where(self) -> str:
-        return f"{self.passage.document}, {_('p. {page}', page=self.passage.page_label)}"
+        return name_page(self.passage.document, self.passage.page_label)
 
 
 def create_marks(explanation: Explanation, right: str | None = None) -> dict[str, Mark]:

@@ -10,7 +10,7 @@ from pages.lab.marks import OTHERS, Mark
 from pages.lab.mixture_chart import show_answer_chart, show_mixture_report
 from pages.shared import keys
 from pages.shared.problems import show_errors
-from pages.shared.text import truncate
+from pages.shared.text import name_page, truncate
 from pages.shared.translation import N_, _
 from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage
@@ -36,7 +36,7 @@ def show_mixture(
     st.caption(_("Each passage gives its own answers, which are weighted by the weight of the passage."))
     by_id = {one.chunk_id: one for one in explanation.passages}
     read = [by_id[one.candidate.chunk_id] for one in weighted if one.weight > 0]
-    probabilities = _probabilities(engine, explanation.question, read)
+    probabilities = _get_probabilities(engine, explanation.question, read)
     if probabilities is None:
         return
     answers = list(dict.fromkeys(answer for one in probabilities.values() for answer in one if answer != UNKNOWN))
@@ -61,14 +61,14 @@ def show_mixture(
     names = {
         one.chunk_id: (marks[one.chunk_id].letter, marks[one.chunk_id].colour)
         if one.chunk_id in marks
-        else (f"{one.document}, {_('p. {page}', page=one.page_label)}", OTHERS)
+        else (name_page(one.document, one.page_label), OTHERS)
         for one in read
     }
     show_mixture_report(mixture, names[mixture.cited][0])
     show_answer_chart(weighted, probabilities, mixture, names, "lab_answers_chart")
 
 
-def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> dict[str, dict[str, float]] | None:
+def _get_probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> dict[str, dict[str, float]] | None:
     """Return the answers of each passage, which the session keeps; ``None`` if they cannot be computed."""
     signature = (question, engine.models.find_name(None), tuple(sorted(one.chunk_id for one in read)))
     kept = st.session_state.get(keys.LAB_ANSWERS)
@@ -77,19 +77,16 @@ def _probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> di
     with show_errors():
         if _READER not in kept:
             kept[_READER] = engine.mixtures.read_answers(question, read)
-        if not engine.models.predicts_tokens:
-            st.caption(
-                _("How probable an answer is, given one passage, says the small model that reads passages in this app.")
+        source = _READER
+        if engine.models.predicts_tokens:
+            source = st.segmented_control(
+                _("Probabilities from"),
+                [_READER, _MODEL],
+                format_func=_,
+                default=_READER,
+                required=True,
+                key="lab_answers_from",
             )
-            return dict(kept[_READER])
-        source = st.segmented_control(
-            _("Probabilities from"),
-            [_READER, _MODEL],
-            format_func=_,
-            default=_READER,
-            required=True,
-            key="lab_answers_from",
-        )
         if source == _READER:
             st.caption(
                 _("How probable an answer is, given one passage, says the small model that reads passages in this app.")

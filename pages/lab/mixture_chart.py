@@ -1,4 +1,4 @@
-"""The answers of a mixture: a chart with the part of each passage, and what is reported about them."""
+"""The answers of a mixture: a chart of their probabilities by passage, and the metrics of the mixture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.shared.translation import _
 from rag_core.types.explanations import WeightedPassage
 from rag_core.types.mixtures import AnswerProbabilities, EvidenceMixture
 
-# Most answers in the chart, the lowest probability of an answer in it, and the longest answer in columns.
+# Maximum number of answers in the chart, their minimum probability, and their maximum width in columns of text.
 _SHOWN, _LEAST, _WIDTH = 8, 0.005, 36
 
 

@@ -10,9 +10,9 @@ from pages.lab.labels import save_label
 from pages.lab.marks import Mark
 from pages.lab.matches import show_token_matches
 from pages.shared import keys
-from pages.shared.evidence import build_score_bars
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
+from pages.shared.scores import build_score_bars
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, format_number
 from rag_core.engine import Engine
@@ -29,10 +29,10 @@ def open_passage_drawer(engine: Engine, explanation: Explanation, marks: Mapping
         drawer = st.dialog(
             _("Passage {letter}", letter=mark.letter), width=_WIDTH, position="right", icon=":material/search_insights:"
         )
-        drawer(_drawer)(engine, explanation, mark)
+        drawer(_show_drawer)(engine, explanation, mark)
 
 
-def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
+def _show_drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
     passage = mark.passage
     st.markdown(f"**{escape_markdown(passage.document)}** · {_('p. {page}', page=escape_markdown(passage.page_label))}")
     ranks = [
@@ -58,13 +58,13 @@ def _drawer(engine: Engine, explanation: Explanation, mark: Mark) -> None:
         # drawer.
         st.rerun()
     with show_errors():
-        _words(engine.explanations.token_matches(explanation.question, passage.chunk_id))
+        _show_matches(engine.explanations.token_matches(explanation.question, passage.chunk_id))
     show_richtext(
         [build_score_bars(passage, explanation.passages, explanation.gate)], key="lab_passage_scores", small=True
     )
 
 
-def _words(matches: TokenMatches) -> None:
+def _show_matches(matches: TokenMatches) -> None:
     if not matches.matches:
         st.info(_("This passage cannot be compared word by word."), icon=":material/info:")
         return

@@ -29,14 +29,14 @@ def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
         )
     with right:
         limited = st.session_state.get(keys.LAB_COLLECTIONS, st.query_params.get_all(keys.LAB_COLLECTION_PARAM))
-        chosen = _chosen(
+        chosen = _choose_names(
             _("Documents to ask"),
             [one.name for one in documents],
             keys.LAB_DOCUMENTS,
             keys.LAB_DOCUMENT_PARAM,
             _("Only those of the collections") if limited else _("All documents ({number})", number=len(documents)),
         )
-        of = _chosen(
+        of = _choose_names(
             _("Collections to ask"),
             count_by_collection(documents),
             keys.LAB_COLLECTIONS,
@@ -46,7 +46,7 @@ def choose_question(documents: Sequence[DocumentInfo]) -> tuple[str, Scope]:
     return (question or "").strip(), Scope(tuple(chosen), tuple(of))
 
 
-def _chosen(label: str, names: Iterable[str], key: str, param: str, placeholder: str) -> list[str]:
+def _choose_names(label: str, names: Iterable[str], key: str, param: str, placeholder: str) -> list[str]:
     """Let the reader choose among the names; return the chosen names."""
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get_all(param)

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.lab.marks import OTHERS, SHOWN, Mark
-from pages.shared.text import format_score
+from pages.shared.scores import format_score
 from pages.shared.translation import _
 from rag_core.types.explanations import Explanation
 
@@ -23,7 +23,7 @@ def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None
     )
     st.vega_lite_chart(
         build_rank_table(explanation, marks),
-        _spec([stage.name for stage in explanation.stages], marks),
+        _build_spec([stage.name for stage in explanation.stages], marks),
         key="lab_ranks",
         alt=_("Rank of each passage in each stage, as listed above"),
     )
@@ -45,7 +45,7 @@ def build_rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.
     return pd.DataFrame(rows, columns=["stage", "passage", "colour", "where", "rank", "place", "score"])
 
 
-def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
+def _build_spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
     colours = {
         "domain": [one.letter for one in marks.values()],
         "range": [one.colour for one in marks.values()],
@@ -84,7 +84,7 @@ def _spec(stages: list[str], marks: Mapping[str, Mark]) -> dict[str, Any]:
         "layer": [
             {
                 "mark": "line",
-                # The lines of passages without a colour of their own are thin.
+                # The lines in the colour `OTHERS` are thin.
                 "encoding": {
                     "strokeWidth": {"condition": {"test": f"datum.colour != '{OTHERS}'", "value": 2.5}, "value": 0.7}
                 },

@@ -56,10 +56,10 @@ def show_snapshot_comparison(engine: Engine, documents: Sequence[DocumentInfo], 
             st.session_state[keys.LAB_SNAPSHOTS] = (signature, compared)
     kept = st.session_state.get(keys.LAB_SNAPSHOTS)
     if kept and kept[0] == signature:
-        _show(kept[1])
+        _show_comparison(kept[1])
 
 
-def _show(compared: SnapshotComparison) -> None:
+def _show_comparison(compared: SnapshotComparison) -> None:
     if compared.is_same:
         st.info(_("Both have the same answer and the same passages."), icon=":material/check:")
     for column, side in zip(st.columns(2), (compared.first, compared.second), strict=True):

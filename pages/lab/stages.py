@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages.lab.marks import SHOWN, Mark
 from pages.shared import keys
-from pages.shared.text import format_score, truncate
+from pages.shared.scores import format_score
+from pages.shared.text import truncate
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.stages import SCORE_LABELS
 from rag_core.types.explanations import Explanation, StageRanking
@@ -48,12 +49,12 @@ def show_stages(explanation: Explanation, marks: Mapping[str, Mark]) -> None:
 
     _COMPONENT(
         key="lab_stages",
-        data={"stages": [_column(stage, marks) for stage in explanation.stages]},
+        data={"stages": [_build_column(stage, marks) for stage in explanation.stages]},
         on_open_change=clicked,
     )
 
 
-def _column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
+def _build_column(stage: StageRanking, marks: Mapping[str, Mark]) -> dict[str, Any]:
     rows = []
     for rank, hit in enumerate(stage.hits[:SHOWN], 1):
         mark = marks[str(hit.chunk_id)]

@@ -10,11 +10,11 @@ import streamlit as st
 from pages.lab.explained import list_conditions
 from pages.shared import keys
 from pages.shared.blocks import build_answer_blocks
+from pages.shared.current import open_source
 from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
 from pages.shared.passages import link_sources
 from pages.shared.problems import show_errors
 from pages.shared.richtext import show_richtext
-from pages.shared.source import open_source
 from pages.shared.tables import build_cited_tables
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, translate_message
@@ -28,10 +28,10 @@ from rag_core.types.retrieval import RetrievalConfig
 def show_strategies(
     engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope
 ) -> dict[str, Answer]:
-    """Show the answer, with a strategy of the reader's choice; return it by the id to open its sources with.
+    """Let the reader choose a strategy, and show the answer; return the answer by the id that opens its sources.
 
-    The chat offers only some of the strategies. Without a model, the answer is written at once; a model is asked only
-    when the reader asks for it.
+    The chat offers only some of these strategies. A model writes an answer only after a click on the button; without a
+    model, the answer is shown at once.
     """
     st.header(_("Answer"), anchor=False)
     model = engine.models.find_name(None)
@@ -62,7 +62,7 @@ def show_strategies(
             kept = st.session_state[keys.LAB_ANSWER] = (signature, answer)
     if not kept or kept[0] != signature:
         return {}
-    # The address names the answer by this id, so that the source of another question's answer is closed.
+    # The address names the answer by this id, so that no source of another question's answer is shown.
     answer_id = hashlib.sha256(f"{question} {chosen}".encode()).hexdigest()[:12]
     with st.container(border=True):
         _show_answer(kept[1], answer_id)
@@ -70,7 +70,7 @@ def show_strategies(
 
 
 def _show_answer(answer: Answer, answer_id: str) -> None:
-    """Show an answer as the chat does, and how it was found."""
+    """Show an answer as in the chat, followed by the steps that led to it."""
     sources = name_sources(answer)
     show_richtext(
         [*build_answer_blocks(answer, sources), *build_cited_tables(answer, sources)],

@@ -39,7 +39,7 @@ def show_weights(engine: Engine, explanation: Explanation, marks: Mapping[str, M
             "right to see how much it counts."
         )
     )
-    _part(engine, explanation, marks)
+    _show_weighing(engine, explanation, marks)
 
 
 def get_right_passage() -> str | None:
@@ -56,11 +56,11 @@ def get_right_passage() -> str | None:
 
 
 @st.fragment
-def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
+def _show_weighing(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -> None:
     side, main = st.columns([1, 2], gap="large")
     with side:
         weighting = choose_weighting(WeightingConfig(k=min(SHOWN, engine.preferences.top_k)), SHOWN)
-        dated = _dates(explanation)
+        dated = _edit_dates(explanation)
     with main:
         weighed = engine.explanations.weight_passages(dated, weighting)
         if not weighed:
@@ -69,18 +69,21 @@ def _part(engine: Engine, explanation: Explanation, marks: Mapping[str, Mark]) -
                 icon=":material/info:",
             )
             return
-        _evidence(engine, weighed, weighting.k, marks)
+        _show_evidence(engine, weighed, weighting.k, marks)
         show_weight_chart(weighed[: max(SHOWN, weighting.k)], marks)
     show_mixture(engine, explanation, weighed, get_right_passage(), marks)
     show_marginal_answers(engine, explanation, weighed, marks)
 
 
-def _dates(explanation: Explanation) -> Explanation:
+def _edit_dates(explanation: Explanation) -> Explanation:
     """Let the reader change the dates of documents; return the explanation with the changed dates."""
     names = {one.document_id: one.document for one in explanation.passages}
     zone = get_reader_zone()
     given = pd.DataFrame(
-        [(to_local_time(added, zone).date(), names[identity]) for identity, added in explanation.added_at.items()],
+        [
+            (to_local_time(added, zone).date(), names[document_id])
+            for document_id, added in explanation.added_at.items()
+        ],
         # The date is the first column, so that it is visible in the narrow space next to the chart.
         columns=["Date", "Document"],
         index=list(explanation.added_at),
@@ -98,21 +101,21 @@ def _dates(explanation: Explanation) -> Explanation:
             },
             alt=_("Dates of the documents"),
         )
-    return replace_dates(explanation, {str(identity): date for identity, date in dates["Date"].items()})
+    return replace_dates(explanation, {str(document_id): date for document_id, date in dates["Date"].items()})
 
 
 def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
     """Return the explanation with the given dates, by document id; if a day is unchanged, its time is kept."""
     zone = get_reader_zone()
     changed = {
-        identity: compute_start_of_day(day, zone)
-        for identity, day in dates.items()
-        if day != to_local_time(explanation.added_at[identity], zone).date()
+        document_id: compute_start_of_day(day, zone)
+        for document_id, day in dates.items()
+        if day != to_local_time(explanation.added_at[document_id], zone).date()
     }
     return replace(explanation, added_at={**explanation.added_at, **changed})
 
 
-def _evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks: Mapping[str, Mark]) -> None:
+def _show_evidence(engine: Engine, weighed: Sequence[WeightedPassage], k: int, marks: Mapping[str, Mark]) -> None:
     right = st.selectbox(
         _("Which passage is right?"),
         [*marks, NOT_HERE],

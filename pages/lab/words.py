@@ -34,7 +34,7 @@ def group_matches_by_word(matches: TokenMatches) -> list[Word]:
         weight = sum(one.weight for one in tokens)
         if tokens:
             similarity = sum(one.weight * one.similarity for one in tokens) / weight
-            spans = tuple(dict.fromkeys(_whole_word(matches.text, one) for one in tokens))
+            spans = tuple(dict.fromkeys(_find_whole_word(matches.text, one) for one in tokens))
             words.append(Word(match.group(), weight, similarity, spans))
     return words
 
@@ -66,7 +66,7 @@ def split_into_segments(text: str, words: list[Word]) -> Iterator[dict[str, Any]
         yield {"s": text[at:], "n": 0.0, "words": []}
 
 
-def _whole_word(text: str, match: TokenMatch) -> tuple[int, int]:
+def _find_whole_word(text: str, match: TokenMatch) -> tuple[int, int]:
     start, end = match.chunk_start, match.chunk_end
     while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
         start -= 1

@@ -69,7 +69,7 @@ class Answers:
             return run
 
     def running(self, conversation_id: str) -> Run | None:
-        """Return the run whose answer in this conversation is not complete yet, if there is one."""
+        """Return the run that is writing an answer in this conversation; ``None`` if there is none."""
         run = self._runs.get(conversation_id)
         return run if run and not run.progress.done else None
 

@@ -11,6 +11,7 @@ from streamlit import config
 
 from pages.shared import keys
 from pages.shared.answers import Answers
+from pages.shared.current import forget_source
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, load_languages, translate_message
 from rag_core.engine import Engine
@@ -32,7 +33,7 @@ class Backend:
 
 
 @st.cache_resource(show_spinner=False, on_release=Backend.close)
-def _open() -> Backend:
+def _create_backend() -> Backend:
     settings = load_settings()
     # Streamlit's server refuses files above this limit, even if the limit of a widget is higher. Streamlit has no
     # public function to set the server's limit.
@@ -48,7 +49,7 @@ def open_backend() -> None:
     """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
     load_languages()
     with suppress(RagError):
-        engine = _open().engine
+        engine = _create_backend().engine
         host = find_host()
         name = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host  # noqa: S104 - nothing is bound here
         # A program that uses the data folder finds the application at this address. Without a token, the application
@@ -59,17 +60,17 @@ def open_backend() -> None:
 
 
 def open_engine() -> Engine:
-    """Return the engine; open it if it could not be opened before. May raise `RagError`."""
-    return _open().engine
+    """Return the engine, which is opened if necessary. May raise `RagError`."""
+    return _create_backend().engine
 
 
 def find_host() -> str:
-    """Return the address at which the server listens; empty for every address."""
+    """Return the address at which the server listens; empty if the server listens at every address."""
     return config.get_option("server.address") or ""
 
 
 def find_base_path() -> str:
-    """Return the path of the app at its address; empty, or with a slash at its beginning."""
+    """Return the path at which the app is served: empty, or with a slash at the beginning."""
     path = (config.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 
@@ -82,13 +83,13 @@ def find_application() -> str:
 
 def close_backend() -> None:
     """Stop running answers and jobs, and close the engine."""
-    _open.clear()
+    _create_backend.clear()
 
 
 def get_backend() -> Backend:
     """Return the shared backend; if it cannot start, show why and stop the page."""
     try:
-        return _open()
+        return _create_backend()
     except RagError as error:
         st.error(
             escape_markdown(translate_message(str(error))), title=_("Footnote cannot start"), icon=":material/error:"
@@ -97,15 +98,13 @@ def get_backend() -> Backend:
         st.stop()
 
 
-def enter_page(page: str) -> bool:
-    """Record which page is being drawn; return whether the reader came from another page."""
+def enter_page(page: str) -> None:
+    """Record which page is being drawn, and forget what belongs to the page that the reader has left."""
     # A run of the whole page closes an open dialog, so no dialog is open now.
     st.session_state.pop(keys.DIALOG_OPEN, None)
-    came_from = st.session_state.get(keys.PAGE)
+    if st.session_state.get(keys.PAGE) == page:
+        return
     st.session_state[keys.PAGE] = page
-    if came_from == page:
-        return False
-    # The results of jobs, the cards, the open menu and the editor belong to the page that the reader has left.
+    forget_source()
     for name in (keys.RECENT_JOBS, keys.CARDS, keys.MENU, keys.EDITOR):
         st.session_state.pop(name, None)
-    return came_from is not None

@@ -52,7 +52,7 @@ def build_answer_blocks(
 
 
 def _build_listing(text: str) -> list[Node]:
-    """Return paragraphs, and the lines that begin with a hyphen as a list; names of documents are no Markdown."""
+    """Return a text as paragraphs, with the lines that begin with a hyphen as a list; Markdown is not parsed."""
     nodes: list[Node] = []
     for is_item, lines in groupby(filter(None, text.splitlines()), key=lambda line: line.startswith("- ")):
         texts = [build_text_node(translate_message(line.removeprefix("- ") if is_item else line)) for line in lines]
@@ -101,14 +101,14 @@ def _build_table(table: TextTable, markers: Collection[int]) -> Node:
 
 
 def _embolden_start(blocks: list[Node], text: str) -> list[Node]:
-    """Return the blocks with a text, with which the first one begins, in bold."""
+    """Return the blocks with the text at the beginning of the first block in bold."""
     first, *others = blocks[0]["c"]
     bold = {"t": "b", "c": [build_text_node(text)]}
     return [{**blocks[0], "c": [bold, {**first, "s": first["s"][len(text) :]}, *others]}, *blocks[1:]]
 
 
 def _embolden_first(nodes: list[Node], text: str) -> list[Node]:
-    """Return the nodes with the first occurrence of a text in bold, unless it is in bold already or in no text node."""
+    """Return the nodes with the first occurrence of a text in bold, unless a bold node already contains the text."""
     for position, node in enumerate(nodes):
         if node["t"] == "text" and text in node["s"]:
             before, _, after = node["s"].partition(text)

@@ -25,15 +25,15 @@ def open_conversation_dialog(engine: Engine) -> None:
     example when an answer is complete.
     """
     dialogs = {
-        RENAME: (_("Rename conversation"), "edit", _rename),
-        TAG: (_("Tag conversation"), "sell", _tag),
-        EXPORT: (_("Export conversation"), "download", _export),
-        DELETE: (_("Delete conversation"), "delete", _delete),
+        RENAME: (_("Rename conversation"), "edit", _show_rename_form),
+        TAG: (_("Tag conversation"), "sell", _show_tag_form),
+        EXPORT: (_("Export conversation"), "download", _show_export),
+        DELETE: (_("Delete conversation"), "delete", _show_deletion_form),
     }
     menu, one = st.session_state.get(keys.MENU, ("", None))
     if menu in dialogs:
         title, icon, show = dialogs[menu]
-        st.dialog(title, icon=f":material/{icon}:", on_dismiss=_closed)(show)(engine, one)
+        st.dialog(title, icon=f":material/{icon}:", on_dismiss=_forget_menu)(show)(engine, one)
 
 
 def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
@@ -61,16 +61,16 @@ def show_export_buttons(engine: Engine, one: Conversation, key: str) -> None:
         )
 
 
-def _closed() -> None:
+def _forget_menu() -> None:
     st.session_state.pop(keys.MENU, None)
 
 
 # Callbacks make the changes, because Streamlit calls them even if the next run does not draw the dialog.
 
 
-def _rename(engine: Engine, one: Conversation) -> None:
+def _show_rename_form(engine: Engine, one: Conversation) -> None:
     def rename() -> None:
-        _closed()
+        _forget_menu()
         with show_errors_next_run():
             engine.conversations.rename(one.conversation_id, st.session_state["new_title"])
 
@@ -80,9 +80,9 @@ def _rename(engine: Engine, one: Conversation) -> None:
             st.rerun()
 
 
-def _tag(engine: Engine, one: Conversation) -> None:
+def _show_tag_form(engine: Engine, one: Conversation) -> None:
     def tag() -> None:
-        _closed()
+        _forget_menu()
         with show_errors_next_run():
             engine.conversations.set_tags(one.conversation_id, st.session_state["new_tags"])
 
@@ -102,13 +102,13 @@ def _tag(engine: Engine, one: Conversation) -> None:
             st.rerun()
 
 
-def _export(engine: Engine, one: Conversation) -> None:
+def _show_export(engine: Engine, one: Conversation) -> None:
     show_export_buttons(engine, one, one.conversation_id)
 
 
-def _delete(engine: Engine, one: Conversation) -> None:
+def _show_deletion_form(engine: Engine, one: Conversation) -> None:
     def delete() -> None:
-        _closed()
+        _forget_menu()
         with show_errors_next_run():
             engine.conversations.delete(one.conversation_id)
         if one.conversation_id == get_current_id():

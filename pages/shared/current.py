@@ -1,10 +1,16 @@
-"""The open conversation, whose id is in the address of the page."""
+"""The conversation and the source that are open.
+
+The address of the page names them, so that reloads, bookmarks and the browser's back button work. The session state
+decides between two runs, because the address can be outdated: while an answer is written, the page reruns with the
+address of the browser's last request for progress.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import keys
 from pages.shared.translation import _
@@ -19,29 +25,78 @@ def get_current_id() -> str | None:
 
 
 def choose_conversation(conversation_id: str | None) -> None:
-    """Open a conversation; ``None`` opens a new chat."""
+    """Make the next run show a conversation that the reader chose; ``None`` for a new chat."""
+    if conversation_id != get_current_id():
+        close_source()
+        st.session_state.pop(keys.EARLIER, None)
+        st.session_state.pop(keys.EDITOR, None)
     st.session_state[keys.CONVERSATION] = conversation_id
-    st.session_state.pop(keys.EARLIER, None)
-    st.session_state.pop(keys.EDITOR, None)
-    # The address of an open source names the conversation too, so keep the source when that address is opened.
-    if conversation_id != st.query_params.get(keys.CONVERSATION_PARAM):
-        st.query_params.pop(keys.SOURCE_PARAM, None)
-    if conversation_id:
-        st.query_params[keys.CONVERSATION_PARAM] = conversation_id
-    else:
-        st.query_params.pop(keys.CONVERSATION_PARAM, None)
+    st.session_state.pop(keys.FOLLOWS_ADDRESS, None)
 
 
-def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | None, Sequence[Message]]:
-    """Return the open conversation and its messages; ``None`` and no messages for a new chat.
+def ask_documents(document_ids: Sequence[str]) -> None:
+    """Open a new chat that is limited to some documents."""
+    choose_conversation(None)
+    st.session_state[f"{keys.SCOPE}_new"] = list(document_ids)
+    st.switch_page("chat/page.py")
 
-    The address decides which conversation is open, so that reloads, bookmarks and the browser's back button work.
-    If the reader comes back from another page, the address contains no conversation, so the session decides.
+
+def open_source(message_id: str, marker: int) -> None:
+    """Make the next run show the source ``[marker]`` of a message."""
+    _choose_source(f"{message_id}.{marker}")
+
+
+def close_source() -> None:
+    """Make the next run show no source."""
+    _choose_source("")
+
+
+def forget_source() -> None:
+    """Let the address decide which source is open."""
+    for name in (keys.SOURCE, keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
+        st.session_state.pop(name, None)
+
+
+def follow_history(*, is_chat: bool) -> None:
+    """If the reader went back or forward in the browser, let the address decide what is open.
+
+    Only the address of the chat page names a conversation.
     """
-    named = st.query_params.get(keys.CONVERSATION_PARAM)
-    conversation_id = named or (get_current_id() if arrived else None)
-    if conversation_id != get_current_id() or named != conversation_id:
-        choose_conversation(conversation_id)
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        forget_source()
+        if is_chat:
+            st.session_state[keys.FOLLOWS_ADDRESS] = True
+
+
+def open_conversation(engine: Engine) -> tuple[Conversation | None, Sequence[Message]]:
+    """Return the open conversation and its messages; ``None`` and no messages for a new chat."""
+    if keys.CONVERSATION not in st.session_state or st.session_state.get(keys.FOLLOWS_ADDRESS):
+        choose_conversation(st.query_params.get(keys.CONVERSATION_PARAM))
+        # A choice of the reader closes the source, but the address may name one.
+        forget_source()
+    conversation, messages = _load_conversation(engine)
+    chosen = {keys.CONVERSATION_PARAM: get_current_id(), keys.SOURCE_PARAM: _get_source()}
+    address = {name: value for name, value in chosen.items() if value}
+    # Each change adds an entry to the browser's history, so both are written at once, and only if they differ.
+    if st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
+    return conversation, messages
+
+
+def find_open_source() -> str:
+    """Return the open source as ``message_id.marker``, and write it to the address; empty if no source is open."""
+    source = _get_source()
+    if source != st.query_params.get(keys.SOURCE_PARAM, ""):
+        if source:
+            st.query_params[keys.SOURCE_PARAM] = source
+        else:
+            del st.query_params[keys.SOURCE_PARAM]
+    return source
+
+
+def _load_conversation(engine: Engine) -> tuple[Conversation | None, Sequence[Message]]:
+    conversation_id = get_current_id()
     if not conversation_id:
         return None, []
     try:
@@ -52,8 +107,11 @@ def open_conversation(engine: Engine, *, arrived: bool) -> tuple[Conversation | 
         return None, []
 
 
-def ask_documents(document_ids: Sequence[str]) -> None:
-    """Open a new chat that is limited to some documents."""
-    choose_conversation(None)
-    st.session_state[f"{keys.SCOPE}_new"] = list(document_ids)
-    st.switch_page("chat/page.py")
+def _choose_source(source: str) -> None:
+    if st.session_state.get(keys.SOURCE) != source:
+        forget_source()
+        st.session_state[keys.SOURCE] = source
+
+
+def _get_source() -> str:
+    return str(st.session_state.setdefault(keys.SOURCE, st.query_params.get(keys.SOURCE_PARAM, "")))

@@ -1,23 +1,16 @@
-"""The evidence of an answer: passages, citations, highlights and scores."""
+"""The evidence of an answer: passages, citations and highlights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pages.shared.nodes import Node
-from pages.shared.text import format_score, order_scores
-from pages.shared.translation import _, format_number, translate_message
-from rag_core.stages import SCORES
+from pages.shared.translation import _, translate_message
 from rag_core.types.answer_markup import remove_formatting
-from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
-from rag_core.types.retrieval import Gate, Passage
+from rag_core.types.answers import CLOSEST_PASSAGES, MARKER, Answer, AnswerState, Citation
+from rag_core.types.retrieval import Passage
 
-# Most passages that are all listed below an answer, each in an expander.
+# Maximum number of passages of which all are listed below an answer, each in an expander.
 FEW = 5
-# Pages that are listed first below a refusal that cites none.
+# Number of pages that are listed first below a refusal without citations.
 _CLOSEST = 3
-# Scores that are from 0 to 1 by definition. The bar of any other score is relative to the best passage's score.
-_BOUNDED = frozenset(one.name for one in SCORES if one.is_bounded)
 
 
 def name_sources(answer: Answer) -> dict[int, str]:
@@ -70,16 +63,16 @@ def find_passage(answer: Answer, marker: int) -> Passage | None:
 
 
 def has_many_passages(answer: Answer) -> bool:
-    """Return whether a model got so many passages that only those that the answer cites are listed."""
+    """Return whether a model got too many passages to list those that the answer does not cite."""
     return answer.generator != "extractive" and len(answer.passages) > FEW
 
 
 def consists_of_pages(answer: Answer) -> bool:
-    """Return whether a model got whole pages, by document and page, and not the best passages of a search.
+    """Return whether a model got whole pages in the order of the documents, instead of the best passages of a search.
 
-    Chunks of some pages may be among them, because not every page fits. The gate has read none of them.
+    Pages that do not fit are replaced by some of their chunks. The gate has not scored such pages.
     """
-    # The passages that a summary cites have no scores, and those of a search have that of the gate.
+    # The passages of a summary have no scores. The passages of a search have a score of the gate.
     scores = [one.scores for one in answer.passages]
     if answer.generator == "extractive" or not any(scores) or any("answerable" in one for one in scores):
         return False
@@ -98,11 +91,21 @@ def list_cited_passages(answer: Answer) -> list[Passage]:
 
 
 def list_first_passages(answer: Answer) -> list[Passage]:
-    """Return the passages to list first: the cited ones; if a refusal cites none, those with the best scores."""
+    """Return the passages to list first: those that the answer cites, or the closest ones of a refusal."""
     cited = list_cited_passages(answer)
     if cited or answer.state is AnswerState.ANSWERED:
         return cited
-    return sorted(answer.passages, key=lambda one: -(one.scores.get("rerank") or 0.0))[:_CLOSEST]
+    return _list_named(answer) or sorted(answer.passages, key=lambda one: -(one.scores.get("rerank") or 0.0))[:_CLOSEST]
+
+
+def _list_named(answer: Answer) -> list[Passage]:
+    """Return the passages whose pages a refusal names as the closest ones."""
+    introduction, _pages, end = CLOSEST_PASSAGES.partition("{pages}")
+    if not answer.text.startswith(introduction):
+        return []
+    passages = {one.page_name: one for one in reversed(answer.passages)}
+    names = answer.text.removeprefix(introduction).removesuffix(end).split("; ")
+    return [passages[name] for name in names if name in passages]
 
 
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
@@ -140,26 +143,3 @@ def format_quotes(answer: Answer, passage: Passage) -> str:
     if not quotes and not consists_of_pages(answer):
         quotes = [(passage.first_page_text, _("p. {page}", page=passage.page_label))]
     return "\n".join(f"“{' '.join(quote.split())}” ({passage.document}, {place})" for quote, place in quotes)
-
-
-def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) -> Node:
-    """Return a node that shows the scores of a passage as bars, each with a note that explains its scale."""
-    rows = []
-    for name, value in order_scores(passage.scores):
-        best = max((one.scores.get(name) or 0.0 for one in passages), default=0.0)
-        scale = 1.0 if name in _BOUNDED else best
-        decides = name == gate.score_name
-        threshold = _("threshold {value}", value=format_number(gate.threshold, gate.decimals))
-        note = threshold if decides else _("of 1")
-        if name not in _BOUNDED:
-            note = _("best here {score}", score=format_score(name, best))
-        rows.append(
-            {
-                "name": name,
-                "text": format_score(name, value, gate.decimals if decides else 2),
-                "share": min(1.0, max(0.0, value / scale)) if scale > 0 else 0.0,
-                "tick": min(1.0, max(0.0, gate.threshold)) if decides else None,
-                "note": note,
-            }
-        )
-    return {"t": "scores", "rows": rows}

@@ -17,11 +17,11 @@ from rag_core.types.cited_tables import CitedTable
 from rag_core.types.documents import PageKey
 from rag_core.types.tables import Table, TableRow
 
-# Widest heading of a section, in columns, and most characters of a quote that is shown whole at first.
+# Maximum width of a section's heading, in columns of text, and of a quote that is not shortened, in characters.
 _HEADING_WIDTH, _LONGEST_QUOTE = 70, 600
 _GAP = " … "
-# Height of the rows of a table that are shown at first, of a line and of the space around it, in pixels, and the width
-# of a table and of its narrowest column, in characters.
+# In pixels: the height of the rows of a table that are shown at first, of a line, and of the padding of a row. In
+# characters: the width of a table, and of its narrowest column.
 _TABLE_HEIGHT, _LINE, _PADDING, _TABLE_WIDTH, _NARROWEST = 250, 22, 10, 80, 12
 
 
@@ -63,7 +63,7 @@ def build_excerpts(
         else:
             shown.append(table)
             number = answer.tables.index(table)
-            whole = _find_whole(table, tables or {})
+            whole = _find_whole_table(table, tables or {})
             if whole and number in opened:
                 nodes += build_table_part(whole, whole.start, whole.end, table.is_cited)
             else:
@@ -79,29 +79,29 @@ def build_excerpts(
 
 
 def _find_table(answer: Answer, citation: Citation) -> CitedTable | None:
-    """Return the table of a citation: the one with a row that the quote begins with, or else the first one."""
+    """Return the table in which the quote of a citation begins a row; if there is none, the citation's first table."""
     found = answer.find_cited_tables(citation)
     begins = (one for one in found if any(cell.start == citation.start for row in one.table.body for cell in row.cells))
     return next(begins, found[0] if found else None)
 
 
 def _states_unit_of_table(answer: Answer, citation: Citation) -> bool:
-    """Return whether a quote is the line that states the unit of a table of the answer; the table shows it itself."""
+    """Return whether a quote is only the line with the unit of a table, which the answer shows with the table."""
     words = citation.quote.split()
     # The unit of a table over several pages stands on the first of them.
     tables = (one.table for one in answer.tables if one.version_id == citation.version_id)
     return any(one.unit_line.split() == words for one in tables)
 
 
-def _find_whole(cited: CitedTable, tables: Tables) -> Table | None:
-    """Return the stored table of some rows; ``None`` if there is none, or if it has no other rows."""
+def _find_whole_table(cited: CitedTable, tables: Tables) -> Table | None:
+    """Return the stored table that contains the cited rows; ``None`` if it has no further rows."""
     on_page = tables.get((cited.version_id, cited.page_index), ())
     found = (one for one in on_page if one.columns == cited.table.columns and set(cited.table.rows) <= set(one.rows))
     return next((one for one in found if len(one.rows) > len(cited.table.rows)), None)
 
 
 def _keep_near_rows(cited: CitedTable) -> CitedTable:
-    """Return the row with marked cells and the rows beside it, as many as are seen at once; all if none is marked."""
+    """Return the table with only the rows near the cited cells that fit on the screen; all rows if no cell is cited."""
     body, table = cited.table.body, cited.table
     marked = [number for number, row in enumerate(body) if any(map(cited.is_cited, row.cells))]
     if not marked:
@@ -124,8 +124,8 @@ def _estimate_height(table: Table, row: TableRow) -> int:
 
 
 def _build_quote(citation: Citation) -> Node:
-    """Return a quote with its marks; of a long one, what is around the marks, and the rest on demand."""
-    # The lines of a page end elsewhere than those of the screen.
+    """Return a quote with its marks. A long quote is shortened to the text around its first mark until it is opened."""
+    # Remove the line breaks of the page, because lines on the screen have another length.
     text = citation.quote.replace("\n", " ")
     marks = [(start - citation.start, end - citation.start) for start, end in citation.marks]
     whole: Node = {"t": "quote", "c": build_marked_text(text, marks)}

@@ -18,7 +18,7 @@ def show_feedback(engine: Engine, message_id: str) -> None:
         before = engine.labels.rating(message_id)
         st.session_state[thumb] = None if before is None else _GOOD if before.good else _BAD
         st.session_state[note] = before.note if before else ""
-    rating = st.feedback("thumbs", key=thumb, on_change=_keep, args=[engine, message_id, thumb, note])
+    rating = st.feedback("thumbs", key=thumb, on_change=_save_rating, args=[engine, message_id, thumb, note])
     if rating is None:
         return
     with st.popover(_("Note"), icon=":material/edit_note:", type="tertiary", key=f"note_open_{message_id}"):
@@ -26,7 +26,7 @@ def show_feedback(engine: Engine, message_id: str) -> None:
             _("What is right or wrong with this answer?"),
             key=note,
             max_chars=2000,
-            on_change=_keep,
+            on_change=_save_rating,
             args=[engine, message_id, thumb, note],
         )
 
@@ -38,7 +38,7 @@ def confirm_passage(engine: Engine, message_id: str, rank: int) -> None:
         st.toast(_("Added to your test set (Evaluate)"), icon=":material/check:")
 
 
-def _keep(engine: Engine, message_id: str, thumb: str, note: str) -> None:
+def _save_rating(engine: Engine, message_id: str, thumb: str, note: str) -> None:
     with show_errors():
         rating = st.session_state[thumb]
         if rating is None:

@@ -1,4 +1,4 @@
-"""Words about the instructions for answers, for the pages where a reader enters them."""
+"""Help texts for the fields in which a reader enters instructions for answers."""
 
 from pages.shared.translation import N_
 

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobwords import describe_files, describe_job, describe_result, estimate_progress, is_embedding
 from pages.shared.problems import show_errors
+from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
@@ -20,7 +21,7 @@ from rag_core.types.jobs import Job, JobState
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
 _SHOWN = 20
 MAX_JOBS = 1000
-# The most files, and the most results, that have a line each on the page.
+# Maximum number of files, and of results, that are shown with a line each.
 _LISTED = 3
 
 
@@ -68,7 +69,7 @@ def untrack_ended_jobs(engine: Engine) -> None:
 def show_jobs(engine: Engine) -> None:
     """Show the active jobs, each with a button to cancel it, and the results of this session's jobs.
 
-    Many files are one line, which opens, so that they do not push the rest of the page out of view.
+    Many files share one line, which the reader can expand, so that the rest of the page stays in view.
     """
     before = engine.jobs.list(active=True, limit=MAX_JOBS)
     if not before and not st.session_state.get(keys.RECENT_JOBS):
@@ -81,28 +82,28 @@ def show_jobs(engine: Engine) -> None:
             st.error(escape_markdown(translate_message(engine.jobs.problem)))
         # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
-        if _states(running) != _states(before) and not st.session_state.get(keys.DIALOG_OPEN):
-            st.rerun()
+        if _list_states(running) != _list_states(before) and not st.session_state.get(keys.DIALOG_OPEN):
+            rerun_page()
         ended = _find_ended(engine)
-        if not running or len(running) + len(ended) <= _LISTED or _summarize(running, ended):
-            _list(engine, running)
-        _outcomes(engine, ended)
+        if not running or len(running) + len(ended) <= _LISTED or _show_summary(running, ended):
+            _show_running(engine, running)
+        _show_results(engine, ended)
 
     panel()
 
 
-def _states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
+def _list_states(jobs: Sequence[Job]) -> set[tuple[str, JobState, bool]]:
     return {(job.job_id, job.state, is_embedding(job)) for job in jobs}
 
 
 def _find_ended(engine: Engine) -> list[Job]:
-    """Return the ended jobs of this session, oldest first; of a document that was tried again, the newest job."""
+    """Return the ended jobs of this session, oldest first, with only the newest job of each document."""
     recent = st.session_state.get(keys.RECENT_JOBS, [])
     ours = [job for job in reversed(engine.jobs.list(limit=MAX_JOBS)) if job.job_id in recent] if recent else []
     return [job for job in {job.document_id or job.job_id: job for job in ours}.values() if job.state not in ACTIVE]
 
 
-def _summarize(running: Sequence[Job], ended: Sequence[Job]) -> bool:
+def _show_summary(running: Sequence[Job], ended: Sequence[Job]) -> bool:
     """Show one line for all files; return whether the reader wants to see each of them."""
     is_open = bool(st.session_state.get(keys.JOBS_OPEN))
 
@@ -115,21 +116,20 @@ def _summarize(running: Sequence[Job], ended: Sequence[Job]) -> bool:
     return is_open
 
 
-def _list(engine: Engine, running: Sequence[Job]) -> None:
+def _show_running(engine: Engine, running: Sequence[Job]) -> None:
     # Files that are read come before those that wait, and older ones before newer ones.
     oldest_first = running[::-1]
     shown = sorted(oldest_first, key=lambda job: job.state is JobState.QUEUED)[:_SHOWN]
     for job in shown:
-        _line(engine, job, running)
-    # Fill the other places: Streamlit would show the line of an ended job until the script ends, beside a second
-    # line of a job that has moved up.
+        _show_job(engine, job, running)
+    # Fill the places that became free. Otherwise, Streamlit would show outdated lines in them until the script ends.
     for _number in range(_SHOWN - len(shown)):
         st.empty()
     if len(running) > _SHOWN:
         st.caption(_("{number} more waiting.", number=len(running) - _SHOWN))
 
 
-def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
+def _show_job(engine: Engine, job: Job, running: Sequence[Job]) -> None:
     words = escape_markdown(describe_job(job, running))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
         if job.state is JobState.QUEUED:
@@ -139,19 +139,19 @@ def _line(engine: Engine, job: Job, running: Sequence[Job]) -> None:
         st.button(
             _("Cancel"),
             key=f"cancel_{job.job_id}",
-            on_click=_cancel,
+            on_click=_cancel_job,
             args=[engine, job],
             type="tertiary",
         )
 
 
-def _cancel(engine: Engine, job: Job) -> None:
-    # The document may have been deleted in the meantime, and its job with it.
+def _cancel_job(engine: Engine, job: Job) -> None:
+    # The document and its job may have been deleted in the meantime.
     with show_errors(), suppress(UnknownDocument):
         engine.jobs.cancel(job.job_id)
 
 
-def _outcomes(engine: Engine, ended: Sequence[Job]) -> None:
+def _show_results(engine: Engine, ended: Sequence[Job]) -> None:
     results = [describe_result(job) for job in ended]
     good = [words for fine, words in results if fine]
     if len(good) > _LISTED:

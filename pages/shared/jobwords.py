@@ -11,7 +11,7 @@ from rag_core.types.documents import DocumentStatus
 from rag_core.types.jobs import Job, JobState
 
 _BAD = (DocumentStatus.REJECTED, DocumentStatus.FAILED)
-# What a stage counts. Stages that are not listed count nothing that a reader knows.
+# The unit in which a stage counts its progress. The units of other stages mean nothing to a reader.
 _COUNTED = {
     "reading": N_("page {done} of {total}"),
     "re-indexing": N_("document {done} of {total}"),
@@ -26,19 +26,19 @@ _MOST = 0.98
 def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
     """Return a description such as ``report.pdf: reading page 34 of 212, about 12 s left``.
 
-    The time is that of all stages. If a file waits for a re-index among the ``active`` jobs, say that instead.
+    The time includes the remaining stages. If a file waits for one of the ``active`` jobs to re-index it, say so.
     """
     if job.state is JobState.QUEUED:
         reindex = next((one for one in active if one.kind == "reindex" and one.state is JobState.RUNNING), None)
         if reindex:
-            awaited = _name_within(reindex)
-            return _("{name}: waiting for the re-indexing of {awaited}", name=_name(job), awaited=awaited)
-        return _("{name}: waiting for its turn", name=_name(job))
+            awaited = _format_inner_name(reindex)
+            return _("{name}: waiting for the re-indexing of {awaited}", name=_format_name(job), awaited=awaited)
+        return _("{name}: waiting for its turn", name=_format_name(job))
     if job.reason:  # for example, that it waits for a server
-        return f"{_name(job)}: {translate_message(job.reason)}"
+        return f"{_format_name(job)}: {translate_message(job.reason)}"
     if job.kind == "index":
-        return f"{_name(job)}: {_describe_stage(job)}{_describe_left(job)}"
-    name = _name_within(job)
+        return f"{_format_name(job)}: {_describe_stage(job)}{_describe_left(job)}"
+    name = _format_inner_name(job)
     if job.kind == "figures":
         name = _("figures of {name}", name=job.name)
         return f"{_('Describing {name}', name=name)}{describe_step(job, ': ')}{_describe_left(job)}"
@@ -61,7 +61,7 @@ def describe_files(running: Sequence[Job], ended: Sequence[Job]) -> str:
 
 
 def _describe_stage(job: Job, name: str = "") -> str:
-    """Return what is done with a file, such as ``reading page 34 of 212``, with the name of the file if it is given."""
+    """Describe the stage of a job, for example ``reading page 34 of 212``, and add the file's ``name`` if given."""
     step = describe_step(job)
     if is_embedding(job):
         read = _("all pages of {name} read", name=name) if name else _("all pages read")
@@ -81,20 +81,20 @@ def _describe_pace(job: Job) -> str:
 
 
 def _describe_left(job: Job) -> str:
-    """Return the time that is left; no number if it has passed, because the estimate was too short then."""
+    """Describe the remaining time; without a number if the job takes longer than estimated."""
     if not job.remaining_s:
         return _(", nearly ready") if is_embedding(job) else ""
     seconds = math.ceil(job.remaining_s)
     return _(", about {time} left", time=f"{seconds} s" if seconds < 60 else format_duration(seconds))
 
 
-def _name(job: Job) -> str:
+def _format_name(job: Job) -> str:
     """Return the name of a job; a file keeps its name, and other names are in the reader's language."""
     return job.name if job.kind in ("index", "figures") else translate_message(job.name)
 
 
-def _name_within(job: Job) -> str:
-    """Return the name of a job for the middle of a sentence; only jobs for single files have names of files."""
+def _format_inner_name(job: Job) -> str:
+    """Return the name of a job as written in the middle of a sentence."""
     is_file = job.kind in ("index", "figures") or job.details.get("renamed")
     name = job.name[:1].lower() + job.name[1:]
     return job.name if is_file else translate_message(name)
@@ -129,23 +129,23 @@ def describe_result(job: Job) -> tuple[bool, str]:
         words = reason or _("The figures of {name} are described.", name=job.name)
         return job.state is JobState.DONE, f"{job.name}: {words}" if reason else words
     if job.state is JobState.CANCELLED:
-        return False, f"{_name(job)}: {reason}"
+        return False, f"{_format_name(job)}: {reason}"
     if job.state is JobState.FAILED or job.result in _BAD:
         problem = _("Not re-indexed") if job.kind == "reindex" else _("Not added")
         # Most reasons begin with the name of the file. Do not repeat the name then.
-        about = "" if job.reason.startswith(job.name) else f"{_name_within(job)}. "
+        about = "" if job.reason.startswith(job.name) else f"{_format_inner_name(job)}. "
         return False, f"{problem}: {about}{reason}".strip()
     if job.result is DocumentStatus.DUPLICATE:
-        return True, f"{_name(job)}: {reason}"
+        return True, f"{_format_name(job)}: {reason}"
     if job.result is DocumentStatus.PARTIAL:
-        return True, _("{name} is ready, in part. {reason}", name=_name(job), reason=reason).strip()
-    return True, _describe_reindex(job) if job.kind == "reindex" else _("{name} is ready.", name=_name(job))
+        return True, _("{name} is ready, in part. {reason}", name=_format_name(job), reason=reason).strip()
+    return True, _describe_reindex(job) if job.kind == "reindex" else _("{name} is ready.", name=_format_name(job))
 
 
 def _describe_reindex(job: Job) -> str:
     kept = job.details.get("kept", 0)
     if not kept:
-        return _("Re-indexed: {name}.", name=_name_within(job))
+        return _("Re-indexed: {name}.", name=_format_inner_name(job))
     again = len(job.details["documents"]) - kept
     if not again:
         documents = count_documents(kept)

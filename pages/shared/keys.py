@@ -16,12 +16,13 @@ LAB_DOCUMENT_PARAM = "document"
 LAB_COLLECTION_PARAM = "collection"
 # The part of the Settings page with the form that connects a language model, which is also the key of its container.
 ADMIN_MODEL = "language_model"
-# The key of a widget, which is also the name of a parameter of the address.
+# A key of a widget that is also the name of a parameter of the address.
 LAB_QUESTION = "question"
 
 # Keys of the session state.
 PAGE = "page"
 CONVERSATION = "conversation"
+FOLLOWS_ADDRESS = "follows_address"
 MENU = "conversation_menu"
 TAG = "conversation_tag"
 EDITOR = "question_editor"
@@ -29,7 +30,6 @@ SCOPE = "scope"
 SCOPE_POPOVER = "scope_popover"
 AS_OF = "as_of"
 SOURCE = "source"
-CLOSED_SOURCE = "closed_source"
 SOURCE_PAGE = "source_page"
 SOURCE_ZOOM = "source_zoom"
 SOURCE_SEARCH = "source_search"

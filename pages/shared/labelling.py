@@ -1,16 +1,19 @@
-"""Add the question of an answer to the labelled questions, with which Evaluate tests Footnote."""
+"""Add the question of an answer to the labelled questions that the Evaluate page uses."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.shared.dialogs import close_dialog, offer_dialog
 from pages.shared.problems import show_errors
-from pages.shared.text import escape_markdown
+from pages.shared.text import escape_markdown, name_page
 from pages.shared.translation import N_, _
 from rag_core.engine import Engine
-from rag_core.types.answers import Answer, AnswerState
+from rag_core.types.answers import Answer, AnswerState, Citation
 from rag_core.types.evaluation import LabelledPage
+from rag_core.types.retrieval import Passage
 
 _TITLE = N_("Add to my test set")
 _STATED, _NOT_STATED = N_("On these pages"), N_("Not stated in the documents")
@@ -24,14 +27,8 @@ def offer_label(engine: Engine, message_id: str, answer: Answer) -> None:
 def _show_form(engine: Engine, message_id: str, answer: Answer) -> None:
     st.text(answer.question)
     cited = [(one.document, one.page_index) for one in answer.citations]
-    names = {
-        (one.document, one.page_index): f"{one.document}, {_('p. {page}', page=one.page_label)}"
-        for one in answer.passages
-    }
-    names |= {
-        (one.document, one.page_index): f"{one.document}, {_('p. {page}', page=one.page_label)}"
-        for one in answer.citations
-    }
+    shown: Sequence[Passage | Citation] = (*answer.passages, *answer.citations)
+    names = {(one.document, one.page_index): name_page(one.document, one.page_label) for one in shown}
     is_stated = st.radio(
         _("Where is the right answer?"),
         [_STATED, _NOT_STATED],

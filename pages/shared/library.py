@@ -1,4 +1,4 @@
-"""Find searchable documents, count documents by collection, and list what a scope can consist of."""
+"""Find searchable documents, count documents by collection, and build scopes from their entries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
 
 
 def split_rejected(documents: Iterable[DocumentInfo]) -> tuple[list[DocumentInfo], list[DocumentInfo]]:
-    """Return the documents, and the files that are no documents, because nothing of them could be read or stored."""
+    """Split files into documents, and rejected files, of which nothing could be read or stored."""
     parts: tuple[list[DocumentInfo], list[DocumentInfo]] = [], []
     for one in documents:
         parts[one.status in _NOT_ADDED and not one.chunks].append(one)
@@ -46,7 +46,7 @@ def format_collection_name(name: str) -> str:
 
 
 def name_scope_entries(documents: Sequence[DocumentInfo]) -> dict[str, str]:
-    """Return the display name of each entry of which a scope can consist: collections, then documents."""
+    """Return the display name of each possible entry of a scope: first collections, then documents."""
     collections = count_by_collection(documents).items()
     names = {
         f"{_COLLECTION}{name}": _("Collection {name} ({number})", name=name, number=number)
@@ -56,7 +56,7 @@ def name_scope_entries(documents: Sequence[DocumentInfo]) -> dict[str, str]:
 
 
 def list_scope_entries(scope: Scope) -> list[str]:
-    """Return the entries of a scope, as `name_scope_entries` lists them."""
+    """Return the entries of a scope, in the form that `name_scope_entries` uses as keys."""
     return [*(f"{_COLLECTION}{name}" for name in scope.collections), *scope.documents]
 
 

@@ -49,11 +49,11 @@ def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Cla
     for one in reversed(doubtful):
         text = f"{text[: one.start]}{_FROM}{text[one.start : one.end]}{_TO}{text[one.end :]}"
     tokens: Sequence[Token] = _MARKDOWN.parse(text)
-    nodes = _convert(SyntaxTreeNode(tokens).children, markers)
-    return list(_with_marks(nodes, list(doubtful), [])) if doubtful else nodes
+    nodes = _convert_nodes(SyntaxTreeNode(tokens).children, markers)
+    return list(_add_marks(nodes, list(doubtful), [])) if doubtful else nodes
 
 
-def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
+def _add_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
     """Yield the nodes; the text of a marked statement becomes ``doubt`` nodes, followed by a ``verdict`` node.
 
     The calculation of another statement follows it. All recursive calls share ``within``, which is not empty while the
@@ -61,7 +61,7 @@ def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[boo
     """
     for node in nodes:
         if "c" in node:
-            yield {**node, "c": list(_with_marks(node["c"], statements, within))}
+            yield {**node, "c": list(_add_marks(node["c"], statements, within))}
             continue
         pieces = _EDGES.split(node.get("s", ""))
         if len(pieces) == 1:
@@ -85,11 +85,11 @@ def _with_marks(nodes: Iterable[Node], statements: list[Claim], within: list[boo
                 yield {"t": "doubt" if within else "text", "s": piece}
 
 
-def _convert(nodes: Iterable[SyntaxTreeNode], markers: Collection[int]) -> list[Node]:
-    return [made for node in nodes for made in _node(node, markers)]
+def _convert_nodes(nodes: Iterable[SyntaxTreeNode], markers: Collection[int]) -> list[Node]:
+    return [made for node in nodes for made in _convert_node(node, markers)]
 
 
-def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
+def _convert_node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     kind = node.type
     if kind == "text":
         return build_cited_text(node.content, markers)
@@ -102,8 +102,8 @@ def _node(node: SyntaxTreeNode, markers: Collection[int]) -> list[Node]:
     if kind == "hr":
         return [{"t": "hr"}]
     if kind in ("inline", "thead", "tbody"):
-        return _convert(node.children, markers)
-    children = _convert(node.children, markers)
+        return _convert_nodes(node.children, markers)
+    children = _convert_nodes(node.children, markers)
     if kind in ("th", "td"):
         return [{"t": kind, "c": children}]
     if kind == "table":

@@ -21,7 +21,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _GAP = re.compile(r"(?<=[.!?])\s+|\s*\n\s*\n\s*")
 # The end of a line that its paragraph continues: no blank line and no item of a list follows.
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n•▪◦‣·∙–*-]|\(?\w{1,3}[.)])")
-# Most characters of the sentences on each side of a quote, and characters of a text without quotes.
+# Maximum number of characters of the sentences on each side of a quote, and of a text without quotes.
 _AROUND, _BEGINNING = 240, 480
 
 
@@ -49,12 +49,12 @@ def build_excerpts(passage: Passage, tables: Tables, marks: Iterable[Span]) -> l
 
 
 def _join_lines(node: Node) -> Node:
-    """Return a paragraph whose lines do not end where those of the page end."""
+    """Return a paragraph without the line breaks of the page."""
     return {**node, "c": [{**one, "s": _LINE_END.sub(" ", one["s"])} if "s" in one else one for one in node["c"]]}
 
 
 def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:
-    """Return spans of a text with the marks, and with the sentences before and after each; near ones are merged."""
+    """Return spans with each mark and the sentences before and after it; spans that are close together are merged."""
     if not marks:
         return [(0, _move_to_blank(text, _BEGINNING))] if text.strip() else []
     gaps = [match.span() for match in _GAP.finditer(text)]
@@ -70,7 +70,7 @@ def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:
 
 
 def _move_to_blank(text: str, position: int) -> int:
-    """Return the place of the first blank from a position on; the position 0 if it is before the text."""
+    """Return the position of the first blank at or after a position; negative positions become 0."""
     if position <= 0:
         return 0
     return next((place for place in range(position, len(text)) if text[place].isspace()), len(text))
@@ -119,7 +119,7 @@ def build_page_text(
 def _find_cells_by_line(
     text: str, start: int, length: int, tables: Sequence[Table]
 ) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-    """Return the spans of cells in each line as (begin, end, number of the table), without lines that have none."""
+    """Map the span of each line to the spans of its cells as (begin, end, number of the table)."""
     lines = [match.span() for match in _LINE.finditer(text)]
     starts = [begin for begin, _ in lines]
     found: dict[tuple[int, int], list[tuple[int, int, int]]] = {line: [] for line in lines}
@@ -139,7 +139,7 @@ def _split_text(text: str, cells: Mapping[tuple[int, int], Sequence[tuple[int, i
         if not spans:
             end = line[1]
             continue
-        yield from _trim(text, begin, end)
+        yield from _trim_span(text, begin, end)
         for number in sorted({number for *_, number in spans} - seen):
             seen.add(number)
             yield number
@@ -147,13 +147,13 @@ def _split_text(text: str, cells: Mapping[tuple[int, int], Sequence[tuple[int, i
         position = line[0]
         for low, high, _ in [*sorted(spans), (line[1], line[1], -1)]:
             if any(map(str.isalnum, text[position:low])):
-                yield from _trim(text, position, low)
+                yield from _trim_span(text, position, low)
             position = max(position, high)
         begin = end = line[1]
-    yield from _trim(text, begin, end)
+    yield from _trim_span(text, begin, end)
 
 
-def _trim(text: str, begin: int, end: int) -> Iterator[Span]:
+def _trim_span(text: str, begin: int, end: int) -> Iterator[Span]:
     """Yield a span without the blank lines around it; nothing if it is blank."""
     piece = text[begin:end]
     if piece.strip():

@@ -8,7 +8,6 @@ from itertools import groupby
 import streamlit as st
 
 from pages.shared.evidence import (
-    build_score_bars,
     consists_of_pages,
     find_citations,
     find_quotes,
@@ -19,23 +18,24 @@ from pages.shared.evidence import (
 from pages.shared.nodes import Node, build_text_node
 from pages.shared.page_text import Tables, build_excerpts, build_passage, load_tables
 from pages.shared.richtext import show_richtext
+from pages.shared.scores import build_score_bars
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.retrieval import Passage
 
-# Maximum number of copies of a passage that are listed.
+# Maximum number of near-duplicates of a passage that are listed.
 _LISTED_COPIES = 5
 _HIDDEN_SHOWN = 300
-# Most links below an answer.
+# Maximum number of links below an answer.
 _LINKED = 6
 
 
 def show_passages(
     engine: Engine, answer: Answer, *, key: str, on_open: Callable[[int], None], on_confirm: Callable[[int], None]
 ) -> None:
-    """List the passages of an answer, best first; if there are many, the cited ones, and the others on demand.
+    """List the passages of an answer, best first. If there are many, the passages that are not cited are collapsed.
 
     ``on_open`` is called with the rank of a passage that the reader opens, and ``on_confirm`` with the rank of a
     passage that the reader marks as right.
@@ -47,8 +47,10 @@ def show_passages(
     tables = load_tables(engine, listed)
     with st.container(gap="xsmall"):
         for passage in listed:
-            with st.expander(_label(answer, passage), key=f"{key}_{passage.rank}"):
-                _passage(answer, passage, tables, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm)
+            with st.expander(_build_label(answer, passage), key=f"{key}_{passage.rank}"):
+                _show_passage(
+                    answer, passage, tables, key=f"{key}_{passage.rank}", on_open=on_open, on_confirm=on_confirm
+                )
         if others:
             with st.expander(
                 _describe_others(answer, len(others), is_more=bool(listed)), type="compact", key=f"{key}_more"
@@ -96,7 +98,7 @@ def _list_others(passages: Sequence[Passage]) -> list[Node]:
     return [{"t": "ul", "c": lines}]
 
 
-def _passage(
+def _show_passage(
     answer: Answer,
     passage: Passage,
     tables: Tables,
@@ -187,7 +189,7 @@ def show_unmet(passage: Passage) -> None:
         )
 
 
-def _label(answer: Answer, passage: Passage) -> str:
+def _build_label(answer: Answer, passage: Passage) -> str:
     parts = [
         f"{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}",
         _("p. {page}", page=escape_markdown(passage.page_label)),

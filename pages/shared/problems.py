@@ -38,8 +38,8 @@ def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
     """Store a `RagError`, so that `show_stored_error` shows it in the next run.
 
     Use this if the page reruns at once, for example to close a dialog. The rerun would remove a message that
-    `show_errors` has shown. Use it with a key of its own in a callback whose message belongs to a place of the page,
-    because Streamlit shows what a callback writes at the top.
+    `show_errors` has shown. In a callback, choose another ``key`` and show its error where it belongs, because
+    Streamlit shows the output of a callback at the top of the page.
     """
     try:
         yield
@@ -50,8 +50,8 @@ def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
 def show_stored_error(key: str = keys.PROBLEM) -> None:
     """Show the error that `show_errors_next_run` stored.
 
-    The place of the error is kept if there is none. Otherwise the fields below would move when an error appears or
-    disappears, and the browser would replace them and lose what is being typed.
+    Without an error, an empty element takes its place. Otherwise the fields below would move when an error appears or
+    disappears, and the browser would replace the fields and lose what is being typed.
     """
     place = st.empty()
     if words := st.session_state.pop(key, ""):

@@ -1,4 +1,4 @@
-"""What is shown while the models load, and if they cannot be loaded."""
+"""Messages while the models load, and if they cannot be loaded."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rag_core.engine import Engine
 
 
 def show_load_error(engine: Engine) -> None:
-    """Show why the models cannot be loaded, if so; the place is kept as in `show_stored_error`."""
+    """If the models cannot be loaded, show why; otherwise an empty element, as in `show_stored_error`."""
     place = st.empty()
     if error := engine.readiness().error:
         place.error(escape_markdown(translate_message(error)), icon=":material/error:")
 
 
 def show_loading(engine: Engine) -> None:
-    """Say above the input that questions wait for the models, until these are loaded."""
+    """Say above the input that the models are still loading, until they are loaded."""
 
     @st.fragment(run_every=None if _is_settled(engine) else 1.0)
     def show_line() -> None:
@@ -34,7 +34,7 @@ def show_loading(engine: Engine) -> None:
 
 
 def describe_search(engine: Engine) -> str:
-    """Return what an answer without a first stage does."""
+    """Describe what happens before the first stage of an answer."""
     return _("Searching") if _is_settled(engine) else _("Waiting for the search models to load")
 
 

@@ -107,7 +107,7 @@ function awaitReturn() {
     // If another element has the focus, the reader has moved the focus there, so leave it.
     requestAnimationFrame(() => { if (document.activeElement === document.body) left.button?.focus({ preventScroll: true }); });
   });
-  watch.observe(document.body, { childList: true, subtree: true });
+  watch.observe(document.body, { childList: true, subtree: true, attributeFilter: ["role"] });
 }
 
 function cite(node, { sources, open, words }) {

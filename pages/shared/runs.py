@@ -18,13 +18,13 @@ from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 WAITING = "index"
 _POLL_S = 0.2
-# Seconds to wait for the whole file after its first pages can be searched, since most files are complete by then.
+# Seconds to wait for the whole file after its first pages can be searched. Most files are complete by then.
 _PATIENCE_S = 3.0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an answer; ``marked`` are the statements of its text that are marked so far."""
+    """The progress of an answer; ``marked`` are the statements of the text that have been marked so far."""
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
@@ -35,7 +35,7 @@ class Progress:
 
 @dataclass
 class Run:
-    """A running answer; ``problem`` tells the reader why there is no complete answer.
+    """A running answer; ``problem`` is the message that explains why the answer is incomplete.
 
     If the run continues an interrupted answer, ``continued`` is the message of that answer.
     """
@@ -103,7 +103,7 @@ class Run:
 def wait_for_jobs(engine: Engine, run: Run) -> bool:
     """Wait until the attached files are indexed, or their first pages can be searched for some seconds.
 
-    Return ``False`` if the reader stops the run before.
+    Return ``False`` if the reader stops the run earlier.
     """
     searchable_since: dict[str, float] = {}
     while not run.stopping.is_set():
@@ -124,7 +124,7 @@ def wait_for_jobs(engine: Engine, run: Run) -> bool:
 
 
 def _is_searchable(engine: Engine, job: Job) -> bool:
-    """Return whether searches find the version that a job indexes, if only its first pages or by words."""
+    """Return whether searches already find parts of the version that a job indexes."""
     if job.document_id is None:
         return False
     try:

@@ -30,14 +30,14 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", TAG: "sell", EXPORT: "
 def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
-        _choice(None, _("New chat"), icon=":material/add:", width="stretch", key="new_chat")
+        _show_choice(None, _("New chat"), icon=":material/add:", width="stretch", key="new_chat")
         with st.container(key="conversations"):
-            _list(engine)
+            _show_conversations(engine)
         _CLOSE_AFTER_CHOICE(key="close_sidebar", data={"language": get_language()})
     open_conversation_dialog(engine)
 
 
-def _choice(conversation_id: str | None, label: str, **options: Any) -> None:
+def _show_choice(conversation_id: str | None, label: str, **options: Any) -> None:
     """Show a button that opens a conversation, or a new chat, on the chat page."""
     if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
         address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
@@ -48,7 +48,7 @@ def _is_chat() -> bool:
     return bool(st.session_state[keys.PAGE] == "chat")
 
 
-def _list(engine: Engine) -> None:
+def _show_conversations(engine: Engine) -> None:
     query = st.text_input(
         _("Search conversations"),
         placeholder=_("Search conversations"),
@@ -63,29 +63,29 @@ def _list(engine: Engine) -> None:
         conversations = [one for one in conversations if tag is None or tag in one.tags]
     if query and not conversations:
         st.caption(_("No conversation contains these words."))
-    _group(engine, _("Pinned"), [one for one in conversations if one.pinned])
+    _show_group(engine, _("Pinned"), [one for one in conversations if one.pinned])
     loose = [one for one in conversations if not one.pinned][:SHOWN]
-    _group(engine, _("Today"), [one for one in loose if is_today(one.updated_at)])
-    _group(engine, _("Earlier"), [one for one in loose if not is_today(one.updated_at)])
+    _show_group(engine, _("Today"), [one for one in loose if is_today(one.updated_at)])
+    _show_group(engine, _("Earlier"), [one for one in loose if not is_today(one.updated_at)])
     if len(conversations) > SHOWN:
         st.caption(_("Search to find older ones."))
 
 
-def _group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> None:
+def _show_group(engine: Engine, name: str, conversations: Sequence[Conversation]) -> None:
     if conversations:
         st.caption(name)
     with st.container(gap=None):
         for one in conversations:
-            _row(engine, one)
+            _show_row(engine, one)
 
 
-def _row(engine: Engine, one: Conversation) -> None:
-    identity, title = one.conversation_id, escape_markdown(one.title)
+def _show_row(engine: Engine, one: Conversation) -> None:
+    conversation_id, title = one.conversation_id, escape_markdown(one.title)
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", wrap=False):
-        _choice(
-            identity,
-            f"**{title}**" if _is_chat() and identity == get_current_id() else title,
-            key=f"open_{identity}",
+        _show_choice(
+            conversation_id,
+            f"**{title}**" if _is_chat() and conversation_id == get_current_id() else title,
+            key=f"open_{conversation_id}",
             type="tertiary",
             width="stretch",
             help=title,
@@ -94,7 +94,7 @@ def _row(engine: Engine, one: Conversation) -> None:
             _("Menu of {title}", title=title),
             [RENAME, UNPIN if one.pinned else PIN, TAG, EXPORT, DELETE],
             icon=":material/more_vert:",
-            key=f"menu_{identity}",
+            key=f"menu_{conversation_id}",
             type="tertiary",
             format_func=lambda action: f":material/{_ICONS[action]}: {_(action)}",
         )
@@ -102,7 +102,7 @@ def _row(engine: Engine, one: Conversation) -> None:
         st.caption(escape_markdown(one.found))
     if menu in (PIN, UNPIN):
         with show_errors_next_run():
-            engine.conversations.set_pinned(identity, not one.pinned)
+            engine.conversations.set_pinned(conversation_id, not one.pinned)
         st.rerun()
     elif menu:
         st.session_state[keys.MENU] = (menu, one)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import keys
-from pages.shared.current import ask_documents
+from pages.shared.current import ask_documents, close_source, find_open_source, open_source
 from pages.shared.evidence import (
-    build_score_bars,
     find_citations,
     find_passage,
     find_quotes,
@@ -20,6 +18,7 @@ from pages.shared.page_text import Tables, build_chunk, build_passage
 from pages.shared.panel import open_panel
 from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
 from pages.shared.richtext import show_richtext
+from pages.shared.scores import build_score_bars
 from pages.shared.source_page import draw_ahead, show_source_page
 from pages.shared.text import escape_markdown, format_time
 from pages.shared.translation import N_, _, translate_message
@@ -33,35 +32,18 @@ from rag_core.types.retrieval import Passage
 _GONE = N_("This document is no longer in the library. Below is the text as it was stored with the answer.")
 
 
-def open_source(message_id: str, marker: int) -> None:
-    """Make the next run show the source ``[marker]`` of a message.
-
-    The address names the source, so that a reload, a link and the browser's back button open it too.
-    """
-    st.session_state.pop(keys.CLOSED_SOURCE, None)
-    st.query_params[keys.SOURCE_PARAM] = f"{message_id}.{marker}"
-
-
 def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
-    """Show the source that the address names beside the page; ``answers`` maps message ids to answers.
+    """Show the open source beside the page; ``answers`` maps message ids to answers.
 
     The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
-    opened = st.query_params.get(keys.SOURCE_PARAM, "")
-    if _was_closed(opened):
-        st.query_params.pop(keys.SOURCE_PARAM, None)
-        return
-    message_id, _dot, marker = opened.rpartition(".")
+    message_id, _dot, marker = find_open_source().rpartition(".")
     answer = answers.get(message_id)
     passage = find_passage(answer, int(marker)) if answer and marker.isdecimal() else None
     if answer is None or passage is None:
         return
-    if st.session_state.get(keys.SOURCE) != opened:
-        st.session_state[keys.SOURCE] = opened
-        for name in (keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
-            st.session_state.pop(name, None)
     label = _("Source {number}: {document}", number=passage.rank, document=passage.document)
-    with open_panel(label, f"{message_id}:{passage.rank}", _close):
+    with open_panel(label, f"{message_id}:{passage.rank}", close_source):
         _show_header(message_id, answer, passage)
         _show_passage(engine, answer, passage)
     cited = list_cited_passages(answer)
@@ -74,23 +56,6 @@ def draw_first_source(engine: Engine, answer: Answer) -> None:
     draw_ahead(engine, answer, list_cited_passages(answer)[:1])
 
 
-def _close() -> None:
-    st.session_state[keys.CLOSED_SOURCE] = st.query_params.pop(keys.SOURCE_PARAM, None)
-    st.session_state.pop(keys.SOURCE, None)
-
-
-def _was_closed(opened: str) -> bool:
-    """Return whether an outdated address names the source that the reader has closed.
-
-    A running answer reruns the page with the address that the browser had when it last asked for progress, which can
-    be before the close. Only the browser's back and forward buttons open the source again.
-    """
-    context = get_script_run_ctx()
-    if context is not None and context.is_history_navigation:
-        st.session_state.pop(keys.CLOSED_SOURCE, None)
-    return bool(opened) and opened == st.session_state.get(keys.CLOSED_SOURCE)
-
-
 def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:
     """Show which source is open, and buttons to step through the sources that the answer cites and to close it."""
     ranks = [one.rank for one in list_cited_passages(answer)]
@@ -98,17 +63,24 @@ def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:
         st.markdown(f"**{escape_markdown(f'[{passage.rank}]')} {escape_markdown(passage.document)}**", width="stretch")
         if len(ranks) > 1 and passage.rank in ranks:
             position = ranks.index(passage.rank)
-            _step_to(N_("Previous source"), "arrow_back", message_id, ranks[position - 1] if position else None)
+            _show_step_button(
+                N_("Previous source"), "arrow_back", message_id, ranks[position - 1] if position else None
+            )
             st.caption(_("{number} of {total}", number=position + 1, total=len(ranks)), width="content")
-            _step_to(
+            _show_step_button(
                 N_("Next source"), "arrow_forward", message_id, ranks[position + 1] if ranks[position + 1 :] else None
             )
         st.button(
-            _("Close"), icon=":material/close:", key="source_close", type="tertiary", on_click=_close, help=_("Close")
+            _("Close"),
+            icon=":material/close:",
+            key="source_close",
+            type="tertiary",
+            on_click=close_source,
+            help=_("Close"),
         )
 
 
-def _step_to(label: str, icon: str, message_id: str, rank: int | None) -> None:
+def _show_step_button(label: str, icon: str, message_id: str, rank: int | None) -> None:
     key = f"source_{label.split()[0].lower()}_source"
     st.button(
         _(label),
@@ -128,7 +100,7 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
     show_injection_warning(passage)
     show_hidden_text(passage)
     show_duplicates(passage)
-    _added_note(answer, passage)
+    _show_added_note(answer, passage)
     document = None
     try:
         document = engine.documents.get(passage.document_id, version_id=passage.version_id)
@@ -142,7 +114,7 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
         st.warning(escape_markdown(translate_message(str(error))), icon=":material/error:")
     if quotes := format_quotes(answer, passage):
         show_richtext([], key="source_quote", copy=quotes, copy_label=_("Copy the quote with its reference"))
-    _text(engine, answer, passage)
+    _show_text(engine, answer, passage)
     if document is not None:
         _show_actions(engine, document, passage)
 
@@ -159,7 +131,7 @@ def _describe_version(engine: Engine, document: DocumentInfo, passage: Passage) 
         )
 
 
-def _added_note(answer: Answer, passage: Passage) -> None:
+def _show_added_note(answer: Answer, passage: Passage) -> None:
     """Show a note if Footnote added the citation, and not the model."""
     cited = find_citations(answer, passage)
     if cited and all(one.added for one in cited):
@@ -171,27 +143,27 @@ def _added_note(answer: Answer, passage: Passage) -> None:
         )
 
 
-def _text(engine: Engine, answer: Answer, passage: Passage) -> None:
+def _show_text(engine: Engine, answer: Answer, passage: Passage) -> None:
     """Show the passage, and the chunks before and after it if they are in the library."""
     try:
         before, after = engine.documents.neighbours(passage.chunk_id)
     except RagError as error:
         before = after = None
         st.warning(escape_markdown(translate_message(str(error))), icon=":material/error:")
-    # A passage that is a whole page contains the chunks beside the one by which it was found.
+    # A passage that is a whole page contains the neighbours of its chunk.
     if before and (before.page_index, before.start) >= (passage.page_index, passage.start):
         before = None
     if after and (after.page_index, after.start) < (passage.page_index_end, passage.end):
         after = None
     pages = {(passage.version_id, one.page_index) for one in (before, after) if one} | {passage.page_key}
     tables = engine.documents.tables(pages)
-    _beside(N_("Text before"), before, tables, passage.version_id)
+    _show_chunk(N_("Text before"), before, tables, passage.version_id)
     quotes = build_passage(passage, tables, find_quotes(answer, passage))
     show_richtext([*quotes, build_score_bars(passage, answer.passages, answer.gate)], key="source_text", small=True)
-    _beside(N_("Text after"), after, tables, passage.version_id)
+    _show_chunk(N_("Text after"), after, tables, passage.version_id)
 
 
-def _beside(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str) -> None:
+def _show_chunk(label: str, chunk: ChunkSpan | None, tables: Tables, version_id: str) -> None:
     if chunk is not None:
         with st.expander(f"{_(label)} ({_('p. {page}', page=chunk.page_index + 1)})", type="compact"):
             blocks = build_chunk(chunk, tables.get((version_id, chunk.page_index), ()))

@@ -12,6 +12,7 @@ from pages.shared import keys
 from pages.shared.evidence import find_citations, find_highlights
 from pages.shared.nodes import build_text_node
 from pages.shared.pageview import show_page_image
+from pages.shared.reruns import rerun_page
 from pages.shared.richtext import show_richtext
 from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
@@ -25,7 +26,7 @@ ZOOMS = (1.0, 1.5, 2.0, 3.0)
 # Pixels per point at zoom 1. The image is then sharp in the panel, and small enough to load quickly.
 _SCALE = 1.5
 _LARGEST_SCALE = 3.0
-# Seconds that a page waits for LibreOffice, which needs fewer for most documents, before it is shown without it.
+# Seconds to wait for LibreOffice before the page is shown without its layout. Most documents need less.
 _WAIT_S = 6.0
 _AHEAD = ThreadPoolExecutor(1, "draw-ahead")
 
@@ -107,8 +108,8 @@ def show_page(
 ) -> PageView:
     """Show a page of a document with its controls, and return its pictures.
 
-    ``version_id`` and ``highlights`` are those of `Documents.render_view`. A control returns to the page ``quoted``.
-    The address ``cells`` of cited cells takes the place of the page's name.
+    ``version_id`` and ``highlights`` are as in `Documents.render_view`. One of the controls returns to the page
+    ``quoted``. ``cells``, the address of cited cells, is shown instead of the page's name.
     """
     zoom = st.session_state.setdefault(keys.SOURCE_ZOOM, 0)
     # Render the page before drawing the controls, so that no controls are shown if the rendering fails.
@@ -123,9 +124,9 @@ def show_page(
     with st.spinner(_("Drawing the page")):
         view = render(wait_s=_WAIT_S)
     shown = engine.documents.page(document.document_id, page, version_id=document.version_id)
-    _controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted, cells=cells)
-    _ocr_note(shown)
-    _describe_drawing(view)
+    _show_controls(shown, max(document.pages, page + 1), zoom, quoted=page if quoted is None else quoted, cells=cells)
+    _show_ocr_note(shown)
+    _show_drawing_note(view)
     if view.is_pending:
         _wait_for_drawing(render)
     alt = _("Page {page} of {name}", page=page + 1, name=document.name)
@@ -134,8 +135,8 @@ def show_page(
     return view
 
 
-def _describe_drawing(view: PageView) -> None:
-    """Say what laid the page out, if the file has no pages of its own."""
+def _show_drawing_note(view: PageView) -> None:
+    """Name the program that laid out the page, if the file has no pages of its own."""
     if view.drawn_by == "libreoffice":
         st.caption(f":material/print: {_('Drawn by LibreOffice, which divides pages differently.')}")
     elif view.drawn_by:
@@ -152,12 +153,12 @@ def _wait_for_drawing(render: Callable[[], PageView]) -> None:
     def look() -> None:
         # A rerun closes an open dialog, so wait until the reader has closed it.
         if not render().is_pending and not st.session_state.get(keys.DIALOG_OPEN):
-            st.rerun()
+            rerun_page()
 
     look()
 
 
-def _ocr_note(page: Page) -> None:
+def _show_ocr_note(page: Page) -> None:
     """If OCR read the page, show a note with the confidence."""
     if page.state in (PageState.OCR, PageState.MIXED):
         which = _("This page") if page.state is PageState.OCR else _("A part of this page")
@@ -169,8 +170,8 @@ def _ocr_note(page: Page) -> None:
         st.caption(_(":material/document_scanner: {which} was read by OCR{sure}.", which=which, sure=sure))
 
 
-def _controls(shown: Page, pages: int, zoom: int, *, quoted: int, cells: str) -> None:
-    """Show the printed number of the page, buttons to turn pages and to zoom, and one back to the page ``quoted``."""
+def _show_controls(shown: Page, pages: int, zoom: int, *, quoted: int, cells: str) -> None:
+    """Show the printed page number, and buttons to turn pages, to zoom, and to return to the page ``quoted``."""
     page = shown.page_index
 
     def turn(step: int) -> None:
@@ -180,7 +181,7 @@ def _controls(shown: Page, pages: int, zoom: int, *, quoted: int, cells: str) ->
         st.session_state[keys.SOURCE_ZOOM] = zoom + step
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_controls"):
-        _step(N_("Previous page"), "chevron_left", turn, -1, off=page == 0)
+        _show_button(N_("Previous page"), "chevron_left", turn, -1, off=page == 0)
         place = (
             _(" ({page} of {pages})", page=page + 1, pages=pages)
             if shown.page_label != f"{page + 1}"
@@ -188,14 +189,14 @@ def _controls(shown: Page, pages: int, zoom: int, *, quoted: int, cells: str) ->
         )
         name = escape_markdown(cells) if cells else _("p. {page}", page=escape_markdown(shown.page_label))
         st.markdown(f"{name}{place}", width="content")
-        _step(N_("Next page"), "chevron_right", turn, 1, off=page + 1 >= pages)
+        _show_button(N_("Next page"), "chevron_right", turn, 1, off=page + 1 >= pages)
         if page != quoted:
-            _step(N_("Back to the quote"), "undo", turn, quoted - page, off=False)
-        _step(N_("Smaller"), "zoom_out", enlarge, -1, off=zoom == 0)
-        _step(N_("Larger"), "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
+            _show_button(N_("Back to the quote"), "undo", turn, quoted - page, off=False)
+        _show_button(N_("Smaller"), "zoom_out", enlarge, -1, off=zoom == 0)
+        _show_button(N_("Larger"), "zoom_in", enlarge, 1, off=zoom + 1 == len(ZOOMS))
 
 
-def _step(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
-    # A screen reader reads the label, which app.css hides; it would otherwise read the name of the icon.
+def _show_button(label: str, icon: str, act: Callable[[int], None], step: int, *, off: bool) -> None:
+    # The label, which app.css hides, is for screen readers, which would otherwise read the name of the icon.
     key = f"source_{label.lower().replace(' ', '_')}"
     st.button(_(label), icon=f":material/{icon}:", key=key, on_click=act, args=[step], disabled=off, help=_(label))

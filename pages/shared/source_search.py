@@ -15,13 +15,13 @@ from rag_core.types.documents import DocumentInfo
 
 
 def show_search(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tuple[int, int]]]:
-    """Let the reader search a document; return the places of the words on each page that contains them.
+    """Let the reader search a document; return the spans of the words by the index of the page that contains them.
 
-    A search opens the first page with the words, from the page in view on.
+    A search opens the next page with the words, beginning with the page in view.
     """
 
     def changed() -> None:
-        pages = sorted(_find(engine, document))
+        pages = sorted(_find_words(engine, document))
         if pages:
             place = bisect_left(pages, st.session_state[keys.SOURCE_PAGE])
             st.session_state[keys.SOURCE_PAGE] = pages[place % len(pages)]
@@ -34,13 +34,13 @@ def show_search(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tu
         label_visibility="collapsed",
         on_change=changed,
     )
-    found = _find(engine, document)
+    found = _find_words(engine, document)
     if words:
         _show_pages(sorted(found))
     return found
 
 
-def _find(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tuple[int, int]]]:
+def _find_words(engine: Engine, document: DocumentInfo) -> dict[int, Sequence[tuple[int, int]]]:
     words = str(st.session_state.get(keys.SOURCE_SEARCH) or "")
     return engine.documents.find_text(document.document_id, words, version_id=document.version_id) if words else {}
 

@@ -11,7 +11,7 @@ from rag_core.types.cited_tables import CitedTable
 from rag_core.types.tables import Table, TableCell, TableRow
 
 IsMarked = Callable[[TableCell], bool]
-# A cell with more letters is no figure.
+# Maximum number of letters in a cell that counts as a figure.
 _MAX_LETTERS = 3
 _MAX_INDENT = 6
 _DASHES = frozenset("-–—−")
@@ -20,7 +20,7 @@ _DASHES = frozenset("-–—−")
 def build_cited_tables(answer: Answer, sources: Mapping[int, str]) -> list[Node]:
     """Return the table rows that an answer cites, each table below its source and its citation.
 
-    An answer that consists of excerpts, or whose text contains a table, needs no others.
+    The list is empty for an answer that consists of excerpts or whose text contains a table.
     """
     if answer.consists_of_excerpts or any(line.startswith("|") for line in answer.text.splitlines()):
         return []
@@ -39,9 +39,9 @@ def build_cited_table(cited: CitedTable, name: str) -> Node:
 
 
 def build_table_part(table: Table, start: int, end: int, is_marked: IsMarked) -> list[Node]:
-    """Return the header and those rows of a table that are in a span of the page's text.
+    """Return the header of a table and its rows within a span of the page's text.
 
-    Of a table that begins before the span, the caption, the unit and the section of the first row are shown too.
+    If the table begins before the span, its caption and unit and the section of the first row are added.
     """
     rows = find_rows(table, start, end)
     body = [(row.label, row) for row in rows]
@@ -89,7 +89,7 @@ def _build_table(
     table: Table, body: Sequence[tuple[str, TableRow]], is_marked: IsMarked, name: str, above: Sequence[str] = ()
 ) -> Node:
     width = len(table.columns)
-    right = find_figure_columns([[cell.text if cell else "" for cell in _by_column(row, width)] for _, row in body])
+    right = find_figure_columns([[cell.text if cell else "" for cell in _list_cells(row, width)] for _, row in body])
     rows = [_build_row(row.label, row, width, right, is_marked) for row in table.headers]
     if above:
         rows.append({"t": "row", "c": [_build_section(HEADING_SEPARATOR.join(above), width, 0)]})
@@ -101,7 +101,7 @@ def _build_table(
     return {"t": "table", "s": name, "c": rows}
 
 
-def _by_column(row: TableRow, width: int) -> list[TableCell | None]:
+def _list_cells(row: TableRow, width: int) -> list[TableCell | None]:
     return [row.cell(column) for column in range(width)]
 
 
@@ -118,7 +118,7 @@ def _build_row(label: str, row: TableRow, width: int, right: set[int], is_marked
     kind = "th" if any(cell.is_header for cell in row.cells) else "td"
     nodes: list[Node] = []
     before: TableCell | None = None
-    for column, cell in enumerate(_by_column(row, width)):
+    for column, cell in enumerate(_list_cells(row, width)):
         if cell is not None and cell is before:
             nodes[-1]["span"] += 1
             continue

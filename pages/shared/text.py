@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from pages.shared.translation import _, format_date_and_time, format_number, ngettext
-from rag_core.stages import SCORES
 from rag_core.types.evaluation import Interval
-from rag_core.types.formatting import count_decimals, format_size
+from rag_core.types.formatting import format_size
 from rag_core.types.local_time import get_today, to_local_time
 
 # The Unicode word joiner, which is invisible and does not allow a line break.
@@ -35,6 +33,11 @@ def escape_markdown(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", line)
 
 
+def name_page(document: str, page_label: str) -> str:
+    """Return the name of a document with the label of one of its pages."""
+    return f"{document}, {_('p. {page}', page=page_label)}"
+
+
 def truncate(text: str, width: int) -> str:
     """Cut a text that is wider than ``width`` columns, and add an ellipsis; wide characters take two columns."""
     room = width
@@ -43,30 +46,6 @@ def truncate(text: str, width: int) -> str:
         if room < 0:
             return text[: max(0, position - 1)].rstrip() + "…"
     return text
-
-
-def format_score(name: str, value: float | None, places: int = 2) -> str:
-    """Format a score with the given number of decimals.
-
-    Scores of fused ranks always have three decimals, because they are only a few hundredths.
-    """
-    if value is None:
-        return "–"
-    # Round first and then add 0.0. Otherwise a score just below zero would be shown as "-0.00".
-    places = 3 if name in ("rrf", "financials") else places
-    return format_number(round(value, places) + 0.0, places)
-
-
-def format_threshold(value: float) -> str:
-    """Format a threshold with the same number of decimals as the scores that are shown with it."""
-    return format_number(value, count_decimals(value))
-
-
-def order_scores(scores: Mapping[str, float | None]) -> list[tuple[str, float]]:
-    """Return the names and values of the computed scores, in the order of `SCORES`; other names come last."""
-    known = [one.name for one in SCORES if one.name in scores]
-    names = known + [name for name in scores if name not in known]
-    return [(name, value) for name in names if (value := scores[name]) is not None]
 
 
 def format_interval(interval: Interval, sign: str = "") -> str:
@@ -116,7 +95,7 @@ def count_files(number: int) -> str:
 
 
 def get_reader_zone() -> tzinfo | None:
-    """Return the time zone of the reader's browser; ``None``, which stands for that of the machine, if unknown."""
+    """Return the time zone of the reader's browser; ``None`` if it is unknown, which means the server's time zone."""
     try:
         return ZoneInfo(st.context.timezone) if st.context.timezone else None
     except (ZoneInfoNotFoundError, ValueError):

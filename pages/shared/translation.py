@@ -1,6 +1,6 @@
-"""The words of the pages in the language of the reader's browser, with numbers and dates as that language writes them.
+"""Translate the texts, numbers and dates of the pages into the language of the reader's browser.
 
-The texts in the code are English. `pages/languages` has a file for each other language, which maps them to its own.
+The texts in the code are English. `pages/languages` has a file of translations for each other language.
 The texts of the engine stay English in the database and on the command line; `translate_message` translates them when
 a page shows them.
 """
@@ -33,14 +33,14 @@ LANGUAGES = Path(__file__).parents[1] / "languages"
 ENGINE = "engine"
 # Between two sentences of a message.
 _GAP = re.compile(r"(?<=[.!?])\s+")
-# Fewest letters of a template that is matched although none of its values is itself a translatable message.
+# Minimum number of letters of a template that is used even if none of its values is a translatable message.
 _LETTERS = 4
-# Most characters of a message of the engine.
+# Maximum number of characters of a message of the engine.
 _MAX_CHARS = 600
 
 
 def get_language() -> str:
-    """Return the language of the reader's browser if it has a file, otherwise English; English outside of a page."""
+    """Return the language of the reader's browser; English without a file for that language, or outside of a page."""
     is_page = get_script_run_ctx(suppress_warning=True) is not None
     return _choose_language(st.context.locale or SOURCE) if is_page else SOURCE
 
@@ -51,7 +51,7 @@ def _(text: str, /, **values: object) -> str:
 
 
 def ngettext(one: str, many: str, number: int, /, **values: object) -> str:
-    """Return ``one`` or ``many`` in the reader's language, as its rules demand for a number, which is ``{number}``."""
+    """Return ``one`` or ``many`` in the reader's language, depending on the number, which replaces ``{number}``."""
     return _fill(_load_words(get_language()).ngettext(one, many, number), {"number": number, **values})
 
 
@@ -108,7 +108,7 @@ def _translate_message(text: str, language: str) -> str:
 
 
 def _translate_inner(text: str, language: str) -> str:
-    # Names of documents are values too, and one that consists of a single word may be the same as a message.
+    # A value may be the name of a document, and a name of a single word may equal a message.
     return _translate_message(text, language) if " " in text else text
 
 
@@ -166,7 +166,7 @@ def _load_words(language: str) -> NullTranslations:
 
 @cache
 def _load_messages(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return a pattern for each message of the engine and its translation, with those of the most letters first."""
+    """Return a pattern for each message of the engine and its translation; patterns with more letters come first."""
     found = [(str(one.id), str(one.string)) for one in _read_language(language) if one.context == ENGINE]
     found.sort(key=lambda one: -len(re.sub(r"\{[^}]*\}", "", one[0])))
     return [(_compile_template(one), re.sub(r"\{(\d)", r"{n\1", translation)) for one, translation in found]
@@ -190,7 +190,7 @@ def _compile_template(template: str) -> re.Pattern[str]:
 
 
 def _is_too_general(pattern: re.Pattern[str]) -> bool:
-    """Return whether a template has values of any form, and hardly any letters."""
+    """Return whether a template has hardly any letters, and values that match any text."""
     is_free = bool(pattern.groups) and "number" not in pattern.groupindex
     return is_free and len(re.sub(r"\(\?.*?\)|\W", "", pattern.pattern)) < _LETTERS
 
@@ -202,7 +202,7 @@ def _choose_pattern(group: str) -> str:
 
 @cache
 def _find_separators(language: str) -> dict[int, int]:
-    """Return the separators of numbers in place of those of English."""
+    """Map the English separators of numbers to those of the reader's language."""
     locale = Locale.parse(language)
     return str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))
 

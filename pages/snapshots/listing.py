@@ -40,7 +40,7 @@ def show_list(engine: Engine) -> None:
                 _("Delete"),
                 icon=":material/delete:",
                 key=f"delete_snapshot_{one.snapshot_id}",
-                on_click=_delete,
+                on_click=_delete_snapshot,
                 args=[engine, one.name],
                 help=_("The documents stay as they are now. Files of replaced versions are kept."),
             )
@@ -69,10 +69,12 @@ def show_form(engine: Engine) -> None:
                 "stored."
             ),
         )
-        st.form_submit_button(_("Create snapshot"), icon=":material/add_a_photo:", on_click=_create, args=[engine])
+        st.form_submit_button(
+            _("Create snapshot"), icon=":material/add_a_photo:", on_click=_create_snapshot, args=[engine]
+        )
 
 
-def _create(engine: Engine) -> None:
+def _create_snapshot(engine: Engine) -> None:
     state = st.session_state
     with show_errors_next_run():
         zone = get_reader_zone()
@@ -83,6 +85,6 @@ def _create(engine: Engine) -> None:
         state[_NAME] = ""
 
 
-def _delete(engine: Engine, name: str) -> None:
+def _delete_snapshot(engine: Engine, name: str) -> None:
     with show_errors_next_run():
         engine.snapshots.delete(name)

@@ -1,4 +1,4 @@
-"""The Snapshots page: what documents said at a date, kept for questions after later files have replaced it."""
+"""The Snapshots page: keep what the documents say now, so that questions can be asked about it later."""
 
 from __future__ import annotations
 

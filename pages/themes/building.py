@@ -23,7 +23,7 @@ _HELP = N_("Summaries take one request for each theme; names and terms, one for 
 def show_building(engine: Engine) -> None:
     """Show when the themes were built, and let the reader build or update them."""
     state = engine.theme_builder.state()
-    st.caption(_describe(state))
+    st.caption(_describe_state(state))
     if not state.documents and not state.added:
         st.info(_("The library is empty. Add documents on the Documents page first."), icon=":material/info:")
         return
@@ -43,14 +43,14 @@ def show_building(engine: Engine) -> None:
             icon=":material/hub:" if state.built_at is None else ":material/refresh:",
             type="primary" if not state.is_current else "secondary",
             key="build_themes",
-            on_click=_build,
+            on_click=_build_themes,
             args=[engine],
         )
         if engine.models.current and st.session_state.get(keys.THEME_MODEL_USE, "none") != "none":
             st.caption(f"{escape_markdown(engine.models.current)}. {_(_HELP)}", width="content")
 
 
-def _describe(state: ThemesState) -> str:
+def _describe_state(state: ThemesState) -> str:
     if state.built_at is None:
         return _(
             "Names and terms that the documents mention together form themes. Each theme gets a summary with its "
@@ -79,6 +79,6 @@ def _describe(state: ThemesState) -> str:
     return " ".join(parts)
 
 
-def _build(engine: Engine) -> None:
+def _build_themes(engine: Engine) -> None:
     with show_errors():
         track_jobs([engine.theme_builder.build(st.session_state.get(keys.THEME_MODEL_USE, "none"))])

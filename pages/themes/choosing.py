@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import keys
+from pages.shared.current import close_source
 from pages.shared.translation import _
 from rag_core.types.themes import Theme
 
@@ -17,7 +18,7 @@ def choose_theme(themes: Sequence[Theme]) -> Theme:
     words = st.text_input(
         _("Filter"), key="theme_filter", placeholder=_("Filter by a word or a name"), label_visibility="collapsed"
     )
-    shown = [one for one in themes if _matches(one, words or "")]
+    shown = [one for one in themes if _contains_words(one, words or "")]
     if not shown:
         st.caption(_("No theme contains these words."))
         shown = list(themes)
@@ -41,10 +42,10 @@ def choose_theme(themes: Sequence[Theme]) -> Theme:
     if theme.title != linked:
         st.query_params[keys.THEME_PARAM] = theme.title
         st.session_state.pop(keys.THEME_ENTITY, None)
-        st.query_params.pop(keys.SOURCE_PARAM, None)
+        close_source()
     return theme
 
 
-def _matches(theme: Theme, words: str) -> bool:
+def _contains_words(theme: Theme, words: str) -> bool:
     text = " ".join([theme.title, *(one.name for one in theme.entities)]).casefold()
     return all(word in text for word in words.casefold().split())

@@ -18,7 +18,7 @@ _PARAM = "entity"
 
 
 def choose_entity(engine: Engine, theme: Theme) -> str:
-    """Draw the entities of a theme; return the key of the one that the reader has clicked, or an empty text."""
+    """Draw the entities of a theme; return the key of the entity that the reader has clicked, or an empty text."""
     drawing = engine.themes.draw(theme)
     if not drawing.entities:
         return ""

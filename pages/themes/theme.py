@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared.blocks import build_answer_blocks
+from pages.shared.current import open_source
 from pages.shared.evidence import find_linked_sources, format_for_copy, name_sources
 from pages.shared.richtext import show_richtext
-from pages.shared.source import open_source
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext
 from rag_core.types.answers import Answer
@@ -15,7 +15,7 @@ from rag_core.types.themes import Theme
 
 
 def show_theme(theme: Theme) -> dict[str, Answer]:
-    """Show a theme; return the answers whose sources can be opened, by the id to open them with."""
+    """Show a theme; return the answers whose sources can be opened, by the id that the address uses."""
     st.header(escape_markdown(theme.title), anchor=False)
     summary = theme.summary
     written = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import backend as backend_module
 from pages.shared.backend import Backend
+from rag_core.answering.search import Searcher
 from rag_core.engine import Engine
 from tests.support.app import BRIDGE, CANAL, PAGES, ROOT, SECONDS, OpenPage, add
 from tests.support.engines import opened
@@ -27,6 +29,14 @@ def _fresh_backend() -> Iterator[None]:
     st.cache_resource.clear()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _warm_up_searches_nothing() -> Iterator[None]:
+    """Leave out the search of a warm-up, since each test has an engine, and the models that they share are loaded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Searcher, "warm_up", lambda _: None)
+        yield
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _components_are_searched_once() -> Iterator[None]:
     """Search the installed packages for components once, as a server does, and not for each run of a script."""
@@ -34,6 +44,17 @@ def _components_are_searched_once() -> Iterator[None]:
         search = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", search)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _folder_of_the_script_stays_in_the_path() -> Iterator[None]:
+    """Add the folder of the script to `sys.path`, as a server does.
+
+    Otherwise, each run adds and removes the folder, and an import in another thread at that moment can skip an entry.
+    """
+    sys.path.append(str(ROOT / "pages"))
+    yield
+    sys.path.remove(str(ROOT / "pages"))
 
 
 @pytest.fixture
@@ -70,7 +91,7 @@ def engine(request: pytest.FixtureRequest, prepared: dict[str, Path], tmp_path: 
     """Return the engine that the pages use; its library is that of `bridge` or `ids` if the test uses one of them."""
     for name in prepared.keys() & set(request.fixturenames):
         shutil.copytree(prepared[name], tmp_path / "data")
-    shared: Backend = backend_module._open()
+    shared: Backend = backend_module._create_backend()
     return shared.engine
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.admin.index import _plan
+from pages.admin.index import _describe_rebuild
 from rag_core.engine import Engine
 from rag_core.settings import Settings
 from tests.support.app import BRIDGE, LENGTH, PAGES, OpenPage, ask, click, metric, settle, table, texts
@@ -81,10 +81,10 @@ def test_reindex_plan_is_shown_in_advance(open_page: OpenPage, bridge: str) -> N
     assert "complete in every store stay as they are" in texts(app)
     app.selectbox(key="reindex_choice").set_value(bridge).run()
     assert "The file is read and indexed again" in texts(app)
-    plan = _plan({"embedder", "weights", "chunk_tokens"}, 130.0)
+    plan = _describe_rebuild({"embedder", "weights", "chunk_tokens"}, 130.0)
     assert "every vector is computed again, about 2 min at the speed" in plan
-    assert "reused, at most about 2 min at the speed" in _plan({"chunk_tokens"}, 130.0)
-    assert _plan({"chunk_tokens"}, None).endswith("are reused.")
+    assert "reused, at most about 2 min at the speed" in _describe_rebuild({"chunk_tokens"}, 130.0)
+    assert _describe_rebuild({"chunk_tokens"}, None).endswith("are reused.")
 
 
 def _differing(app: AppTest) -> list[str]:

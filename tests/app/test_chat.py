@@ -31,6 +31,7 @@ from tests.support.app import (
     ask,
     click,
     conversation_of,
+    navigate,
     plain_text,
     settle,
     shown,
@@ -249,10 +250,69 @@ def test_source_is_closed_when_the_conversation_is_left(open_page: OpenPage, bri
     assert not shown(app, "footnote_pageview")
 
 
-def test_closed_source_stays_closed_if_a_run_has_an_outdated_address(open_page: OpenPage, bridge: str) -> None:
+def test_source_is_closed_when_the_address_changes_to_a_new_chat(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    click(app, "Open source")
+    navigate(app)
+    assert not answer_texts(app)
+    assert not shown(app, "footnote_pageview")
+    assert "source" not in app.query_params
+
+
+def test_address_of_another_conversation_decides_which_source_is_open(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    conversation_id = conversation_of(app)
+    click(app, "Open source")
+    source = app.query_params["source"]
+    app.button(key="new_chat").click().run()
+    assert not shown(app, "footnote_pageview")
+    navigate(app, c=conversation_id, source=source)
+    assert shown(app, "footnote_pageview")
+
+
+def test_choice_in_the_sidebar_stands_if_a_run_has_an_outdated_address(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    conversation_id = conversation_of(app)
+    app.button(key="new_chat").click().run()
+    app.query_params["c"] = conversation_id
+    app.run()
+    assert not answer_texts(app)
+    assert "c" not in app.query_params
+    app.button(key=f"open_{conversation_id}").click().run()
+    del app.query_params["c"]
+    app.run()
+    assert answer_texts(app)
+    assert conversation_of(app) == conversation_id
+
+
+def test_going_back_to_a_new_chat_from_another_page_opens_it(open_page: OpenPage, bridge: str) -> None:
+    app = ask(open_page(), LENGTH)
+    conversation_id = conversation_of(app)
+    app.switch_page(PAGES["documents"]).run()
+    navigate(app.switch_page(PAGES["chat"]))
+    assert not answer_texts(app)
+    assert "c" not in app.query_params
+    app.switch_page(PAGES["documents"]).run()
+    assert answer_texts(navigate(app.switch_page(PAGES["chat"]), c=conversation_id))
+    app.switch_page(PAGES["documents"]).run()
+    assert answer_texts(app.switch_page(PAGES["chat"]).run())
+
+
+def test_editor_stays_open_if_a_run_has_an_outdated_address(open_page: OpenPage, bridge: str) -> None:
+    app = click(ask(open_page(), LENGTH), "Edit question")
+    app.query_params.clear()
+    app.run()
+    assert by_key(app.text_area, "edit_").value == LENGTH
+
+
+def test_source_stays_open_or_closed_if_a_run_has_an_outdated_address(open_page: OpenPage, bridge: str) -> None:
     app = ask(open_page(), LENGTH)
     click(app, "Open source")
     source = app.query_params["source"]
+    del app.query_params["source"]
+    app.run()
+    assert shown(app, "footnote_pageview")
+    assert app.query_params["source"] == source
     app.button(key="source_close").click().run()
     app.query_params["source"] = source
     app.run()

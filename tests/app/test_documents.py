@@ -9,7 +9,7 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.jobs import _states
+from pages.shared.jobs import _list_states
 from rag_core.engine import Engine
 from rag_core.errors import StoreUnavailable
 from rag_core.types.documents import DocumentStatus
@@ -83,7 +83,7 @@ def test_document_is_found_by_words_before_it_is_ready(
     assert engine.search("bridge").passages
     (embedding,) = engine.jobs.list(active=True)
     # The page is rerun when a job reaches this stage, not only when it ends.
-    assert _states([embedding]) != _states([replace(embedding, stage="reading")])
+    assert _list_states([embedding]) != _list_states([replace(embedding, stage="reading")])
     barrier.release()
     engine.jobs.wait([job.job_id])
     settle(app, lambda app: rows(app) == {"bridge.pdf": "Ready"})
@@ -96,7 +96,7 @@ def test_cancelling_a_removed_job_is_harmless(
     app = open_page("documents")
     barrier.release()
     engine.jobs.wait([job.job_id])
-    engine._stores.jobs.forget_ended(0)
+    engine._stores.jobs.remove_ended(0)
     app.button(key=f"cancel_{job.job_id}").click().run()
     assert not app.exception
     assert rows(app) == {"bridge.pdf": "Ready"}

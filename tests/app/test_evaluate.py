@@ -83,7 +83,7 @@ def test_value_in_context_has_the_price_of_the_connected_model(
     for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("OPENAI_MODEL", "m"), ("OPENAI_BASE_URL", "http://[::1]")):
         monkeypatch.setenv(f"RAG_{name}", value)
     monkeypatch.setenv("RAG_PRICE", "0/10 USD")
-    backend._open.clear()
+    backend._create_backend.clear()
     contexts = table(open_page("evaluate"), "Value in context")
     assert list(contexts["Cost of a question, up to"]) == ["0.016 USD"] * 4
 

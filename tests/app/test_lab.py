@@ -101,6 +101,16 @@ def test_collections_in_the_address_limit_the_search(open_page: OpenPage, librar
     assert stages(app)[-1]["rows"][0]["document"] == "bridge.pdf"
 
 
+def test_source_is_named_in_the_address_beside_the_question(open_page: OpenPage, library: Engine) -> None:
+    app = open_page("lab", question=LENGTH)
+    for source in ("answer.1", "answer.2", ""):
+        app.session_state[keys.SOURCE] = source
+        app.run()
+        assert not app.exception
+        assert app.query_params.get("source", "") in (source, [source])
+    assert app.query_params["question"] in (LENGTH, [LENGTH])
+
+
 def test_unknown_document_is_reported(open_page: OpenPage, library: Engine) -> None:
     app = open_page("lab", question=LENGTH, document="gone.pdf")
     assert "gone" in app.error[0].value

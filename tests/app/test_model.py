@@ -102,14 +102,14 @@ def test_model_that_checks_statements_is_switched_on_and_must_be_capable(
     app = open_page("admin")
     app.toggle(key="model_verifies").set_value(True).run()
     assert "because the model counts as small" in texts(app)
-    assert backend._open().engine.preferences.verifier == "model"
+    assert backend._create_backend().engine.preferences.verifier == "model"
     monkeypatch.setenv("RAG_MODEL_CAPABILITY", "capable")
-    backend._open.clear()
+    backend._create_backend.clear()
     app = open_page("admin")
     assert app.toggle(key="model_verifies").value
     assert "checked by their values only" not in texts(app)
     app.toggle(key="model_verifies").set_value(False).run()
-    assert backend._open().engine.preferences.verifier is None
+    assert backend._create_backend().engine.preferences.verifier is None
 
 
 @pytest.mark.usefixtures("endpoint")
@@ -117,14 +117,14 @@ def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkey
     assert "context_budget" not in [slider.key for slider in open_page("admin").slider]
     for name, value in (("OPENAI_CONTEXT_TOKENS", "64000"), ("PRICE", "1/10 USD")):
         monkeypatch.setenv(f"RAG_{name}", value)
-    backend._open.clear()
+    backend._create_backend.clear()
     app = open_page("admin")
     slider = app.slider(key="context_budget")
     assert (slider.value, slider.max) == (12_000, 32_000)
     assert "A question costs up to 12,000 tokens in, 1,600 out, 0.028 USD" in texts(app)
     slider.set_value(20_000).run()
     assert "A question costs up to 20,000 tokens in, 1,600 out, 0.036 USD" in texts(app)
-    engine = backend._open().engine
+    engine = backend._create_backend().engine
     assert engine.preferences.context_budget == engine.models.active().context_budget == 20_000
     assert "whole pages, up to 20,000 tokens" in texts(app.run())
     press(app, "reset_gate")
@@ -135,7 +135,7 @@ def test_tokens_of_pages_are_chosen_with_their_price(open_page: OpenPage, monkey
 def test_usage_is_totalled(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_PRICE", "1/10 USD")
     app = open_page("admin")
-    engine = backend._open().engine
+    engine = backend._create_backend().engine
     indexed(engine, "bridge.pdf", BUDGET)
     engine.answer(ASK_BUDGET)
     engine.answer(ASK_BUDGET)

@@ -48,7 +48,7 @@ def test_model_is_connected_tested_and_disconnected(
     shown = texts(press(app, "connect_test"))
     for words in ("lists 2 models", "key was accepted", "small answers", "arrives in pieces", "It arrived"):
         assert words in shown
-    assert backend._open().engine.models.active() is None
+    assert backend._create_backend().engine.models.active() is None
     press(app, "connect_save")
     assert app.text_input(key="connect_key").value == ""
     shown = texts(app)
@@ -57,10 +57,10 @@ def test_model_is_connected_tested_and_disconnected(
     assert "themes and judges send more when you start them" in shown
     assert "which is this machine" in shown
     assert KEY not in shown
-    assert backend._open().engine.models.generator == "openai:small"
+    assert backend._create_backend().engine.models.generator == "openai:small"
     assert KEY not in texts(open_page("admin"))
     press(app, "connect_remove")
-    assert backend._open().engine.models.active() is None
+    assert backend._create_backend().engine.models.active() is None
     assert not list(tmp_path.rglob("model-key"))
 
 
@@ -80,7 +80,7 @@ def test_wrong_address_gives_a_remedy(open_page: OpenPage) -> None:
         assert "it has no OpenAI\\-compatible endpoint at" in press(app, "connect_find").error[0].value
         app.selectbox(key="connect_model").set_value("small")
         assert "it has no OpenAI\\-compatible endpoint at" in press(app, "connect_save").error[0].value
-    assert backend._open().engine.models.active() is None
+    assert backend._create_backend().engine.models.active() is None
 
 
 def test_host_that_would_get_texts_is_named_before_connecting(open_page: OpenPage, endpoint: ScriptedEndpoint) -> None:
@@ -100,13 +100,13 @@ def test_chat_points_to_the_form_until_a_model_is_connected(
     assert count_offers(ask(app, LENGTH)) == 1
     assert count_offers(ask(app, LENGTH)) == 1
     assert count_offers(ask(app, "Who won the chess match in Reykjavik in 1972?")) == 0
-    backend._open().engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
+    backend._create_backend().engine.models.connect(ModelChoice("compatible", endpoint.url, "small"), KEY)
     assert count_offers(open_page()) == 0
 
 
 def test_dismissed_link_stays_away(open_page: OpenPage, engine: Engine) -> None:
     assert count_offers(press(open_page(), "hide_model_offer")) == 0
-    backend._open.clear()
+    backend._create_backend.clear()
     assert count_offers(open_page()) == 0
 
 
@@ -143,7 +143,7 @@ def test_options_are_stored_and_shown_again(open_page: OpenPage, endpoint: Scrip
     app.selectbox(key="connect_api").set_value("responses")
     app.number_input(key="connect_context").set_value(4096)
     press(app, "connect_save")
-    saved = backend._open().engine.models.choice
+    saved = backend._create_backend().engine.models.choice
     assert (saved.api, saved.context_tokens, saved.context_reported) == ("responses", 4096, False)
     assert "over Responses" in texts(app)
     again = open_page("admin")
@@ -154,7 +154,7 @@ def test_options_are_stored_and_shown_again(open_page: OpenPage, endpoint: Scrip
 def test_capability_is_chosen_or_found_by_the_test(
     open_page: OpenPage, endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = backend._open().engine
+    engine = backend._create_backend().engine
     models, preferences = engine.models, engine.preferences
     assert "no language model is in use. Choose one" in preferences.verifier_problem
     app = press(fill(open_page("admin"), endpoint.url, KEY), "connect_find")
@@ -185,7 +185,7 @@ def test_unreadable_key_is_shown_until_it_is_read(
     press(app, "connect_save")
     [file] = tmp_path.rglob("model-key")
     file.rename(tmp_path / "key")
-    backend._open().engine.models.read_key_again()
+    backend._create_backend().engine.models.read_key_again()
     app = open_page("admin")
     assert "The stored API key of the language model is missing" in app.error[0].value
     (tmp_path / "key").rename(file)

@@ -11,22 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.shared.blocks import build_answer_blocks, build_quoted_text
+from pages.shared.evidence import list_first_passages
 from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import build_marked_text
+from pages.shared.scores import format_score, format_threshold
 from pages.shared.text import (
     escape_markdown,
     format_duration,
     format_interval,
-    format_score,
-    format_threshold,
     truncate,
 )
 from rag_core.types.answer_markup import remove_formatting
-from rag_core.types.answers import Answer, AnswerState, Claim
+from rag_core.types.answers import CLOSEST_PASSAGES, REFUSAL, Answer, AnswerState, Claim
 from rag_core.types.evaluation import Interval
 from rag_core.types.formatting import format_size
 from rag_core.types.retrieval import Gate
 from tests.support.app import ALLOWED, kinds, plain_text
+from tests.support.passages import passage
 
 
 @given(st.text())
@@ -157,3 +158,22 @@ def test_long_title_is_shortened(text: str, short: str) -> None:
 def test_interval_follows_its_value() -> None:
     assert format_interval(Interval(0.8, 0.75, 0.85)) == "0.800 (0.750 to 0.850)"
     assert format_interval(Interval(0.05, -0.1, 0.2), sign="+") == "+0.050 (-0.100 to +0.200)"
+
+
+def test_refusal_lists_the_passages_that_it_names() -> None:
+    passages = tuple(
+        passage(page_index=0, start=0, rank=rank, document=f"{name}.pdf", page_label=label, scores={"rerank": 1 / rank})
+        for rank, (name, label) in enumerate((("pier", "1"), ("dam", "12"), ("dam", "1"), ("mill", "iv")), 1)
+    )
+    named = Answer(
+        "Q?",
+        AnswerState.ABSTAINED,
+        CLOSEST_PASSAGES.format(pages="mill.pdf, page iv; dam.pdf, page 1; gone.pdf, page 2"),
+        (),
+        passages,
+        Gate("rerank", 0.1, 0.5, False),
+        "extractive",
+        {},
+    )
+    assert [one.rank for one in list_first_passages(named)] == [4, 3]
+    assert [one.rank for one in list_first_passages(replace(named, text=REFUSAL))] == [1, 2, 3]

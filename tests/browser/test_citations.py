@@ -43,9 +43,11 @@ def test_citation_opens_its_page_by_click_by_keyboard_after_reload_and_later(ope
         if has_focus(citation):
             break
     for key in ("Space", "Enter"):
+        expect(citation).to_be_focused()  # as the focus returns to it when the source closes
         expect(page.locator(".tip")).to_have_text("canal.pdf, page 2")
         page.keyboard.press(key)
-        check_source(page)  # the focus returns to the citation
+        check_source(page)
+    expect(citation).to_be_focused()
 
     page.reload()
     quiet(page)

@@ -20,7 +20,11 @@ DROP = """async (data) => {
     dataTransfer.items.add(new File([bytes], "orchard.pdf", { type: "application/pdf" }));
     const send = (kind) => document.querySelector("h1").dispatchEvent(
         new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
-    send("dragover");
+    // The page follows a drag as soon as its script has been loaded.
+    while (!document.body.classList.contains("footnote-dropping")) {
+        send("dragover");
+        await new Promise((done) => setTimeout(done, 100));
+    }
     await new Promise((done) => setTimeout(done, 500));
     send("drop");
 }"""

@@ -50,6 +50,13 @@ def test_pages_and_conversations_are_opened_from_every_page(
         page.go_back()
         expect(page).to_have_title(f"{name} · Footnote")
         quiet(page)
+    # A link to the open conversation is one step of the browser's history.
+    click_in_sidebar(page, "link", "Documents", leads_to="Documents")
+    click_in_sidebar(page, "link", "Chat", leads_to="Chat")
+    expect(page).to_have_url(conversation)
+    page.go_back()
+    expect(page).to_have_title("Documents · Footnote")
+    quiet(page)
     click_in_sidebar(page, "button", "New chat", leads_to="Chat")
     expect(message).to_have_count(0)
     expect(page).to_have_url(f"{address}/")

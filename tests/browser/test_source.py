@@ -96,3 +96,17 @@ def test_newest_question_is_in_view(open_app: OpenApp, address: str) -> None:
             quiet(page)
             assert 0 <= find_message(page, question)["y"] < height / 3
             assert find_message(page, "These passages")["y"] < height / 2
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Source 1").last.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.set_viewport_size({"width": 380, "height": 656})
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    ask(page, question)
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(10)
+    quiet(page)
+    page.wait_for_timeout(1500)
+    # The shorter conversation of a wide window cannot be scrolled as far.
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.wait_for_timeout(1500)
+    assert 0 <= find_message(page, question)["y"] < 300
