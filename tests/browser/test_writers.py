@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WritingApp
-from tests.support.browser import FOLLOWED_MS, OpenApp, ask, assert_fits_width, follow, open_chat, quiet, serve
+from tests.support.browser import OpenApp, ask, assert_fits_width, click_until, follow, open_chat, quiet, serve
 from tests.support.browser_data import TOWER
 from tests.support.browser_data import TOWER_QUESTION as QUESTION
 from tests.support.servers import ScriptedEndpoint, complete, serving
@@ -20,14 +19,7 @@ ANSWERS = "Next answers in this conversation"
 
 def open_popover(page: Page, label: str) -> None:
     button = page.get_by_test_id("stPopover").get_by_role("button", name=label)
-    content = page.get_by_test_id("stPopoverBody")
-    button.click()
-    with suppress(AssertionError):
-        expect(content).to_be_visible(timeout=FOLLOWED_MS)
-    # A click on a button that is drawn anew at that moment has no effect; a reader clicks again.
-    if content.is_hidden():
-        button.click()
-    expect(content).to_be_visible()
+    click_until(button, expect(page.get_by_test_id("stPopoverBody")).to_be_visible)
 
 
 def choose_typed(page: Page, name: str) -> None:

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -110,15 +111,18 @@ def ask(page: Page, question: str) -> None:
 
 def follow(page: Page, name: str) -> None:
     """Open a page by its link in the sidebar, which takes a fraction of the time of a new load."""
-    title = f"{name} · Footnote"
-    find_link(page, name).click()
-    with suppress(AssertionError):
-        expect(page).to_have_title(title, timeout=FOLLOWED_MS)
-    # A click on a link that is drawn anew at that moment has no effect; a reader clicks again.
-    if page.title() != title:
-        find_link(page, name).click()
-    expect(page).to_have_title(title)
+    click_until(find_link(page, name), partial(expect(page).to_have_title, f"{name} · Footnote"))
     quiet(page)
+
+
+def click_until(target: Locator, check: Callable[..., None]) -> None:
+    """Click, and click again if the check fails, as a click on an element that is drawn anew has no effect."""
+    target.click()
+    try:
+        check(timeout=FOLLOWED_MS)
+    except AssertionError:
+        target.click()
+        check()
 
 
 def find_link(page: Page, name: str) -> Locator:
