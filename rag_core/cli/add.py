@@ -27,8 +27,10 @@ MAX_PENDING = 64
 
 
 def add(
+    # A file that cannot be read has a row of its own, and the others are added.
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Documents, folders or zip archives.", exists=True, show_default=False)
+        list[Path] | None,
+        typer.Argument(help="Documents, folders or zip archives.", exists=True, readable=False, show_default=False),
     ] = None,
     collection: Annotated[str, typer.Option(help="Collection to add to.")] = DEFAULT_COLLECTION,
     keep: Annotated[bool, typer.Option("--keep", help="Keep an older document of the same name too.")] = False,

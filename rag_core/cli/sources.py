@@ -146,6 +146,6 @@ def _read_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, ma
 
 def _is_left_out(name: str) -> bool:
     """Return whether a file is no document of the user: metadata of macOS, or the lock file of an Office program."""
-    path = PurePosixPath(name)
+    path = PurePosixPath(name.replace("\\", "/"))
     is_of_macos = "__MACOSX" in path.parts or path.name.startswith("._") or path.name == ".DS_Store"
     return is_of_macos or is_lock_file(path.name)

@@ -69,7 +69,9 @@ class ThemeStore:
         """
         with self._db.begin() as connection:
             connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))
-            active = set(connection.execute(select(documents.c.active_version)).scalars())
+            versions = {one.version_id for one in theme.entities} | {one.version_id for one in theme.statements}
+            # In one order, so that two transactions do not wait for each other.
+            active = {version_id for version_id in sorted(versions) if lock_active(connection, version_id)}
             # If a document was removed meanwhile, the summary is left out, because it may repeat text of the document.
             keeps_summary = all(one.version_id in active for one in theme.statements[: theme.cited])
             values = {"id": theme.theme_id, "build": build, "position": position}

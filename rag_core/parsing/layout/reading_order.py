@@ -65,7 +65,7 @@ def _pair_labels(runs: list[Run]) -> list[Run]:
     start = 0
     while start < len(runs):
         end = start
-        while end < len(runs) and _continues_labels(runs[start:end], runs[end]):
+        while end < len(runs) and _continues_labels(runs[end - 1] if end > start else None, runs[end]):
             end += 1
         labels, last = runs[start:end], end
         while last < len(runs) and len(labels) > 1 and _is_beside(labels, runs[last]):
@@ -85,11 +85,11 @@ def _pair_labels(runs: list[Run]) -> list[Run]:
     return ordered
 
 
-def _continues_labels(labels: list[Run], run: Run) -> bool:
-    """Return whether a run is a label with a colon, below the other labels if there are any."""
+def _continues_labels(above: Run | None, run: Run) -> bool:
+    """Return whether a run is a label with a colon, directly below the label ``above`` if there is one."""
     if not run.words[-1].endswith(":"):
         return False
-    return not labels or 0 < run.box[3] - labels[-1].box[3] < _MAX_LABEL_DISTANCE * run.size
+    return above is None or 0 < run.box[3] - above.box[3] < _MAX_LABEL_DISTANCE * run.size
 
 
 def _is_beside(labels: list[Run], value: Run) -> bool:

@@ -154,13 +154,13 @@ def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
 
 def _has_drawn_annotations(page: Any) -> bool:
     """Return whether a page has form fields, texts or stamps, which pdfium can draw into the page."""
-    kinds = map(raw.FPDFAnnot_GetSubtype, iter_annotations(page.raw))
+    kinds = (raw.FPDFAnnot_GetSubtype(annotation) for _index, annotation in iter_annotations(page.raw))
     return any(kind in (_WIDGET, _FREE_TEXT, _STAMP) for kind in kinds)
 
 
 def _read_fields(page: Any) -> FormFields:
     fields = FormFields()
-    for annotation in iter_annotations(page.raw) if page.formenv else ():
+    for _index, annotation in iter_annotations(page.raw) if page.formenv else ():
         kind, rect = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation), raw.FS_RECTF()
         if kind == -1 or is_annotation_hidden(annotation):
             continue
@@ -175,12 +175,12 @@ def _read_fields(page: Any) -> FormFields:
 
 
 def _list_paper_clips(page: Any) -> tuple[tuple[int, str, int], ...]:
-    """Return the number, the file name and the size in bytes of each annotation that contains a file."""
+    """Return the index, the file name and the size in bytes of each annotation that contains a file."""
     clips = []
-    for number, annotation in enumerate(iter_annotations(page.raw)):
+    for index, annotation in iter_annotations(page.raw):
         if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_FILEATTACHMENT:
             file = raw.FPDFAnnot_GetFileAttachment(annotation)
-            clips.append((number, *_describe_attached_file(file)))
+            clips.append((index, *_describe_attached_file(file)))
     return tuple(clips)
 
 
@@ -213,7 +213,7 @@ def _is_note(annotation: Any) -> bool:
 def _read_notes(page: Any) -> tuple[str, ...]:
     """Return the notes of readers: sticky notes, and comments on highlighted or marked text."""
     notes: list[str] = []
-    for annotation in iter_annotations(page.raw):
+    for _index, annotation in iter_annotations(page.raw):
         if _is_note(annotation) and not is_annotation_hidden(annotation):
             contents, author = (
                 clean_line(_read_text(raw.FPDFAnnot_GetStringValue, annotation, key, unit=ctypes.c_ushort))

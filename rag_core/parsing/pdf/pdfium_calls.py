@@ -48,12 +48,15 @@ def handle_address(handle: Any) -> int:
     return ctypes.cast(handle, POINTER).value or 0
 
 
-def iter_annotations(page: Any, limit: int = _MAX_ANNOTATIONS) -> Iterator[Any]:
-    """Yield the first annotations of a page, given by its handle; each is closed before the next."""
+def iter_annotations(page: Any, limit: int = _MAX_ANNOTATIONS) -> Iterator[tuple[int, Any]]:
+    """Yield the index and the handle of the first annotations of a page, given by its handle.
+
+    Each annotation is closed before the next one is opened; annotations that pdfium cannot open are left out.
+    """
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), limit)):
         if annotation := raw.FPDFPage_GetAnnot(page, index):
             try:
-                yield annotation
+                yield index, annotation
             finally:
                 raw.FPDFPage_CloseAnnot(annotation)
 

@@ -112,7 +112,7 @@ def _is_visible(path: int) -> bool:
 
 def _iter_annotated_lines(page: Any) -> Iterator[Bounds]:
     """Yield the line through the middle of each quadrilateral of the visible StrikeOut annotations."""
-    for annotation in iter_annotations(page, _MAX_OBJECTS):
+    for _index, annotation in iter_annotations(page, _MAX_OBJECTS):
         if raw.FPDFAnnot_GetSubtype(annotation) != raw.FPDF_ANNOT_STRIKEOUT or is_annotation_hidden(annotation):
             continue
         for number in range(min(raw.FPDFAnnot_CountAttachmentPoints(annotation), _MAX_SEGMENTS)):

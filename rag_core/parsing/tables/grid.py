@@ -82,7 +82,8 @@ def build_grid(band: Band) -> Grid:
     kinds = _find_kinds(cells, len(columns))
     count = _count_header_lines(band.lines, cells, kinds)
     lines, body = band.lines[count:], cells[count:]
-    return Grid([*band.head, *band.lines[:count]], _join_lines(lines, body, columns, kinds), columns, kinds, body)
+    joined = _join_lines(lines, body, columns, kinds, has_header=count == 0)
+    return Grid([*band.head, *band.lines[:count]], joined, columns, kinds, body)
 
 
 def _find_column(segment: Segment, columns: Sequence[Column]) -> int:
@@ -145,12 +146,17 @@ def _is_body_cell(cell: Segment, kind: ColumnKind) -> bool:
 
 
 def _join_lines(
-    lines: Sequence[TextLine], cells: Sequence[Cells], columns: Sequence[Column], kinds: Sequence[ColumnKind]
+    lines: Sequence[TextLine],
+    cells: Sequence[Cells],
+    columns: Sequence[Column],
+    kinds: Sequence[ColumnKind],
+    *,
+    has_header: bool,
 ) -> list[GridRow]:
-    """Return the rows, each joined from one or more lines."""
+    """Return the rows, each joined from one or more lines. If ``has_header``, the first lines may be a header."""
     joiner = _LineJoiner(lines, cells, columns, kinds)
     groups = [[0]]
-    written = _find_rows_written_by_cell(lines, cells)
+    written = _find_rows_written_by_cell(lines, cells, has_header=has_header)
     for number in range(1, len(lines)):
         is_first = written.get(number) == number
         if written.get(number, number) < number or (
@@ -171,12 +177,15 @@ def _join_lines(
     return rows
 
 
-def _find_rows_written_by_cell(lines: Sequence[TextLine], cells: Sequence[Cells]) -> dict[int, int]:
+def _find_rows_written_by_cell(
+    lines: Sequence[TextLine], cells: Sequence[Cells], *, has_header: bool
+) -> dict[int, int]:
     """Return the number of the row's first line, for each line of a row that is written cell by cell.
 
-    The text of such a row goes back up from the lines of one cell to those of the next cell. Because a table can also
-    be written column by column, there must be two such rows, or more than a header and one row; and a row must have a
-    cell with a single line, and only one figure in each column.
+    The text of such a row goes back up from the lines of one cell to those of the next cell. The text of a table that
+    is written column by column does so too. Therefore, there must be two blocks of lines; if one of them can be a
+    header, both must have several lines, or there must be three. A row must have a cell with a single line, and only
+    one figure in each column.
     """
     lasts = accumulate((max(one.words[-1] for one in line.segments) for line in lines), max)
     firsts = accumulate((min(one.words[0] for one in line.segments) for line in reversed(lines)), min)
@@ -186,7 +195,7 @@ def _find_rows_written_by_cell(lines: Sequence[TextLine], cells: Sequence[Cells]
     ]
     spans = list(pairwise([0, *ends, len(lines)]))
     rows: dict[int, int] = {}
-    has_rows = len(spans) > _HEADER_AND_ROW or all(end - start > 1 for start, end in spans)
+    has_rows = not has_header or len(spans) > _HEADER_AND_ROW or all(end - start > 1 for start, end in spans)
     for start, end in spans if len(spans) > 1 and has_rows else []:
         if end - start > 1 and _is_written_by_cell(cells[start:end]):
             rows |= dict.fromkeys(range(start, end), start)

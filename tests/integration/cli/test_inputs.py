@@ -279,6 +279,7 @@ def test_files_of_macos_and_lock_files_are_ignored(tmp_path: Path) -> None:
         (".DS_Store", b"\0"),
         ("a/.DS_Store", b"\0"),
         ("a/~$b.docx", b"\5User"),
+        ("a\\~$d.docx", b"\5User"),
         ("a/b.pdf", make_pdf(BUDGET)),
     )
     (tmp_path / "a.zip").write_bytes(zipped(*entries))

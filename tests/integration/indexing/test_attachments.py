@@ -12,6 +12,7 @@ from pypdf.generic import (
     ArrayObject,
     DictionaryObject,
     NameObject,
+    NullObject,
     NumberObject,
     PdfObject,
     StreamObject,
@@ -142,7 +143,7 @@ def test_files_in_paper_clips_of_pages_are_read(engine: Engine) -> None:
     file = {"/Type": "/Filespec", "/F": "bridge", "/UF": "bridge", "/EF": {"/F": writer._add_object(content)}}
     rectangle = [10, 10, 30, 30]
     clip = {"/Type": "/Annot", "/Subtype": "/FileAttachment", "/Rect": rectangle, "/FS": file, "/Contents": "bridge"}
-    writer.pages[0][NameObject("/Annots")] = pdf_object([clip])
+    writer.pages[0][NameObject("/Annots")] = pdf_object([NullObject(), clip])
     buffer = io.BytesIO()
     writer.write(buffer)
     job = add_document(engine, "cover.pdf", buffer.getvalue())

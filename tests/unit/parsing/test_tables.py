@@ -235,8 +235,17 @@ CONTRACTS = (
 )
 
 
-@pytest.mark.parametrize("contracts", [CONTRACTS, CONTRACTS[::2]], ids=["three", "two"])
-@pytest.mark.parametrize("middle", [0.0, 0.5], ids=["top", "middle"])
+@pytest.mark.parametrize(
+    ("contracts", "middle"),
+    [
+        (CONTRACTS, 0.0),
+        (CONTRACTS, 0.5),
+        (CONTRACTS[::2], 0.0),
+        (CONTRACTS[::2], 0.5),
+        ((("4", "Survey", "Deep", "7,500"), CONTRACTS[0]), 0.5),
+    ],
+    ids=["three_top", "three_middle", "two_top", "two_middle", "one_middle"],
+)
 def test_row_written_cell_by_cell_is_one_line(
     tmp_path: Path, middle: float, contracts: tuple[tuple[str, ...], ...]
 ) -> None:
