@@ -18,7 +18,7 @@ from rag_core.types.retrieval import Passage
 _SCALE_WORDS: Mapping[int | None, str] = {3: "thousand", 6: "million", 9: "billion"}
 _CURRENCY = re.compile("|".join(re.escape(one) for one in CURRENCIES if not one.isalpha()))
 _NAME = re.compile(r"\bc\d+\b")
-# A ratio below this value is also shown in percent.
+# A ratio with a smaller absolute value is also shown in percent.
 _MAX_RATIO = 10
 _RATIO_DECIMALS = 4
 
@@ -41,8 +41,8 @@ class NamedCell:
     chunk_id : int or None
         The chunk that contains the row of the cell.
     scale : int or None
-        Power of ten by which the figure is multiplied: 6 for millions. The cell states it, or else its table. ``None``
-        if neither states it, or if it does not apply, as for a percentage.
+        Exponent of the power of ten by which the figure is multiplied: 6 for millions. The scale is stated by the cell,
+        or else by its table. ``None`` if neither states a scale, or if the figure has none, such as a percentage.
     """
 
     name: str
@@ -63,13 +63,13 @@ class NamedCell:
 
     @property
     def text(self) -> str:
-        """The text of the cell, followed by the word for its scale, such as "million"."""
+        """The text of the cell. If only the table states the scale, its word follows, as in "4.2 million"."""
         scale = "" if self.found.number.power else _SCALE_WORDS.get(self.scale, "")
         return self.found.text if not scale or scale in self.found.text.casefold() else f"{self.found.text} {scale}"
 
     @property
     def description(self) -> str:
-        """The labels of the row and the column, and the text of the cell."""
+        """The label of the row, the header of the column and the text, as in "Revenue (2024) 4.2 million"."""
         header = f" ({self.found.header})" if self.found.header else ""
         return f"{self.found.label}{header} {self.text}"
 
@@ -78,8 +78,8 @@ class NamedCell:
 class ComputedValue:
     """A computed value.
 
-    ``text`` is the value in words, ``expression`` the arithmetic with names of cells, and ``cells`` maps these names to
-    the cells.
+    ``text`` is the formatted value, such as "$4.2 million" or "0.2500 (25.00%)". ``expression`` is the arithmetic with
+    names of cells, and ``cells`` maps these names to the cells.
     """
 
     text: str
@@ -87,7 +87,10 @@ class ComputedValue:
     cells: Mapping[str, NamedCell]
 
     def split_pieces(self) -> Iterable[tuple[str, NamedCell | None]]:
-        """Yield the text "value = computation" in pieces; each piece ends with a cell, which is yielded with it."""
+        """Yield the text "value = arithmetic" in pieces, each with the cell that is described at the end of the piece.
+
+        The text after the last cell, if any, is a piece with ``None``.
+        """
         several = len({cell.document.document_id for cell in self.cells.values()}) > 1
         text, end = f"{self.text} = ", 0
         for match in _NAME.finditer(self.expression):
@@ -109,7 +112,7 @@ class Evidence:
     computed : list of ComputedValue
         The values that were computed from cells.
     rows : dict of int to ChunkRow
-        The chunks of the pages that were read, by chunk id.
+        The chunks of the pages that were read, and the chunks with the rows of named cells, by chunk id.
     """
 
     def __init__(self) -> None:
@@ -120,32 +123,32 @@ class Evidence:
 
     @property
     def chunk_ids(self) -> dict[int, int]:
-        """The chunk ids of the passages by their numbers."""
+        """The chunk id of each numbered passage, by number."""
         return {number: int(chunk_id) for chunk_id, number in self._numbers.items()}
 
     def number_passages(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Return passages whose ranks are their numbers; a passage that was numbered before keeps its number."""
+        """Return the passages with numbers as ranks; a passage that was numbered before keeps its number."""
         return [replace(one, rank=self._numbers.setdefault(one.chunk_id, len(self._numbers) + 1)) for one in passages]
 
     def add_chunks(self, rows: Sequence[ChunkRow]) -> list[Passage]:
-        """Return chunks as numbered passages."""
+        """Add chunks to ``rows``, and return them as numbered passages."""
         self.rows |= {row.id: row for row in rows}
         return self.number_passages([build_passage(0, row, {}) for row in rows])
 
     def name_cell(
         self, found: FoundCell, document: DocumentInfo, scale: int | None, rows: Sequence[ChunkRow]
     ) -> NamedCell:
-        """Return a cell with a name; a cell that was named before keeps its name.
+        """Name a cell, and return the named cell; a cell that was named before keeps its name.
 
-        ``scale`` is the scale that the table states, and ``rows`` are the chunks of the page. The chunk that contains
-        the row of the cell becomes a numbered passage.
+        ``scale`` is the scale that the table states, as in `NamedCell`, and ``rows`` are the chunks of the page. The
+        chunk that contains the row of the cell becomes a numbered passage.
         """
         for cell in self.cells.values():
             if (cell.page, cell.found.cell) == ((document.version_id, found.page_index), found.cell):
                 return cell
         start, end = found.start, found.end
         around = [row for row in rows if row.page_index == found.page_index and row.start <= start]
-        # A chunk that contains the whole row is preferred to one that contains only its start.
+        # If no chunk contains the whole row, the last chunk that begins before the row is taken.
         around = [row for row in around if end <= row.start + len(row.text)] or around[-1:]
         self.add_chunks(around[:1])
         name = f"c{len(self.cells) + 1}"
@@ -155,11 +158,13 @@ class Evidence:
         return self.cells[name]
 
     def compute(self, text: str) -> ComputedValue:
-        """Return the value of an arithmetic expression over cells; add it to ``computed`` if it uses a cell.
+        """Return the value of an arithmetic expression; add the value to ``computed`` if the expression uses a cell.
 
         Raises
         ------
         ComputationProblem
+            The expression is not arithmetic or names an unknown cell, the divisor is zero, or the scale is unknown for
+            some of the amounts but not for all.
         """
         names = find_value_names(text)
         used = {name: self.cells[name] for name in names if name in self.cells}
@@ -181,10 +186,10 @@ class Evidence:
 
 
 def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
-    """Return whether an expression yields an amount: its value is ten times as large if all amounts in it are.
+    """Return whether an expression yields an amount: the result is ten times as large if all its amounts are.
 
-    The value of a ratio does not change. The test uses made-up values, because the difference of equal values is 0,
-    which does not show whether the difference grows.
+    A ratio would stay the same. The test uses made-up values in place of those of the cells, because the difference of
+    equal values is 0, also when they are ten times as large.
     """
     examples = {name: Decimal("7.3") ** exponent for exponent, name in enumerate(used, 1)}
     tenfold = {name: one * 10 if used[name].found.is_scaled else one for name, one in examples.items()}
@@ -193,7 +198,12 @@ def _is_amount(text: str, used: Mapping[str, NamedCell]) -> bool:
 
 
 def _format_value(value: Decimal, is_amount: bool, cells: Sequence[NamedCell]) -> str:
-    """Return a value in words: an amount in the smallest scale of its cells, and a ratio also in percent."""
+    """Return a value as text.
+
+    - an amount: in the smallest scale of the amounts in ``cells``, with the currency sign if they have only one;
+    - an integer that is computed without cells: the plain number;
+    - any other value: the number, and below `_MAX_RATIO` the percentage too.
+    """
     if not is_amount and not cells and value == value.to_integral_value():
         return f"{value.to_integral_value():,f}"
     if not is_amount:

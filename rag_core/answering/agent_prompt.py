@@ -99,9 +99,9 @@ def build_conversation(
 
 
 def fit_results(messages: Sequence[dict[str, Any]], room: int) -> list[dict[str, Any]]:
-    """Return a conversation of at most ``room`` tokens: a notice replaces the oldest results of tools.
+    """Return a copy of a conversation in which a notice replaces as many of the oldest results of tools as necessary.
 
-    The newest result is never replaced, so the conversation may still be longer.
+    The copy has at most ``room`` tokens, or more if it is still too long without all results but the newest.
     """
     fitted = [dict(one) for one in messages]
     results = [one for one in fitted if one["role"] == "tool"]
@@ -122,9 +122,9 @@ def count_messages(messages: Sequence[dict[str, Any]]) -> int:
 
 
 def compute_room(context_tokens: int, answer_tokens: int) -> int:
-    """Return how many tokens of a model's context remain for the conversation.
+    """Return how many of a model's ``context_tokens`` remain for the conversation.
 
-    The descriptions of the tools and the reply, of ``answer_tokens`` tokens, take the rest of the ``context_tokens``.
+    The rest is a reserve, the descriptions of the tools, and the reply of ``answer_tokens`` tokens.
     """
     tools = sum(count_tokens(f"{tool.name} {tool.description} {tool.schema}") for tool in TOOLS.values())
     return int(context_tokens * TRUSTED_SHARE) - answer_tokens - tools

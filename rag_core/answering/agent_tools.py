@@ -30,7 +30,7 @@ _PASSAGES, _MAX_DOCUMENTS, _MAX_SECTIONS = 4, 40, 60
 _ROWS, _MAX_CELLS, _MAX_LABELS = 3, 8, 30
 # Number of passages on whose pages a look-up reads the tables if the model names no page.
 _MAX_PAGES = 6
-# Maximum number of characters of a name or a text of the model in the description of a step.
+# Maximum number of characters of a name, or of a text by the model, in the description of a step.
 _MAX_STEP_CHARS = 80
 
 
@@ -72,7 +72,7 @@ class Toolbox:
     searches : list of SearchOutcome
         The outcomes of all searches so far.
     named : list of int
-        Numbers of the passages that the model named when it called ``finish``.
+        Numbers of the passages that the model named when it called ``finish``, without unknown numbers.
     """
 
     def __init__(self, query: Query, stores: Stores, searcher: Searcher, reader: PageReader, timer: Timer) -> None:
@@ -93,7 +93,7 @@ class Toolbox:
         return [one.name for one in self._library.documents]
 
     def run(self, call: ToolCall, offered: Collection[str] = TOOLS) -> ToolResult:
-        """Return the result of a call; if the call is wrong, the result says why, so that the model can correct it.
+        """Run a call, and return its result; for a wrong call, the result tells the model how to correct the call.
 
         ``offered`` contains the names of the tools that the model may call.
         """
@@ -121,10 +121,12 @@ class Toolbox:
         outcome = self._searcher.search(replace(self._query, text=text, documents=scope), self._timer)
         passages = self.add_search(outcome)
         where = f" in {_shorten(document)}" if document else ""
-        return ToolResult(self._quote(passages) or "Nothing was found.", f"Searched{where} for “{_shorten(text)}”")
+        return ToolResult(
+            self._format_passages(passages) or "Nothing was found.", f"Searched{where} for “{_shorten(text)}”"
+        )
 
     def add_search(self, outcome: SearchOutcome) -> list[Passage]:
-        """Add the outcome of a search, and return its first passages with their numbers."""
+        """Add the outcome of a search, and return its first `_PASSAGES` passages with their numbers."""
         self.searches.append(outcome)
         return self.evidence.number_passages(outcome.result.passages[:_PASSAGES])
 
@@ -147,7 +149,7 @@ class Toolbox:
         index, label = self._find_page(info, page)
         passages = self.evidence.add_chunks(self._stores.documents.chunk_rows(info.version_id, index))
         step = f"Read page {label} of {_shorten(info.name)}"
-        return ToolResult(self._quote(passages) or "The page has no text.", step)
+        return ToolResult(self._format_passages(passages) or "The page has no text.", step)
 
     def look_up(self, document: str, row: str, column: str = "", page: str = "") -> ToolResult:
         info = self._find_document(document)
@@ -224,7 +226,7 @@ class Toolbox:
         rows = self._stores.documents.chunk_rows(info.version_id, found.page_index)
         return self.evidence.name_cell(found, info, read_scale(found.table, page_text), rows)
 
-    def _quote(self, passages: Sequence[Passage]) -> str:
+    def _format_passages(self, passages: Sequence[Passage]) -> str:
         named = (
             replace(one, page_label=self._list_page_names(one.version_id)[one.page_index])
             for one in self._reader.write_tables(passages)
@@ -239,6 +241,6 @@ def _write_cell(cell: NamedCell, page_label: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return a text of the model, or a name, in at most `_MAX_STEP_CHARS` characters."""
+    """Return a name, or a text by the model, on one line, cut after `_MAX_STEP_CHARS` characters."""
     plain = format_name(text)
     return plain if len(plain) <= _MAX_STEP_CHARS else f"{plain[:_MAX_STEP_CHARS].rstrip()}…"

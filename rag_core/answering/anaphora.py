@@ -109,7 +109,7 @@ def _refers_back(question: str, words: Sequence[Token], position: int) -> bool:
 def _has_other_use(words: Sequence[Token], position: int, before: str) -> bool:
     """Return whether a pronoun or demonstrative is used without an antecedent: "it takes", "there is", "the fact that".
 
-    ``before`` is the word before it.
+    ``before`` is the word before the pronoun or demonstrative.
     """
     word, rest = words[position].word, [token.word for token in words[position + 1 :]]
     after = rest[0] if rest else ""

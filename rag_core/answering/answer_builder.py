@@ -41,7 +41,8 @@ class AnswerBuilder:
 def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) -> Citation | None:
     """Return the citation of a span of a page; ``None`` if the start of the span is in no passage.
 
-    A passage that contains the whole span is preferred to one that contains only its start.
+    A passage that contains the whole span is preferred to a passage that contains only the start of the span. In the
+    latter case, the citation ends with the passage.
     """
     on_page = [one for one in passages if one.page_key == page]
     whole = (one for one in on_page if one.start <= start and end <= one.start + len(one.first_page_text))
@@ -54,14 +55,14 @@ def cite_span(page: PageKey, start: int, end: int, passages: Sequence[Passage]) 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """A summary of documents.
+    """A summary of documents, or an explanation why there is none.
 
     Attributes
     ----------
     result : SearchResult
         Contains the passages that the summary cites.
     verified : VerifiedAnswer
-        The checked text.
+        The checked summary, or a refusal.
     generator : str
         The name of the model that wrote it; ``extractive`` for sentences of the documents.
     """

@@ -125,7 +125,7 @@ class Answerer:
     def _answer(
         self, query: Query, strategy: SearchStrategy, history: Sequence[Message], trace: AnswerTrace
     ) -> Generator[AskEvent, None, None]:
-        """Yield the events of an answer with a summary, or with the passages of a search."""
+        """Yield the events of an answer that is a summary, or is written from the passages of a search."""
         if self._models.active(query.writer.model) is None:
             # Excerpts are looked for on the pages of more passages than the answer lists.
             query = replace(query, depth=max(query.depth, WHOLE_PAGES))
@@ -203,7 +203,7 @@ class Answerer:
         yield replace(build_answer(query, result, answer, generator, trace), interrupted=generated.problem)
 
     def _quote(self, outcome: SearchOutcome, gate: Gate) -> ExcerptAnswer:
-        """Return excerpts that may answer the question; if it asks for the text of places, return that text."""
+        """Return excerpts that may answer, or the beginnings of the places whose text the question asks for."""
         if outcome.places is None or not outcome.places.is_whole:
             return answer_with_excerpts(outcome, gate, self._reader)
         answer, passages = quote_places(outcome.places, self._stores)
@@ -217,7 +217,11 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[GeneratedAnswer, SearchResult]]:
-        """Yield the text of a capable model; return its answer, and the result with the pages that the model read."""
+        """Yield the text that a capable model writes from whole pages; return the checked answer and the search result.
+
+        The passages of the result are the sources that the model read. If the model writes nothing, the result is that
+        of the search.
+        """
         reply = yield from self._pages.write(writer, query, outcome, history, trace)
         if not contains_words(reply.text):
             problem = reply.problem or EMPTY_ANSWER
@@ -241,7 +245,7 @@ class Answerer:
         *,
         has_model: bool,
     ) -> Generator[AskEvent, None, None]:
-        """Yield a refusal: why the question cannot be answered if that is known, and otherwise ``text``."""
+        """Yield the events of a refusal. It says why there is no answer, or ``text`` if the reason is unknown."""
         if query.places is not None:
             titles = [one.title for one in query.places.places]
             more = f" and {len(titles) - MAX_PLACES} more" if len(titles) > MAX_PLACES else ""
@@ -262,9 +266,10 @@ class Answerer:
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, GeneratedAnswer]:
-        """Yield the model's text; return it as an answer whose statements are attributed to passages.
+        """Yield the model's text; return the text as an answer whose statements are attributed to passages.
 
-        If the model's endpoint fails, the answer contains the problem. For a strict query, the error is raised instead.
+        If the model's endpoint fails, ``problem`` of the returned answer says why. For a strict query, the error is
+        raised instead.
         """
         outcome, question = evidence.outcome, evidence.outcome.result.question
         strategy = self._strategies.select(query)

@@ -69,7 +69,10 @@ class SentenceReader:
         self._generations = generations
 
     def read_whole(self, rows: Sequence[ChunkRow]) -> list[Sentence]:
-        """Return the distinct complete sentences of chunks, without sentences in tables."""
+        """Return the distinct complete sentences of chunks, without sentences in tables.
+
+        Chunks without token vectors, and the text that a chunk has on its second page, are not read.
+        """
         tokens = self._load_tokens(rows)
         tables = self._stores.documents.tables([(row.version_id, row.page_index) for row in rows])
         found: dict[str, Sentence] = {}
@@ -87,7 +90,7 @@ class SentenceReader:
         return list(found.values())
 
     def read_spans(self, spans: Iterable[tuple[ChunkRow, int, int]]) -> list[Sentence | None]:
-        """Return the sentence between two offsets of each chunk; ``None`` for spans without token vectors."""
+        """Return the sentence of each span, a chunk and two offsets in its text; ``None`` without token vectors."""
         spans = list(spans)
         tokens = self._load_tokens(list({row.id: row for row, _, _ in spans}.values()))
         return [
@@ -127,14 +130,14 @@ class CitedText(AnswerBuilder):
         self.add_claim(" ".join(row.text[start:end].split()), [(row, start, end)])
 
     def add_claim(self, text: str, spans: Iterable[tuple[ChunkRow, int, int]]) -> None:
-        """Add a statement, with a citation of each span of a chunk that supports it."""
+        """Add a statement, with a citation of each span that supports it: a chunk and two offsets in its text."""
         self.text += "" if not self.text or self.text.endswith("\n") else " "
         self.add_statement(text)
         for row, start, end in spans:
             self.cite(Citation.of(self.find_passage(row), start, end))
 
     def find_passage(self, row: ChunkRow) -> Passage:
-        """Return the passage of a chunk; add it to ``passages`` if the text has not cited the chunk yet."""
+        """Return the passage of a chunk from ``passages``; add the passage if it is missing there."""
         passage = next((one for one in self.passages if one.chunk_id == str(row.id)), None)
         if passage is None:
             passage = build_passage(len(self.passages) + 1, row, {})

@@ -42,9 +42,11 @@ def add_cited_tables(answer: Answer, stores: Stores) -> Answer:
 
 
 def _find_address(answer: Answer, citation: Citation, tables: Sequence[Table]) -> str:
-    """Return the address of the cited cell of a sheet, or else of the rows in the quote, such as ``Sales!A4:C4``.
+    """Return the address of what is quoted from a sheet, such as ``Sales!A4:C4``.
 
-    The address is empty if the page of the citation is no sheet, or if the quote contains no cells.
+    If the answer cites exactly one cell of the quote, this is the address of the cell. Otherwise, it is the range of
+    the quoted cells in rows with cited cells, or else of all quoted cells. The address is empty if the page of the
+    citation is no sheet, or if the quote contains no cells.
     """
     page = CellRange.parse(citation.page_label)
     cited = {cell for one in answer.find_cited_tables(citation) for cell in one.cells}
@@ -80,9 +82,10 @@ class _FoundTable:
 def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]]) -> tuple[CitedTable, ...]:
     """Return the tables from which an answer quotes rows, each with the quoted rows and the cited cells.
 
-    If the reading model has marked cells of a row, these are the cited cells. Otherwise, a cell is cited if the answer
-    states its text before the marker of the citation. Lists do not count as tables. At most `_MAX_ROWS` rows are
-    returned, except for answers that consist of excerpts, whose number of rows is limited already.
+    In an answer that consists of excerpts, and in a citation with marks of the reading model, the marked cells are
+    cited. Otherwise, a cell is cited if the answer states its text before the marker of the citation. Lists do not
+    count as tables. At most `_MAX_ROWS` rows are returned, except for answers that consist of excerpts, whose number of
+    rows is limited already.
     """
     stated = _find_stated_texts(answer.written_text)
     found: dict[tuple[str, int, int], _FoundTable] = {}
@@ -109,7 +112,7 @@ def find_cited_tables(answer: Answer, tables: Mapping[PageKey, Sequence[Table]])
 
 
 def _find_stated_texts(text: str) -> dict[int, str]:
-    """Return the text that precedes the markers of each citation, from the end of the previous markers on."""
+    """Return the text before the markers with a number, from the end of the preceding markers on, by this number."""
     texts: dict[int, str] = defaultdict(str)
     position = 0
     for group in _MARKERS.finditer(text):
@@ -120,7 +123,7 @@ def _find_stated_texts(text: str) -> dict[int, str]:
 
 
 def _find_cells_by_row(table: Table, citation: Citation) -> dict[int, list[TableCell]]:
-    """Return the cells in a quote by the index of their row; empty if the quote is not from rows of the table.
+    """Return the cells of a table in a quote, by the index of their row; empty if the quote is not from its rows.
 
     A quote with the same beginning and end as a row quotes this row, even if it contains other text between the cells.
     A page with columns has such quotes.

@@ -72,6 +72,8 @@ class Continuations:
     ) -> Generator[AskEvent, None, None]:
         """Continue an interrupted answer: yield its further text, and at the end the whole answer, checked again.
 
+        If the model fails before it writes a word, the text of the answer stays as it is and is not checked again.
+
         Parameters
         ----------
         answer : Answer
@@ -89,7 +91,7 @@ class Continuations:
         writer = self._models.require("The rest of an answer", model)
         started = time.perf_counter()
         written, question = answer.unfinished_text, answer.rewritten or answer.question
-        stream = self._start(writer, answer, history, wishes)
+        stream = self._start_stream(writer, answer, history, wishes)
         pieces: list[str] = []
         problem, is_lost = "", False
         yield Stage("generate", WRITING)
@@ -137,10 +139,10 @@ class Continuations:
         )
         yield add_cited_tables(self._reader.restore_struck_in_answer(whole), self._stores)
 
-    def _start(
+    def _start_stream(
         self, writer: LanguageModel, answer: Answer, history: Sequence[Message], instructions: str
     ) -> AnswerStream:
-        """Return a stream of the rest of an answer. The prompt is of the same kind as that for the beginning."""
+        """Return a stream of the rest of an answer, with a prompt of the same kind: whole pages, or passages."""
         if self._strategies.reads_pages(answer.strategy, writer):
             return writer.stream_reply(
                 build_page_continuation(answer, history, instructions, self._reader, writer.context_budget)
@@ -200,7 +202,7 @@ def join_continuation(
             yield piece
             continue
         start += piece
-        # The start is complete when it is no part of the text written before and its first word has ended.
+        # The start is complete when its first word has ended and ``written`` does not contain the start.
         if (opening := start.strip()) not in written and re.search(r"\w\W", opening):
             break
     if fitting := _fit_start(written, start, passages):

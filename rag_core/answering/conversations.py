@@ -69,7 +69,7 @@ class Conversations:
         return self._store.append(conversation_id, role, text, answer, title=title)
 
     def replace_answer(self, message_id: str, answer: Answer) -> None:
-        """Replace an answer by a longer one."""
+        """Replace the answer of a message, for example by its continuation; do nothing if the message was deleted."""
         self._store.replace_answer(message_id, answer)
 
     def remove_messages(self, message_ids: Sequence[str]) -> None:
@@ -77,16 +77,16 @@ class Conversations:
         self._store.remove_messages(message_ids)
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Change the title of a conversation; ignore an empty title."""
+        """Change the title of a conversation; ignore an empty title. May raise `UnknownConversation`."""
         if title.strip():
             self._store.update(conversation_id, title=" ".join(title.split())[:MAX_TITLE_CHARS])
 
     def set_pinned(self, conversation_id: str, pinned: bool) -> None:
-        """Pin a conversation to the top of the list, or unpin it."""
+        """Pin a conversation to the top of the list, or unpin it; may raise `UnknownConversation`."""
         self._store.update(conversation_id, pinned=pinned)
 
     def set_tags(self, conversation_id: str, tags: Sequence[str]) -> None:
-        """Set the tags of a conversation; ignore empty and repeated tags."""
+        """Set the tags of a conversation, without empty and repeated tags; may raise `UnknownConversation`."""
         kept = [one[:MAX_TAG_CHARS] for one in dict.fromkeys(" ".join(tag.split()) for tag in tags) if one]
         self._store.update(conversation_id, tags=kept)
 
@@ -117,11 +117,11 @@ class Conversations:
         return export_markdown(*self._collect(conversation_id), application)
 
     def export_pdf(self, conversation_id: str, application: str = "") -> bytes:
-        """Return a conversation as a PDF, with its sources, as `export_markdown`; may raise `UnknownConversation`."""
+        """Return a conversation as a PDF; otherwise, the same as `export_markdown`."""
         return export_pdf(*self._collect(conversation_id), application)
 
     def export_docx(self, conversation_id: str, application: str = "") -> bytes:
-        """Return a conversation as a Word document, as `export_markdown`; may raise `UnknownConversation`."""
+        """Return a conversation as a Word document; otherwise, the same as `export_markdown`."""
         return export_docx(*self._collect(conversation_id), application)
 
     def _collect(self, conversation_id: str) -> tuple[Settings, Conversation, Sequence[Message]]:

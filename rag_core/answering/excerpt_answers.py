@@ -32,7 +32,7 @@ from rag_core.verification.verified_answer import REFUSED, VerifiedAnswer
 
 # A refusal names the closest passages if one of them is on the topic with at least this probability.
 MIN_TOPIC_OF_CLOSEST = 0.3
-# Minimum probability of an excerpt after the first whose words are marked; less probable marks are mostly wrong.
+# Minimum probability with which an excerpt after the first has marked words; less probable marks are mostly wrong.
 MIN_MARKED_BESIDE = 0.9
 
 
@@ -49,7 +49,7 @@ class ExcerptAnswer:
     gate : Gate
         The decision whether to answer, after the pages were read.
     other_years : str
-        A notice if the first excerpt is certainly not about the year of the question; otherwise empty.
+        A notice if the first excerpt names other years than the question; see `describe_other_years`.
     """
 
     answer: VerifiedAnswer
@@ -61,8 +61,11 @@ class ExcerptAnswer:
 def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader) -> ExcerptAnswer:
     """Return the excerpts that may answer a question, or a refusal that names the closest passages.
 
-    ``gate`` is the decision before the pages are read. Two kinds of questions are refused in any case: a question about
-    a code, such as a part number, that no chunk of the ranking contains, and a question that only struck words answer.
+    ``gate`` is the decision before the pages are read. Some questions do not depend on this decision:
+
+    - refused in any case: a question about a code, such as a part number, that no chunk of the ranking contains, and a
+      question that only struck words answer;
+    - answered in any case: a question for which a candidate contains the stems of `find_stems_to_quote`.
     """
     read = select_passages(outcome, outcome.passages)[:WHOLE_PAGES]
     # If the question names a place or asks for one, the right excerpt may not be among the best, so all are read.
@@ -98,7 +101,7 @@ def answer_with_excerpts(outcome: SearchOutcome, gate: Gate, reader: PageReader)
     answer = AnswerBuilder(introduce_excerpts(outcome, shown, best, _quote(best, page_texts)))
     for candidate, citations, place in zip(selection.excerpts[:SHOWN], cited, above, strict=False):
         answer.text += "\n\n"
-        if asked_kind and (name := _name_place(asked_kind, candidate, page_texts[candidate.page], reader)):
+        if asked_kind and (name := _find_place_name(asked_kind, candidate, page_texts[candidate.page], reader)):
             answer.text += f"{name}: "
         if candidate.unit:
             answer.text += candidate.unit
@@ -124,7 +127,7 @@ def _describe_other_years(question: str, best: Candidate, page_texts: Mapping[Pa
 
 
 def _quote(candidate: Candidate, page_texts: Mapping[PageKey, str]) -> str:
-    """Return the text of a candidate."""
+    """Return the quoted text of a candidate."""
     return " ".join(page_texts[candidate.page][one.start : one.end] for one in candidate.quotes)
 
 
@@ -154,8 +157,8 @@ def _clip(candidate: Candidate, place: Place) -> Candidate | None:
     return replace(candidate, quotes=quotes, rows=rows) if rows else None
 
 
-def _name_place(kind: PlaceKind, candidate: Candidate, page_text: str, reader: PageReader) -> str:
-    """Return the name of the page or of the section that contains an excerpt; empty if the section has no name."""
+def _find_place_name(kind: PlaceKind, candidate: Candidate, page_text: str, reader: PageReader) -> str:
+    """Return the name of the page or the section with an excerpt, whichever ``kind`` asks for; empty without a name."""
     if kind == "page":
         return f"Page {candidate.passage.page_label}"
     first = candidate.quotes[0]
@@ -172,7 +175,10 @@ def _asks_for_unknown_code(outcome: SearchOutcome) -> bool:
 
 
 def _is_answered_by_struck(struck: Sequence[str], quotes: Sequence[str], question: str) -> bool:
-    """Return whether a struck text contains all, or all but one, of the question's words, and more than any quote."""
+    """Return whether struck words answer a question.
+
+    A struck text must contain all of the question's words or all but one, at least two words, and more than any quote.
+    """
     asked = find_content_stems(question)
     most, others = (max((len(asked & find_content_stems(one)) for one in some), default=0) for some in (struck, quotes))
     return most > max(1, others, len(asked) - 2)
@@ -193,9 +199,9 @@ def write_rows(table: Table, rows: Sequence[TableRow]) -> str:
 
 
 def _find_unit_above(candidate: Candidate, reader: PageReader) -> tuple[Passage, Quote] | None:
-    """Return the first page of the table of a candidate, and the place on this page that states the table's unit.
+    """Return where the first page of a candidate's table states the unit: a passage with this page, and the quote.
 
-    Return ``None`` if the page of the candidate itself states the unit, or if no place was found.
+    Return ``None`` if the page of the candidate itself states the unit, or if the unit was not found.
     """
     table = candidate.table
     if not candidate.unit or len(candidate.quotes) > len(candidate.rows) or table is None or table.first_page is None:
@@ -209,7 +215,7 @@ def _find_unit_above(candidate: Candidate, reader: PageReader) -> tuple[Passage,
 def _add_passages(
     outcome: SearchOutcome, selection: Selection, units: Sequence[tuple[Passage, Quote]], reader: PageReader
 ) -> tuple[Passage, ...]:
-    """Return the passages of the search, and then those that contain the beginning of an excerpt or a unit.
+    """Return the passages of the search, followed by those that contain the beginning of an excerpt or of a unit.
 
     If no chunk contains the beginning of an excerpt, the best passage of its page is added. For example, a line that
     every page repeats is in no chunk.

@@ -99,7 +99,10 @@ def write_markdown(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> s
 
 
 def write_pdf(settings: Settings, blocks: Iterable[tuple[str, Block]]) -> bytes:
-    """Return paragraphs and tables as a PDF in A4 with selectable text; the first paragraph is the title."""
+    """Return paragraphs and tables as a PDF in A4 with selectable text; the first paragraph is the title.
+
+    "?" replaces characters that the fonts lack; a note then says so.
+    """
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
@@ -241,7 +244,10 @@ def _map_runs(block: Block, convert: Callable[[str], str]) -> Block:
 
 
 def _list_tables(answer: Answer) -> Iterator[tuple[str, TextTable]]:
-    """Yield the cited rows of each table, with a title that names the source and the unit."""
+    """Yield the cited rows of each table, with a title that names the source and the unit.
+
+    Nothing is yielded for an answer that consists of excerpts, because its text contains the rows.
+    """
     for cited in () if answer.consists_of_excerpts else answer.tables:
         source = next(one for one in answer.citations if one.marker == cited.marker)
         parts = (f"[{cited.marker}] {source.document}, {source.place}", cited.table.unit_above)
@@ -274,8 +280,8 @@ def _describe_origin(answer: Answer) -> list[str]:
 def _list_sources(answer: Answer, application: str) -> list[str]:
     """Return one line for each distinct citation; if there are no citations, one line for each passage.
 
-    ``application`` is the address of the application. Unless it is empty, the line of a citation ends with a link to
-    the cited page.
+    ``application`` is the address of the application. If the address is not empty, the line of a citation ends with a
+    link to the cited page.
     """
     cited = [
         f"[{one.marker}] {one.document}, {one.place}: “{' '.join(one.quote.split())}”"

@@ -33,9 +33,9 @@ MIN_SUPPORTED = 0.5
 MAX_DOCUMENTS = 12
 # Maximum number of chunks of a document that are read, evenly spread over the document.
 MAX_CHUNKS = 80
-# Number of words of the key sentences of each document, by the number of documents in the summary.
+# Maximum number of words for the key sentences of one document, by the number of documents in the summary.
 _WORDS = {1: 110, 2: 65, 3: 50}
-# Number of words for each of more than three documents.
+# The same maximum if there are more documents.
 _WORDS_EACH = 32
 # Factor for the rank of sentences on the first page, which states what a document is about.
 _FIRST_PAGE_WEIGHT = 1.3
@@ -59,7 +59,13 @@ class ExtractiveSummarizer:
     def summarize(self, query: Query, history: Sequence[Message]) -> ExtractiveSteps:
         """Yield a stage for each document; return the summary, or an explanation why there is none.
 
-        Return ``None`` if the question asks for no summary of whole documents, so that it is answered by a search.
+        Return ``None`` if the question is to be answered by a search instead:
+
+        - It asks for no summary, and the strategy is not ``summary``.
+        - It asks for a summary of a topic.
+        - No document is in scope.
+        - It names places without whole sentences.
+        - The documents have no whole sentences, and the strategy is ``summary``.
         """
         words = parse_summary_request(query.text)
         if words is None and query.configuration.strategy != "summary":
@@ -96,8 +102,8 @@ class ExtractiveSummarizer:
     def _select_documents(self, words: Sequence[str], query: Query, history: Sequence[Message]) -> list[DocumentInfo]:
         """Return the documents to summarize, given the words of a request after "summarize".
 
-        Return none if the words name a topic and no documents. Without a name, "this" and "it" mean the documents that
-        the last answer cites, and other requests mean all documents in scope.
+        The list is empty if the words name a topic and no documents. Without a name, a request means all documents in
+        scope. If the scope is not limited, "this" and "it" mean those that the last answer cites, if any.
         """
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         if named := known.find_file_names(query.text) or known.find_titled(words):

@@ -144,16 +144,16 @@ class Rewriter:
     Parameters
     ----------
     generator : LanguageModel or None
-        Rewrites questions that refer to earlier turns, and questions that may refer to them: those without a name, a
-        quotation and a long number. A capable model gets all questions after the first. ``None`` means that only the
-        rules are used.
+        Rewrites questions that refer to earlier turns, and questions that may refer to them: those with content words,
+        but without a name, a quotation or a long number. A capable model gets all questions after the first. ``None``
+        means that only the rules are used.
     """
 
     def __init__(self, generator: LanguageModel | None) -> None:
         self._generator = generator
 
     def rewrite(self, question: str, history: Sequence[Message]) -> Rewriting:
-        """Return the rewritten question.
+        """Return the rewriting of a question; its text is empty if the question stays as it is.
 
         If the model fails to rewrite a question that refers to earlier turns, rules complete the question, and a notice
         says so.
@@ -189,8 +189,9 @@ def add_earlier_words(question: str, history: Sequence[Message]) -> str:
     """Return a question followed by words of an earlier question in brackets.
 
     The words come from the newest earlier question with content words that the question lacks. If that earlier question
-    was rewritten, its rewritten form is used. The method is query resolution by terms of earlier turns: Voskarides et
-    al., "Query resolution for conversational search with limited supervision", SIGIR 2020.
+    was rewritten, its rewritten form is used. If there are no such words, the question does not change. The method is
+    query resolution by terms of earlier turns: Voskarides et al., "Query resolution for conversational search with
+    limited supervision", SIGIR 2020.
 
     After "How long is the Harrow Bridge?", the question "And its width?" becomes "And its width (long Harrow Bridge)?".
     """

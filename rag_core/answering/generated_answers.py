@@ -59,7 +59,10 @@ class GeneratedAnswer:
 
 
 def join_quotes(generated: GeneratedAnswer, quotes: VerifiedAnswer, trace: AnswerTrace) -> VerifiedAnswer:
-    """Return the generated text, followed by the quotes; add the reason for the quotes to the notices of the trace."""
+    """Return the generated text, followed by the quotes; add the reason for the quotes to the notices of the trace.
+
+    If there is no generated text, return only the quotes. If the quotes are a refusal, return only the generated text.
+    """
     written = generated.answer
     if generated.problem:
         place = QUOTES_BELOW if written.text else QUOTED_INSTEAD
@@ -147,7 +150,10 @@ def _complete_words(text: str, start: int, end: int) -> str:
 
 
 def _contains(passage: Passage, short: str) -> bool:
-    """Return whether a passage or the name of its document contains all numbers and content words of a text."""
+    """Return whether a passage, with its heading and document name, contains all numbers and content words of a text.
+
+    Return false for a text without numbers and content words.
+    """
     source = AnnotatedText(f"{passage.document}\n{passage.heading}\n{passage.text.replace(PAGE_BREAK, ' ')}")
     wanted = AnnotatedText(short)
     if not wanted.numbers and not wanted.content:

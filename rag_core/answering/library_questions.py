@@ -128,7 +128,7 @@ _TEXTS: Mapping[Kind, str] = {
 
 
 class LibraryAnswerer:
-    """Recognizes questions about the application and the library, and answers them.
+    """Recognizes small talk and questions about the application and the library, and answers them.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ class LibraryAnswerer:
         self._generations = generations
 
     def answer(self, query: Query) -> str:
-        """Return the answer to a question about the application or its library; empty for any other question."""
-        if about_named := self._answer_about_named(query):
+        """Return the answer to small talk, or to a question about the application or library; empty for other texts."""
+        if about_named := self._answer_about_titles_or_pages(query):
             return about_named
         kind = self.classify(query.text)
         if kind is None:
@@ -156,10 +156,15 @@ class LibraryAnswerer:
         named = library.documents if len(library.documents) == 1 else library.find_file_names(query.text)
         return "\n".join(map(_state_pages, named))
 
-    def _answer_about_named(self, query: Query) -> str:
-        """Return the titles or the numbers of pages of documents, if a question asks for them and names the documents.
+    def _answer_about_titles_or_pages(self, query: Query) -> str:
+        """Return the title, or the number of pages, of each document that a question means.
 
-        A question can name documents by file names or by words of their titles. Without a name, it means all documents.
+        A question can name documents by file names or by words of their titles. A question without a name means all
+        documents. The text is empty in these cases:
+
+        - The question asks neither for titles nor for numbers of pages.
+        - No document has the name.
+        - The question means more than `_MAX_LISTED` documents.
         """
         title = TITLE.search(query.text)
         asked = title or _ASKED_PAGES.search(query.text)
@@ -189,7 +194,10 @@ class LibraryAnswerer:
         return self.classify(text) in ("greeting", "thanks")
 
     def classify(self, question: str) -> Kind | None:
-        """Return the kind of a question about the application or its library; ``None`` for any other question."""
+        """Return the kind of a text: small talk, or a question about the application or its library.
+
+        Return ``None`` for any other text, also for questions that resemble the examples of "other".
+        """
         # "Summarize all documents" resembles "List all documents".
         if len(question.split()) > _MAX_WORDS or asks_for_summary(question):
             return None

@@ -16,7 +16,7 @@ from rag_core.text.words import LETTERS, stem
 from rag_core.types.documents import DocumentInfo
 from rag_core.types.snapshots import AsOf
 
-# Maximum number of documents in a scope whose titles are compared, and not only their names.
+# In a scope with more documents, only their names are compared, and not their titles.
 MAX_TITLES = 40
 # Minimum number of letters that two forms of a word have in common.
 _MIN_STEM = 5
@@ -36,8 +36,8 @@ class NamedDocuments:
     Parameters
     ----------
     stores : Stores
-    scope : sequence of str, optional
-        Ids of documents; by default all.
+    scope : sequence of str or None
+        Ids of documents; ``None`` for all documents.
     as_of : AsOf, optional
         The snapshots to find documents in; by default, the present library.
 
@@ -66,15 +66,18 @@ class NamedDocuments:
         return [one for one in self.documents if one.document_id in named.keys() - outer]
 
     def find(self, name: str) -> list[DocumentInfo]:
-        """Return the documents whose names contain a name; lower-case words at its end are ignored ("Acme policy")."""
+        """Return the documents whose names contain a name.
+
+        Words in lower case at the end of ``name`` are ignored, such as "policy" in "Acme policy".
+        """
         name = _LOWER_CASE_END.sub("", name) or name
         return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
     def find_titled(self, words: Sequence[str], least: float = 0) -> list[DocumentInfo]:
-        """Return the documents whose names and titles contain most of some words.
+        """Return the documents whose names and titles contain the largest number of the given words.
 
-        If several documents contain the same number of words, all of them are returned. Documents that contain no word,
-        or a smaller share of the words than ``least``, are not returned.
+        If several documents contain this number, all of them are returned. Documents that contain no word, or a smaller
+        share of the words than ``least``, are not returned.
         """
         counts = [sum(self.is_named(one, word) for word in words) for one in self.documents]
         most = max(counts, default=0)

@@ -57,7 +57,7 @@ from rag_core.verification.support import create_text_encoder
 MAX_LOOKS = 2
 # Maximum number of documents without a source whose names are in the prompt.
 MAX_NAMES = 20
-# Maximum number of documents of a library from which the prompt names documents without a source.
+# If more documents can be searched, the prompt names no documents without a source.
 MAX_LISTED = 200
 # Maximum number of abbreviations that a prompt explains.
 MAX_ABBREVIATIONS = 10
@@ -98,7 +98,8 @@ class PageReply:
     comparison : SourceComparison
         The sources as they are compared with the text.
     problem : str
-        Why the model's endpoint failed; empty if it did not fail.
+        Why the reply is incomplete or missing: the endpoint failed, the reply reached its limit, or the model asked for
+        sources instead of answering. Empty if the reply is complete.
     """
 
     text: str
@@ -171,7 +172,7 @@ class PageAnswerer:
             can_search = look < MAX_LOOKS
             pieces: list[str] = []
             while True:
-                messages, context = self._build(
+                messages, context = self._build_prompt(
                     writer, query, outcomes, opened, findings, history, pictures, can_search=can_search
                 )
                 # If the reader stops the reply, its markers refer to these pages.
@@ -201,7 +202,7 @@ class PageAnswerer:
         problem = problem or ("" if text or not calls else _NO_REPLY)
         return PageReply(text, context, checks.finish(), refusal is not None, problem)
 
-    def _build(
+    def _build_prompt(
         self,
         writer: LanguageModel,
         query: Query,
@@ -213,9 +214,9 @@ class PageAnswerer:
         *,
         can_search: bool,
     ) -> tuple[list[dict[str, Any]], PageContext]:
-        """Return the messages, and those sources that fit into the budget with the rest of the messages.
+        """Return the messages of a prompt, and the sources in it, which fit into the budget beside the rest.
 
-        Pictures take at most half of the budget.
+        Pictures take at most half of the tokens that the rest leaves.
         """
         # The search may be for a question within a longer text. The model gets the whole text.
         question = query.asked or outcomes[0].result.question
@@ -247,7 +248,10 @@ class PageAnswerer:
         return messages, context
 
     def _list_undefined_abbreviations(self, question: str, context: PageContext) -> dict[str, str]:
-        """Return the abbreviations of the question and the sources that only other pages define, with long forms."""
+        """Return long forms by abbreviation, at most `MAX_ABBREVIATIONS`.
+
+        These are abbreviations that the question or the sources use, and that only other pages of the documents define.
+        """
         known = self._stores.word_index.list_abbreviations({one.version_id for one in context.sources})
         text = "\n".join(one.text for one in context.sources)
         used = set(ALPHANUMERIC.findall(f"{question}\n{text}"))
@@ -276,7 +280,7 @@ class PageAnswerer:
         return [*lines, *dict.fromkeys(f"- {one}" for one in chain.from_iterable(readings))]
 
     def _list_names(self, query: Query) -> dict[str, str]:
-        """Return the names of the documents that can be searched, by version id; none for a large library."""
+        """Return the names of the documents that can be searched, by version id; empty for more than `MAX_LISTED`."""
         library = self._stores.view(query.as_of)
         versions = library.visible_versions(query.documents)
         if len(versions) > MAX_LISTED:
@@ -310,7 +314,7 @@ class PageAnswerer:
     ) -> Generator[AskEvent, None, tuple[str, list[ToolCall]]]:
         """Yield the visible text of a reply, and append the whole text to ``pieces``.
 
-        Return the problem of the endpoint, which is empty if there is none, and the tools that the model calls.
+        Return why the reply is incomplete, as in `relay_reply`, and the calls of tools in the reply.
         """
         stream = writer.stream_reply(messages, tools=LOOKUP_TOOLS if can_search else ())
         visible = ControlLineFilter()
@@ -333,7 +337,10 @@ def _convert_to_call(request: LookupRequest) -> ToolCall:
 
 
 def _run_call(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator[Stage, None, list[str]]:
-    """Run a tool as a step of the answer; return the text about the call for the next prompt."""
+    """Run a tool as a step of the answer; return a text for the next prompt, in a list.
+
+    The text describes the call. The result follows in it if it is not among the sources of the prompt.
+    """
     name = f"search_{len(trace.steps) + 1}"
     yield Stage(name, _LOOKING)
     result = toolbox.run(call, [tool.name for tool in LOOKUP_TOOLS])

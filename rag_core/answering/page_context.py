@@ -23,7 +23,7 @@ MAX_PAGES = 300
 FIRST_PAGES = 3
 # Maximum share of the budget for a document that is sent whole.
 WHOLE_SHARE = 0.5
-# Minimum number of tokens of a chunk. A document with too many chunks for the budget need not be read.
+# Assumed minimum number of tokens of a chunk, so that a document with very many chunks is excluded without reading it.
 _MIN_TOKENS = 25
 # The selection ends after this number of pages of which neither the page nor the best chunk fits.
 _MAX_MISSES = 3
@@ -87,7 +87,7 @@ class PageSelector:
 
         1. The pages that the model has opened.
         2. The pages of the first chunks: the best chunk of each search, the second of each search, and so on.
-        3. The pages of the financial statements that the question needs.
+        3. The pages of the financial statements that the question needs, in the document with the best chunk.
         4. The other pages of the document with the best chunk, if the document is short.
         5. The pages of all other chunks.
 
@@ -130,7 +130,7 @@ class PageSelector:
         return _build_context(chosen, spent)
 
     def _list_pages(self, outcome: SearchOutcome, best: dict[PageKey, ChunkRow], budget: int) -> Iterator[PageKey]:
-        """Yield the pages in the order of `select`, except those that are opened already; a page may occur again.
+        """Yield the pages of the items 2 to 5 of `select`, in this order; a page may occur several times.
 
         If the question names places, only ranked pages follow, because the search was limited to the places.
         """
@@ -156,7 +156,7 @@ class PageSelector:
         return [(version_id, page) for page in sorted(texts)] if is_short else []
 
     def _add_pages(self, pages: Sequence[PageKey], best: dict[PageKey, ChunkRow]) -> list[PageKey]:
-        """Return the pages that have chunks. Pages that are missing in ``best`` are added with their first chunk."""
+        """Return the pages that have chunks; add those that ``best`` lacks to ``best``, with their first chunk."""
         for version_id in dict.fromkeys(version for version, page in pages if (version, page) not in best):
             for row in self._documents.chunk_rows(version_id):
                 if (key := (row.version_id, row.page_index)) in pages:

@@ -29,7 +29,7 @@ _TOP = 1000
 
 
 class PageReader:
-    """Reads passages and their pages, with the answerability model and without.
+    """Reads passages and their pages: finds answers with the answerability model, and loads texts, tables and headings.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class PageReader:
         return PageSimilarity(questions, chunks, calibration.similarity_slope, calibration.similarity_intercept)
 
     def _load_contents(self, passages: Sequence[Passage]) -> tuple[dict[PageKey, str], dict[PageKey, Sequence[Table]]]:
-        """Return the texts and the tables of the pages of passages."""
+        """Return the texts and the tables of the pages on which passages begin, by page."""
         contents = self._stores.documents.page_contents(sorted({one.page_key for one in passages}))
         texts = {key: text for key, (text, _) in contents.items()}
         return texts, {key: tables for key, (_, tables) in contents.items()}
@@ -118,7 +118,7 @@ class PageReader:
         return write_tables(pages, self._stores.documents.tables([one.page_key for one in pages]), skipped)
 
     def find_document_date(self, version_id: str) -> str:
-        """Return the first date at the top of a document, as written; empty if there is none."""
+        """Return the first date with a year at the top of a document, as written; empty if there is none."""
         contents = self._stores.documents.page_texts([(version_id, 0)])
         dates = (
             one
@@ -149,17 +149,17 @@ class PageReader:
         return replace(answer, passages=self.restore_struck(answer.passages), citations=citations, more=more)
 
     def find_statement_pages(self, version_id: str, titles: Collection[str]) -> list[int]:
-        """Return the pages of a document with financial statements; see `measures.find_statement_pages`."""
+        """Return the indices of the pages with financial statements; see `measures.find_statement_pages`."""
         pages = self._stores.documents.page_headings(version_id)
         headings = {one.page_index: one.headings or () for one in pages}
         return find_statement_pages(self._stores.documents.texts_of_version(version_id), headings, titles)
 
     def add_passage_at(self, outcome: SearchOutcome, best: Passage, start: int) -> SearchOutcome:
-        """Add a passage with an offset on a page, unless a passage of the outcome contains the offset already.
+        """Return an outcome in which a passage contains an offset of a page.
 
-        ``best`` is a passage on the page, and ``start`` the offset in the text of the page. The added passage is a
-        chunk. It follows the other passages and has the scores of ``best``. If no further chunk contains the offset,
-        return the outcome as it is.
+        ``best`` is a passage on the page, and ``start`` the offset in the text of the page. If no passage of the
+        outcome contains the offset, the chunk that contains it becomes the last passage, with the scores of ``best``.
+        If there is no such chunk, the outcome does not change.
         """
         passages = outcome.result.passages
         on_page = [one for one in passages if one.page_key == best.page_key]
@@ -177,7 +177,7 @@ class PageReader:
 
 
 def _restore_struck(passage: Passage, page_texts: Mapping[PageKey, str]) -> Passage:
-    """Return a passage with the text that its pages contain at its offsets; unchanged if a page is not stored."""
+    """Return a passage with the text of its pages at its offsets; unchanged if that text has another length."""
     first, last = (
         page_texts.get((passage.version_id, page), "") for page in (passage.page_index, passage.page_index_end)
     )

@@ -17,7 +17,7 @@ def select_passages(outcome: SearchOutcome, passages: Sequence[Passage]) -> list
 
 
 def keep_named_documents(passages: Sequence[Passage], documents: Collection[str], question: str) -> list[Passage]:
-    """Return the passages of those documents whose names contain most words of a question.
+    """Return the passages of those documents whose names contain the largest number of words of a question.
 
     Return all passages if no name contains two words of the question, or if the name of the first passage's document
     contains words of the question that those names lack.

@@ -37,7 +37,7 @@ class PromptEvidence:
     prompt_passages : tuple of Passage
         These passages with tables in Markdown, and the computed figure, if there is one.
     hint : Hint or None
-        Where the reading model found the answer.
+        The computed figure, if there is one, or else where the reading model found the answer.
     fact : ComputedFact or None
         The computed figure.
     """

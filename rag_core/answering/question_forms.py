@@ -49,14 +49,17 @@ class QuestionForms:
         self._embedded: dict[str, tuple[Question, FloatArray]] = {}
 
     def embed(self, text: str) -> tuple[Question, FloatArray]:
-        """Return an embedded form of the question, and the weights of its tokens."""
+        """Return a form of the question, or a hypothetical answer, with its vectors, and the weights of its tokens."""
         if text not in self._embedded:
             question = self._embedder.embed_question(text)
             self._embedded[text] = question, compute_token_weights(question, self._idf, STOP_WORDS)
         return self._embedded[text]
 
     def rerank(self, loader: ChunkLoader, chunk_ids: Sequence[int]) -> list[Hit]:
-        """Return the hits of late interaction, best first; a chunk is compared with the form that it contains."""
+        """Return the hits of late interaction, best first, and add forms to ``chosen``.
+
+        Each chunk is compared with the form of the question that it contains.
+        """
         asked = dict.fromkeys(chunk_ids, self._query.text)
         if self._forms:
             for chunk_id, row in loader.rows(chunk_ids).items():

@@ -58,7 +58,7 @@ class QuestionSearches:
         self._running[retriever] = guard.start(search) if guard else self._tasks.submit(search)
 
     def start_lookup(self, index: ChunkIndex, text: str, k: int, versions: VersionFilter | None) -> None:
-        """Start the word search of a domain look-up."""
+        """Start the word search of a look-up for lines of statements; it returns at most ``k`` hits in ``versions``."""
         self._lookup = self._tasks.submit(self._search, index, build_unembedded_question(text), k, versions)
 
     def _search(self, index: ChunkIndex, question: Question, k: int, versions: VersionFilter | None) -> list[Hit]:

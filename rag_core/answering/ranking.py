@@ -203,7 +203,7 @@ class Ranker:
         return AskedDates(asked, orders, self._find_head_dates(versions, orders))
 
     def _find_head_dates(self, versions: Iterable[str], orders: Mapping[str, str]) -> dict[str, date]:
-        """Return the days on which the first documents were written, by version id."""
+        """Return the dates on the first pages of the first `MAX_DATED` versions, by version id."""
         pages = [(version_id, 0) for version_id in islice(versions, MAX_DATED)]
         contents = self._stores.documents.page_texts(pages)
         found = {one: find_head_date(text, orders.get(one, "")) for (one, _), (text, _) in contents.items()}

@@ -225,7 +225,7 @@ class Searcher:
         return found
 
     def decide_on_quotes(self, passages: Sequence[Passage], threshold: float | None = None) -> Gate:
-        """Return whether to answer with quotes from the passages, by the gate for answers without a language model."""
+        """Return the decision whether to quote the passages, by the gate for answers without a language model."""
         score_name, default = self._preferences.find_gate("")
         return apply_threshold(passages[:PASSAGES_SCORED], default if threshold is None else threshold, score_name)
 

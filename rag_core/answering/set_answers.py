@@ -61,7 +61,10 @@ def describe_table(candidate: Candidate) -> str:
 
 
 def add_other_rows(outcome: SearchOutcome, candidate: Candidate) -> Candidate:
-    """Return a candidate with all rows of its table, if the question asks for all of them and the table is not long."""
+    """Return a candidate with all rows of its table if the question asks for all of them.
+
+    A table with more than `MAX_ROWS` rows is not completed.
+    """
     asked, table = parse_set_question(outcome.result.question), candidate.table
     if asked is None or table is None or outcome.places or not _is_listed(asked, candidate):
         return candidate
@@ -104,7 +107,10 @@ def introduce_excerpts(outcome: SearchOutcome, shown: int, best: Candidate, text
 
 
 def describe_unread(outcome: SearchOutcome, sources: Sequence[Passage]) -> str:
-    """Return a notice if the model did not read all pages that may answer a question about all things of a kind."""
+    """Return a notice if the model did not read all pages that may answer a question for all things of a kind.
+
+    The text is empty if the model read them all, or for other questions.
+    """
     asked = parse_set_question(outcome.result.question)
     if asked is None:
         return ""

@@ -133,7 +133,7 @@ class StatementChecker:
         return export_csv(self._settings, checked)
 
     def check_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[CheckedStatement]:
-        """Yield for each pair of a statement and a text what the text says about the statement."""
+        """Yield what the text says about the statement, for each pair of a statement and a text."""
         encode = create_text_encoder(self._generations.active().embedder)
         trace = AnswerTrace()
         for statement, source in pairs:

@@ -59,7 +59,7 @@ class StreamedChecks:
     ) -> Generator[AskEvent, None, str]:
         """Yield the events of a reply, and between them the marks of statements; return the result of ``events``.
 
-        ``visible`` knows whether the text is a refusal, which is not compared.
+        ``visible`` is the filter of the reply. It shows whether the text is a refusal, which is not compared.
         """
         while True:
             try:

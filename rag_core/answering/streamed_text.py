@@ -29,7 +29,7 @@ def stream_text(
     history: Sequence[Message],
     trace: AnswerTrace,
 ) -> Generator[AskEvent, None, tuple[str, str]]:
-    """Yield the model's text while it is written; return the text, and the problem if the model's endpoint fails."""
+    """Yield the model's text while it is written; return the text, and why it is incomplete; see `relay_reply`."""
     pieces: list[str] = []
     scores = (one.scores.get(ANSWERABLE_SCORE) or 0.0 for one in evidence.outcome.passages)
     stream = writer.stream_answer(
@@ -57,8 +57,22 @@ def relay_reply(
 ) -> Generator[AskEvent, None, str]:
     """Yield the events of a reply, append its text to ``pieces``, and record its usage and notices.
 
-    Return why the reply is incomplete; empty if it is complete. If ``strict``, an error of the endpoint is raised.
-    ``visible`` removes control lines from the text that is shown; by default, the whole text is shown.
+    Return why the reply is incomplete: the endpoint failed, or the reply reached its limit. Empty if it is complete.
+
+    Parameters
+    ----------
+    stream : AnswerStream
+    pieces : list of str
+    trace : AnswerTrace
+    strict : bool
+        Whether to raise an error of the endpoint. A reply that reached its limit then counts as complete.
+    visible : ControlLineFilter, optional
+        Removes control lines from the text that is shown; by default, the whole text is shown.
+
+    Raises
+    ------
+    GeneratorError
+        The endpoint failed, and ``strict`` is true.
     """
     problem = ""
     try:

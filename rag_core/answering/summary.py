@@ -141,7 +141,13 @@ class Summarizer:
         return (yield from self._write_summary(model, query, result, notes, encode, trace))
 
     def _plan_calls(self, model: LanguageModel, query: Query) -> tuple[int, int]:
-        """Return how many tokens of passages fit into one call, and how many calls may be used to read passages."""
+        """Return how many tokens of passages fit into one call, and how many calls may be used to read passages.
+
+        Raises
+        ------
+        CallLimit
+            The context of the model has no room for the notes on two parts.
+        """
         tokens = min(model.profile.filled_tokens, int(CallBudget.max_tokens * _MAX_CALL_SHARE))
         instructions = query.writer.instructions
         capacity = count_available_summary_tokens(query.text, tokens, model.answer_tokens, instructions)
@@ -242,7 +248,7 @@ def _read_passages(
     capacity: int,
     calls: int,
 ) -> tuple[list[Passage], int]:
-    """Return the passages that fit into a number of calls, in reading order, and the number of all passages.
+    """Return evenly spread passages that fit into a number of calls, in reading order, and the number of all passages.
 
     Parameters
     ----------

@@ -24,8 +24,9 @@ _MARKERS = re.compile(r"[.!?;:,]*\s*((?:\[\d+\]\s*)+)")
 
 
 def select_supported_notes(verified: VerifiedAnswer) -> list[str]:
-    """Return at most `MAX_NOTES` notes: lines with a supported statement and its citation markers.
+    """Return notes: lines with a supported statement and its citation markers.
 
+    Only notes among the first `MAX_NOTES` are returned, and only those that fit into `NOTE_TOKENS` tokens together.
     A statement without markers is joined with the next statement, whose markers then apply to both.
     """
     notes: list[str] = []
@@ -56,7 +57,7 @@ class NoteChecker:
     Parameters
     ----------
     request : str
-        What the notes are about.
+        The question or request for a summary. Statements may contain its numbers.
     passages : sequence of Passage
     encode : TextEncoder
         Returns the token vectors of a text.
@@ -74,7 +75,7 @@ class NoteChecker:
         return self._supported / self._statements if self._statements else 0.0
 
     def check_notes(self, reply: str) -> list[str]:
-        """Return the supported statements of a reply, as lines with their citation markers.
+        """Return the supported statements of a reply, as lines with their citation markers; none for a refusal.
 
         Statements are compared with the passages that the reply cites, or with all passages if the reply cites none, as
         often with small models. A statement is not supported if it contains a number that is neither in these passages
@@ -134,7 +135,7 @@ def renumber_answer(passages: Sequence[Passage], answer: VerifiedAnswer) -> tupl
 
 
 def _number_passages(passages: Sequence[Passage], ranks: Sequence[int]) -> tuple[list[Passage], dict[int, int]]:
-    """Return the passages with some ranks, numbered from 1 in this order, and the new numbers by rank."""
+    """Return the passages with the given ranks, numbered from 1 in that order, and the new numbers by rank."""
     known = {one.rank: one for one in passages}
     numbers = {old: new for new, old in enumerate(dict.fromkeys(one for one in ranks if one in known), 1)}
     return [replace(known[old], rank=new) for old, new in numbers.items()], numbers

@@ -25,7 +25,7 @@ class AnswerTrace:
     notices : list of str
         Messages for the user, for example about a failed endpoint.
     steps : list of str
-        The steps of a strategy, in words.
+        What was done for the answer, in words, such as searches and calls of the verifier.
     usage : Usage
         The sum over all calls to a language model.
     is_model_lost : bool

@@ -120,7 +120,7 @@ class Verifier:
         model: LanguageModel | None,
         trace: AnswerTrace,
     ) -> list[VerifiedAnswer]:
-        """Return the answers, with marks on the statements that the model does not find supported.
+        """Return the answers with the verdicts of the model: it can set marks, and a language model can remove them.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ def _find_span(citation: Citation, passage: Passage) -> Span:
 
 
 def _clip_passage(passage: Passage, span: Span, around: int) -> Passage:
-    """Return a passage without struck words, cut to a span with ``around`` characters on each side, and its beginning.
+    """Return a passage without struck words, cut to its beginning and a span with ``around`` characters on each side.
 
     The beginning often says what a table or a document is about.
     """
@@ -325,9 +325,10 @@ def _build_key(passage: Passage) -> _PassageKey:
 
 
 def _apply_verdict(answer: VerifiedAnswer, one: _CitedVerdict) -> VerifiedAnswer:
-    """Return an answer in which a statement is supported and cited, without a mark, or is marked as not supported.
+    """Return an answer with a verdict on a statement.
 
-    A mark of the comparison of values stays if the model agrees with it, because it is more precise.
+    After a positive verdict, the statement is supported and cited, without a mark. After a negative verdict, it is
+    marked as not supported; a mark of the comparison of values stays, because it is more precise.
     """
     position = one.statement.position
     statement = answer.statements[position]

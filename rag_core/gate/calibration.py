@@ -54,7 +54,11 @@ class TopicCalibration:
     def compute_probability(
         self, rerank: float, sentence: float, topic: float, reading: float, unmet: int = 0
     ) -> float:
-        """Return the predicted probability, from 0 to 1. ``reading`` is in log-odds."""
+        """Return the predicted probability, from 0 to 1.
+
+        ``rerank`` and ``sentence`` are the late-interaction scores of the passage and of its best sentence. ``topic``
+        is its topic similarity, ``reading`` is in log-odds, and ``unmet`` is the number of unmet presuppositions.
+        """
         return _to_probability(
             self.intercept
             + self.closeness * (rerank + sentence) / 2
@@ -95,7 +99,7 @@ class Calibration(TopicCalibration):
     similarity_intercept: float = 0.0
 
     def fits(self, embedder: str, projection: str) -> bool:
-        """Return whether the calibration was fitted with an embedder."""
+        """Return whether the calibration was fitted with the embedder that has this hash of weights and projection."""
         return (self.embedder, self.projection) == (embedder, projection)
 
 
@@ -137,7 +141,8 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
     reading : float
         Highest probability of the answers that the answerability model finds.
     can_raise : bool
-        Whether the score may increase. It must not if the document lacks a name in the question.
+        Whether the score may increase. It must not if the document lacks something in the question; see
+        `Passage.lacks_name`.
     """
     if gate.score_name != "answerable":
         return gate
@@ -148,7 +153,10 @@ def weigh_reading(gate: Gate, reading: float, *, can_raise: bool) -> Gate:
 
 
 def compute_log_odds(readings: Sequence[float | None]) -> list[float]:
-    """Return the log-odds of probabilities, limited by `MAX_ODDS`. The mean replaces missing values."""
+    """Return the log-odds of probabilities, limited by `MAX_ODDS`.
+
+    The mean of the known log-odds replaces missing values; 0 if all are missing.
+    """
     known = [to_log_odds(reading, 1 / MAX_ODDS) for reading in readings if reading is not None]
     mean = sum(known) / max(len(known), 1)
     return [mean if reading is None else to_log_odds(reading, 1 / MAX_ODDS) for reading in readings]

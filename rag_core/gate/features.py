@@ -27,7 +27,7 @@ ON_TOPIC = "on_topic"
 MAX_READ_CHARS = 250
 # Message about a financial statement that may not be for the company and period of the question.
 OTHER_FIGURES = "its figures may be for another company or period"
-# Factor for the probability if the document never mentions a name in the question.
+# Factor for the probability if the document lacks a date or a name of the question, or covers another year.
 UNKNOWN_NAME_FACTOR = 0.5
 
 
@@ -39,16 +39,17 @@ def score_answerability(
     contains: Callable[[str, str, str], bool],
     read: ReadTexts,
 ) -> tuple[Passage, ...]:
-    """Return the passages with five further scores.
+    """Return the passages with five further scores, and with the reasons why they may not answer the question.
 
     - ``sentence``: the late-interaction score of the best sentence.
     - ``topic``: the result of `compute_topic_similarity`.
     - ``reading``: the probability of the answerability model that the best sentence and its neighbours answer the
       question; only for the first `PASSAGES_READ` passages.
     - ``answerable``: the calibrated probability that the passage answers the question. It is multiplied by
-      `UNKNOWN_NAME_FACTOR` if the document does not contain a name in the question, or is not about a year in the
-      question. For rows of a look-up, it is at least the probability of the look-up.
-    - ``on_topic``: the calibrated probability that the passage is on the topic of the question.
+      `UNKNOWN_NAME_FACTOR` if the document lacks a date or a name of the question, or covers another year. For rows of
+      a look-up, it is at least the probability of the look-up.
+    - ``on_topic``: the calibrated probability that the passage is on the topic of the question. For rows of a look-up,
+      it is at least the probability of the look-up, too.
 
     The scores are ``None`` for passages after the first `PASSAGES_SCORED` and for passages without token vectors.
 
@@ -194,13 +195,13 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 
 
 def _is_in_section(ranked: RankedChunks, passage: Passage) -> bool:
-    """Return whether a passage is in a section of a look-up for rows, for any company and period."""
+    """Return whether a passage is in a section in which the look-up searches for rows, of any company and period."""
     lookup = ranked.lookup
     return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
 
 
 def _compute_lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:
-    """Return the probability that a passage contains the rows of the look-up."""
+    """Return the probability that a passage contains the rows of the look-up; 0 without a look-up."""
     if ranked.lookup is None:
         return 0.0
     tokens = ranked.lookup.question.tokens

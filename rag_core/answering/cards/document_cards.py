@@ -1,4 +1,4 @@
-"""Write the cards of the newest documents in the background, with questions that the documents answer."""
+"""Write cards in the background: what each of the newest documents is, with questions that the document answers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from rag_core.types.documents import Page
 from rag_core.types.searches import DEFAULT_CONFIGURATION, Writer
 
 log = logging.getLogger(__name__)
-# Number of newest documents for which cards are written; an older document gets a card when it is indexed again.
+# Number of newest documents for which cards are written. The age of a document counts from its first upload.
 NEWEST = 20
-# Maximum numbers of questions on a card, and of questions from one kind of statement.
+# Maximum number of questions on a card, and of questions on a card that ask for the same kind of statement.
 MAX_QUESTIONS, MAX_OF_KIND = 3, 2
 # Maximum number of questions that are tried for one card.
 MAX_TRIED = 12
@@ -36,10 +36,10 @@ _POLL_S = 1.0
 
 
 class DocumentCards:
-    """The cards of documents; a thread writes the missing ones.
+    """Finds the stored cards of documents, and writes missing cards in a thread.
 
-    Each question of a card is asked before it is stored. It is kept if the answer quotes the passage that the question
-    was made from. The thread asks without a language model, and only while no question of a reader is being answered.
+    Before the thread stores a question, it asks the question, without a language model, and only while no question of a
+    reader is being answered. The question is kept if the answer quotes the statement that the question was made from.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class DocumentCards:
         self._thread: threading.Thread | None = None
 
     def find(self, document_ids: Collection[str]) -> Mapping[str, DocumentCard]:
-        """Return the cards of documents by document id, without cards that are not written yet."""
+        """Return the stored cards of documents, by document id; documents without a stored card are left out."""
         return self._stores.cards.load(document_ids)
 
     def request_questions(self, document_id: str) -> None:
-        """Let the language model write other questions for a card, about the first pages of the document."""
+        """Let the thread replace the questions of a card by some that a language model writes about the first pages."""
         self.problems.pop(document_id, None)
         if document_id not in self._requested:
             self._requested.append(document_id)
@@ -82,7 +82,7 @@ class DocumentCards:
         return document_id in self._requested
 
     def start(self) -> None:
-        """Start the thread; do nothing if it runs or if the stores cannot be changed."""
+        """Start the thread that writes cards; do nothing if it was started before or if the stores are read-only."""
         if self._thread is None and not self._stores.is_read_only:
             self._thread = threading.Thread(target=self._run, name="cards", daemon=True)
             self._thread.start()
@@ -147,19 +147,22 @@ class DocumentCards:
         if figures:
             # Questions for quantities are ambiguous in financial statements, which cover several periods.
             statements = [one for one in statements if one.kind != "quantity"]
-        questions = self._verify(version, [*(question for _, question in figures), *statements])
+        questions = self._select_answered(version, [*(question for _, question in figures), *statements])
         if not self._stopping.is_set():
             self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
 
     def _write_requested(self, document_id: str) -> None:
-        """Replace the questions of a card by questions of a language model, if at least one of these is answered."""
+        """Replace the questions of a card by questions of a language model, if at least one of these is answered.
+
+        Otherwise, store the reason in ``problems``.
+        """
         try:
             document = self._stores.documents.document(document_id)
             version = CardlessVersion(document.version_id, document_id, document.name)
             model = self._models.require("Writing questions about a document")
             pages = self._stores.documents.pages(version.version_id)
             texts = {page.page_index: remove_struck(page.text) for page in pages}
-            questions = self._verify(version, write_questions_with_model(model, texts), MAX_QUESTIONS)
+            questions = self._select_answered(version, write_questions_with_model(model, texts), MAX_QUESTIONS)
             card = self._stores.cards.load([document_id]).get(document_id)
             if questions and card is not None:
                 self._stores.cards.save(version.version_id, replace(card, questions=questions, is_complete=True))
@@ -182,10 +185,14 @@ class DocumentCards:
         labels = {page.page_index: page.page_label for page in pages}
         return find_key_figures(stated, labels, is_annual=is_annual_report(pages[0]))
 
-    def _verify(
+    def _select_answered(
         self, version: CardlessVersion, candidates: Sequence[WrittenQuestion], most_of_kind: int = MAX_OF_KIND
     ) -> tuple[str, ...]:
-        """Ask the candidates; return the first ones that are answered with the passage that they were made from."""
+        """Ask the candidates in order; return the texts of the first `MAX_QUESTIONS` that pass `is_answered`.
+
+        At most `MAX_TRIED` candidates are asked. Of one kind, at most ``most_of_kind`` are returned, and at most twice
+        as many are asked.
+        """
         kept: list[WrittenQuestion] = []
         tried: Counter[str] = Counter()
         for one in candidates:
@@ -215,7 +222,11 @@ class DocumentCards:
 
 
 def is_answered(question: WrittenQuestion, answer: Answer, version_id: str) -> bool:
-    """Return whether the first excerpt of an answer overlaps the statement of a question and contains its answer."""
+    """Return whether an answer confirms a question.
+
+    The first excerpt of the answer must overlap the statement that the question was made from, and must contain the
+    expected answer.
+    """
     if answer.state is not AnswerState.ANSWERED or not answer.citations:
         return False
     first = [one for one in answer.citations if one.marker == answer.citations[0].marker]

@@ -34,7 +34,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = {
 _ABSTRACT, _REFERENCES = (
     re.compile(rf"^\W*\d*\.?\s*{word}\b", re.IGNORECASE | re.MULTILINE) for word in ("abstract", "references")
 )
-# Minimum ratio of width to height of slides, their maximum number of characters on average, and their minimum number.
+# For slides: minimum ratio of width to height, maximum mean number of characters, and minimum number of slides.
 _LANDSCAPE, _CHARS_OF_SLIDE, _MIN_SLIDES = 1.2, 900, 3
 _YEAR_ENDED = re.compile(r"\byears?\b|twelve months|5[23] weeks", re.IGNORECASE)
 _PLURAL = re.compile(r"\b(?:sales|revenues|assets|liabilities|earnings)\b")
@@ -51,11 +51,12 @@ _MAX_TITLE_CHARS, _MAX_TITLE_WORDS = 120, 10
 
 
 def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
-    """Return the card of a document, without questions.
+    """Return the card of a document, without questions and key figures.
 
     Parameters
     ----------
     name : str
+        File name of the document.
     pages : sequence of Page
         All pages of the document.
     """
@@ -82,7 +83,11 @@ def read_card(name: str, pages: Sequence[Page]) -> DocumentCard:
 
 
 def _choose_title(name: str, first: Page) -> str:
-    """Return the heading of the first page, or its first line that names a kind of document, or else the file name."""
+    """Return the title of a document, in words.
+
+    It is the first that can be a title: the heading of the first page, or a line at the top of this page that names a
+    kind of document. Otherwise, it is the file name.
+    """
     lines = [line.strip() for line in first.text[:_TOP].splitlines()]
     named = (one for one in lines if not one.endswith((".", ",", ";")) and len(one.split()) <= _MAX_TITLE_WORDS)
     heading = first.heading.split(HEADING_SEPARATOR)[0].strip()
@@ -91,7 +96,7 @@ def _choose_title(name: str, first: Page) -> str:
 
 
 def _is_title(text: str) -> bool:
-    """Return whether a heading can be a title: it consists of words, not of figures and symbols."""
+    """Return whether a text can be a title: it is short, and has at least two words of three letters and no date."""
     words = [word for word in text.split() if len(word) > 2 and word.strip(".,:;()").isalpha()]
     return len(words) > 1 and len(text) <= _MAX_TITLE_CHARS and not find_dates(text)
 
@@ -99,7 +104,8 @@ def _is_title(text: str) -> bool:
 def _find_kind(name: str, title: str, pages: Sequence[Page]) -> str:
     """Return the kind of a document, such as "Report"; "Document" if it is not recognized.
 
-    The title names the kind. Papers are also recognized by their parts, and slides by the shape of their pages.
+    The kind is named in the title, the file name or the first line. Papers are also recognized by their parts, and
+    slides by the shape of their pages. If no page was read from its text layer alone, ", scanned" follows.
     """
     texts = [one.text for one in pages]
     is_scan = all(one.state is not PageState.TEXT for one in pages)
@@ -120,7 +126,7 @@ def is_annual_report(first: Page) -> bool:
 
 
 def choose_statement_pages(pages: Sequence[Page], texts: Mapping[int, str]) -> list[int]:
-    """Return the pages with the financial statements of a document, by the index of the page."""
+    """Return the indices of the pages that contain the financial statements of a document, ascending."""
     headings = {page.page_index: page.headings or () for page in pages}
     return find_statement_pages(texts, headings, [one.value for one in Statement])
 
@@ -128,10 +134,10 @@ def choose_statement_pages(pages: Sequence[Page], texts: Mapping[int, str]) -> l
 def find_key_figures(
     pages: Mapping[int, tuple[str, Sequence[Table]]], labels: Mapping[int, str], *, is_annual: bool
 ) -> list[tuple[KeyFigure, WrittenQuestion]]:
-    """Return the newest figures of the key lines of financial statements, each with a question that it answers.
+    """Return the newest figure of each key line of financial statements, with a question that the figure answers.
 
     A line is left out if it has two figures of the newest year, such as those of a quarter and of a half-year. A figure
-    of a period is left out unless the document or the header of the column says that the period is a year.
+    of a period is left out if neither the document nor the header of the column says that the period is a year.
 
     Parameters
     ----------
@@ -147,15 +153,18 @@ def find_key_figures(
         stated = [page for page, (text, _) in pages.items() if statement in find_title_lines(text)]
         tables = [(page, table) for page in stated for table in pages[page][1]]
         for line in lines:
-            for cell in _find_newest(tables, line):
+            for cell in _find_newest_cells(tables, line):
                 if statement is Statement.BALANCE or is_annual or _YEAR_ENDED.search(cell.header):
                     found.append(_describe_figure(cell, labels, is_balance=statement is Statement.BALANCE))
                     break
     return found
 
 
-def _find_newest(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
-    """Yield the cell of the newest year in each row whose label matches a line, if there is only one such cell."""
+def _find_newest_cells(tables: Sequence[tuple[int, Table]], line: re.Pattern[str]) -> Iterator[FoundCell]:
+    """Yield the cell of the newest year in each row whose label matches ``line``.
+
+    A row is left out if several cells are of the newest year, or if the header of the cell names another year too.
+    """
     for page, table in tables:
         for row in table.body:
             label = " ".join(row.label.split()).rstrip(" .:")

@@ -76,6 +76,7 @@ class CellRequest:
 
     @property
     def is_marked(self) -> bool:
+        """Whether "!" precedes any of the cells."""
         return any(one.is_marked for one in self.named)
 
     def __str__(self) -> str:
@@ -122,8 +123,9 @@ def list_sheets(documents: Sequence[DocumentInfo], stores: Stores) -> list[Sheet
 def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[tuple[CellRange, list[Sheet]]]:
     """Return the cells that a question names, each with the sheets that are meant.
 
-    No sheet is meant if the question names a missing sheet, and all sheets if it names no sheet. The name of a sheet
-    without a mark may stand before or after its cells.
+    - With "!" before the cells: the sheets whose name precedes the mark, so none if the sheet is missing.
+    - Otherwise: the sheets that the question names before or after the cells, or else those of the previous cells, or
+      else all sheets.
     """
     texts = (*(one.before for one in request.named), request.after)
     beside = [find_named_sheets(sheets, text) for text in texts]
@@ -141,7 +143,7 @@ def select_sheets(request: CellRequest, sheets: Sequence[Sheet]) -> list[tuple[C
 
 
 def _find_marked(sheets: Sequence[Sheet], before: str) -> list[Sheet]:
-    """Return the sheets whose name, possibly in quotation marks, is at the end of a text."""
+    """Return the sheets whose name, possibly in quotation marks, is at the end of the text ``before``."""
     text = before.translate(_QUOTES)
 
     def ends_with(name: str) -> bool:
@@ -192,10 +194,10 @@ def asks_for_value(request: CellRequest, sheets: Sequence[Sheet], *, is_named: b
 
 
 def find_cell_places(chosen: Sequence[tuple[CellRange, Sequence[Sheet]]], stores: Stores) -> list[Place]:
-    """Return the places of cells in sheets; nothing if all cells are empty.
+    """Return the places of cells in sheets; an empty list if all cells are empty.
 
-    The place of an empty cell has no spans. The place of a cell outside the tables of a sheet, such as a title, is the
-    text of its page outside these tables.
+    If other cells have text, an empty cell of a single sheet has a place without spans. The place of a cell outside the
+    tables of a sheet, such as a title, is the text of its page outside these tables.
     """
     found = []
     for wanted, sheets in chosen:
@@ -224,7 +226,10 @@ def _find_place(wanted: CellRange, sheet: Sheet, stores: Stores) -> Place | None
 
 
 def _find_merged(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, CellRange, Span] | None:
-    """Return the page, the address and the text of the merged cell that contains a cell below its first row."""
+    """Return the page, the first cell and the span of the merged cell that contains ``wanted`` below its first row.
+
+    Return ``None`` if there is no such merged cell.
+    """
     for page, table, row, cell in _iter_cells(sheet, wanted, stores):
         if cell.spans or row.number != wanted.top or not wanted.overlaps(_locate(table, row, cell)):
             continue
@@ -241,7 +246,7 @@ def _find_merged(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, 
 
 
 def _find_beside_tables(sheet: Sheet, wanted: CellRange, stores: Stores) -> tuple[int, Span] | None:
-    """Return the page of a cell and its text outside tables, which may contain the cell; ``None`` without such text."""
+    """Return the page of a cell, and a span outside tables that may contain the cell; ``None`` without such text."""
     # Such texts begin in the first column of their page; the pages of pictures have other texts.
     pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted) and shown.left == wanted.left]
     version = sheet.document.version_id
@@ -274,7 +279,7 @@ def describe_missing_cells(request: CellRequest, chosen: Sequence[Sequence[Sheet
 
 
 def _find_spans(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Span]]:
-    """Yield the pages with the cells, and the span of their text on each page."""
+    """Yield each page with text of the ``wanted`` cells, and the span of this text."""
     found: dict[int, list[Span]] = {}
     for page, table, row, cell in _iter_cells(sheet, wanted, stores):
         if wanted.overlaps(_locate(table, row, cell)):
@@ -285,7 +290,7 @@ def _find_spans(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tup
 
 
 def _iter_cells(sheet: Sheet, wanted: CellRange, stores: Stores) -> Iterator[tuple[int, Table, TableRow, TableCell]]:
-    """Yield the cells of the rows of a sheet on the pages that show some cells."""
+    """Yield the cells of all numbered rows on the first `_MAX_PAGES` pages that show ``wanted`` cells."""
     pages = [page for page, shown in sheet.pages.items() if shown.overlaps(wanted)][:_MAX_PAGES]
     key = sheet.document.version_id
     tables = stores.documents.tables([(key, page) for page in pages])

@@ -76,7 +76,10 @@ class _Contents:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The documents that may have a place, and the question before and after the names of the place and documents."""
+    """The documents that may have a place, and the question before and after the names of the place and documents.
+
+    ``is_named`` says whether the question names the documents.
+    """
 
     documents: Sequence[DocumentInfo]
     before: str
@@ -116,8 +119,8 @@ class PlaceFinder:
         if len(scope.documents) > MAX_TITLES:
             asks = is_whole and request.kind == "page"
             return query, _ask_for_document(_name_request(request), scope.documents) if asks else ""
-        contents = [self._read(one, request.kind) for one in scope.documents]
-        choices = [self._find(one, request) for one in contents]
+        contents = [self._load_contents(one, request.kind) for one in scope.documents]
+        choices = [self._find_requested(one, request) for one in contents]
         nearest = min((distance for distance, found in choices if found), default=0)
         places = [place for distance, found in choices if distance == nearest for place in found]
         if not contents or (not scope.is_named and _belongs_to_name(query.text, request, places)):
@@ -154,7 +157,7 @@ class PlaceFinder:
         if not titled and not ordered:
             return query
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        read = lru_cache(None)(partial(self._read, kind="section"))
+        read = lru_cache(None)(partial(self._load_contents, kind="section"))
         for request, words in _list_titles(query.text, titled) if titled else ():
             scope = _select_documents(query.text, request, known)
             if places := _find_places(scope, read, partial(DocumentSections.find_titled, stems=words)):
@@ -168,7 +171,7 @@ class PlaceFinder:
                 return _restrict(query, scope, places, is_whole=True)
         return query
 
-    def _read(self, document: DocumentInfo, kind: PlaceKind) -> _Contents:
+    def _load_contents(self, document: DocumentInfo, kind: PlaceKind) -> _Contents:
         pages = self._stores.documents.page_headings(document.version_id)
         if kind == "page":
             return _Contents(document, pages)
@@ -182,8 +185,11 @@ class PlaceFinder:
 
         return _Contents(document, pages, DocumentSections(contents, find_tables))
 
-    def _find(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
-        """Return the places of a document, and how loosely they match; see `find_sections`."""
+    def _find_requested(self, contents: _Contents, request: PlaceRequest) -> tuple[int, list[Place]]:
+        """Return the distance between the request and its matches in a document, and the places of the matches.
+
+        `DocumentSections.find` defines the distance. It is 0 for pages and tables.
+        """
         sections = contents.sections
         if sections is None:
             return 0, _find_pages(contents, request)
@@ -224,7 +230,10 @@ def _build_places(contents: _Contents, sections: DocumentSections, found: Sequen
 def _find_places(
     scope: _Scope, read: Callable[[DocumentInfo], _Contents], find: Callable[[DocumentSections], list[Section]]
 ) -> list[Place]:
-    """Return sections of the documents of a scope; nothing if there are too many documents or sections."""
+    """Return the sections that ``find`` returns for the documents of a scope, as places.
+
+    The list is empty for more than `MAX_TITLES` documents, or if more than `MAX_PLACES` places are found.
+    """
     places: list[Place] = []
     for one in scope.documents if len(scope.documents) <= MAX_TITLES else ():
         contents = read(one)
@@ -234,9 +243,9 @@ def _find_places(
 
 
 def _list_titles(question: str, request: PlaceRequest) -> Iterator[tuple[PlaceRequest, frozenset[str]]]:
-    """Yield the request extended by the words after it, which may be a title, and the stems of these words.
+    """Yield possible titles after a request: the request with its end after the title, and the stems of the title.
 
-    Without quotation marks, the longest title comes first.
+    A title in quotation marks is the only one. Otherwise, the longest title comes first.
     """
     rest = question[request.end :]
     if quoted := _QUOTED.match(rest):
@@ -284,7 +293,8 @@ def _select_documents(question: str, request: PlaceRequest, known: NamedDocument
 def _is_described(document: DocumentInfo, words: Sequence[Token], known: NamedDocuments) -> bool:
     """Return whether words mean a document and no other text: "the Companies Act" is not "companies.pdf".
 
-    The last word must be in the title of the document.
+    The names or the title of the document must contain the last word. Of all words, they must contain at least as many
+    as they lack, and more than they lack with a capital letter. Lacking words for a kind of document do not count.
     """
     named = [known.is_named(document, one.text) for one in words]
     other = [

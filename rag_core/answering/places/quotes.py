@@ -29,7 +29,7 @@ def quote_places(named: NamedPlaces, stores: Stores) -> tuple[VerifiedAnswer, tu
     """Return the beginnings of places, each below the name of the place, and the passages that contain them.
 
     Of a single place, `SHOWN` parts are quoted; of several places, one part of each. Of more than `SHOWN` places, only
-    the first are quoted, and the first line names the documents of all places.
+    the first are quoted, and the first line names up to 12 documents that contain the places.
     """
     answer = CitedText()
     places = named.places

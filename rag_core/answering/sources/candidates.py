@@ -14,7 +14,7 @@ from rag_core.types.tables import Span, Table, TableRow
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A span of a page; ``marks`` are the spans inside it that answer. All are offsets in the text of the page."""
+    """A span of a page, with the spans inside it that answer as ``marks``. All are offsets in the text of the page."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """Offset on the page at which the sentences or the rows begin."""
+        """Offset in the page text at which the sentences or the rows begin; a line that states a unit is skipped."""
         return self.quotes[-len(self.rows)].start
 
     @property

@@ -73,9 +73,10 @@ def find_line(text: str, line: str, end: int) -> Quote | None:
 
 
 def _quote_rows(rows: Sequence[FoundAnswer], page_text: str) -> Candidate:
-    """Return the rows of a table that answer best as a candidate, in the order of the table.
+    """Return a candidate with the best `MAX_ROWS` rows of a table, in the order of the table.
 
-    ``rows`` are found answers, best first. In the best row, the cell that the model found is marked.
+    ``rows`` are answers that the reading model found in rows of the table, best first. The cell of the best answer is
+    marked if its probability is at least `MIN_MARKED`. A line above that states the unit is the first quote.
     """
     best = rows[0]
     kept = sorted(rows[:MAX_ROWS], key=lambda one: one.excerpt.start)

@@ -118,8 +118,10 @@ class Agent(ModelStrategy):
         3. the other passages by reciprocal rank fusion.
 
         If at least one search passes the gate, searches that do not pass it are ignored. Of the gates of the searches
-        and the gate of all passages, the one with the highest score decides. If there are computed values, the question
-        is answered in any case, because the gate judges only passages.
+        and the gate of all passages, the one with the highest score decides. If there are computed values with
+        citations, the question is answered in any case, because the gate judges only passages.
+
+        If the tools found nothing after the first search, its outcome is returned.
         """
         evidence = toolbox.evidence
         cells = {cell.name: cell for value in evidence.computed for cell in value.cells.values()}
@@ -131,7 +133,7 @@ class Agent(ModelStrategy):
         found = [[int(one.chunk_id) for one in outcome.result.passages] for outcome in answering]
         k = self._searcher.select_rrf_k(query)
         fused = reciprocal_rank_fusion([*found, list(evidence.rows)], k)
-        ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read(toolbox, first)], k)
+        ranked = fuse_rankings([*(one.ranked for one in answering), self._rank_read_chunks(toolbox, first)], k)
         order = dict.fromkeys([*named, *(hit.chunk_id for hit in fused), *ranked.ranking.order])
         ranked = replace(ranked, ranking=replace(ranked.ranking, order=tuple(order)))
         outcome = self._searcher.apply_gate(replace(query, top_k=query.top_k + len(named)), ranked)
@@ -141,8 +143,8 @@ class Agent(ModelStrategy):
         gate = gate.overrule() if computed else gate
         return replace(outcome, result=replace(outcome.result, gate=gate), computed=computed)
 
-    def _rank_read(self, toolbox: Toolbox, first: SearchOutcome) -> RankedChunks:
-        """Return a ranking of the chunks of the pages that the model read, in the order of reading."""
+    def _rank_read_chunks(self, toolbox: Toolbox, first: SearchOutcome) -> RankedChunks:
+        """Return a ranking of the chunks that the model read, as pages or as table rows, in the order of reading."""
         rows = toolbox.evidence.rows
         vectors = self._stores.embeddings.read_tokens(list(rows))
         return replace(first.ranked, ranking=Ranking(tuple(rows), {}), rows=rows, vectors=dict(vectors))
@@ -161,9 +163,9 @@ def _run_tool(toolbox: Toolbox, call: ToolCall, trace: AnswerTrace) -> Generator
 def _cite_cells(
     computed: Sequence[ComputedValue], cells: Mapping[str, NamedCell], passages: Sequence[Passage]
 ) -> tuple[tuple[str, tuple[Citation, ...]], ...]:
-    """Return the texts of computed values in pieces, each with the citation of the cell at its end.
+    """Return the texts of computed values in pieces, each with the citation of the cell that is described at its end.
 
-    A value is left out if one of its cells is in no passage.
+    A piece without a cell has no citation. A value is left out if one of its cells is in no passage.
     """
     citations: dict[str, Citation] = {}
     for name, cell in cells.items():

@@ -21,6 +21,7 @@ from rag_core.types.retrieval import Timer
 from rag_core.types.searches import Query, SearchOutcome
 from rag_core.types.strategies import StrategyDescription
 
+# Yields progress, and returns the outcome of the search.
 Steps = Generator[Stage, None, SearchOutcome]
 
 

@@ -26,7 +26,7 @@ MAX_LISTED = 20
 
 
 class Comparison(ModelStrategy):
-    """Search for each part of a comparison separately, and merge the outcomes.
+    """Searches for each part of a comparison separately, and merges the outcomes.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Comparison(ModelStrategy):
         self._stores = stores
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for the whole question, then for its parts."""
+        """Search for the whole question, then for its parts; without several parts, return the first outcome."""
         whole = yield from run_step(
             "search_0", "Searching for the whole question", partial(self._searcher.search, query, trace.timer)
         )
@@ -90,8 +90,8 @@ def merge_outcomes(whole: SearchOutcome, searches: Sequence[SearchOutcome], top_
     highest gate score.
 
     The passages in the results of the searches come first, and then the passages that the searches ranked lower.
-    Reciprocal rank fusion with the constant ``rrf_k`` orders each of the two groups. The result has at most ``top_k``
-    passages.
+    Reciprocal rank fusion with the constant ``rrf_k`` orders each of the two groups. The merged result contains at most
+    ``top_k`` passages of the first group.
     """
     answering = [one for one in searches if one.result.gate.answerable] or searches
     score_name = whole.result.gate.score_name

@@ -33,7 +33,7 @@ class SummaryStrategy(SearchStrategy):
         self._summarizer = summarizer
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
-        """Yield the events of a summary; see `Summarizer.summary`."""
+        """Yield the events of a summary, and return whether it was written; see `Summarizer.summary`."""
         summary = yield from self._summarizer.summary(query, trace)
         if summary is None:
             return False
