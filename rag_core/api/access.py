@@ -80,7 +80,10 @@ def require_right(caller: Caller, right: Right) -> None:
 
 
 def require_all_collections(caller: Caller, what: str) -> None:
-    """Raise `RequestError` if a caller sees only some collections; ``what`` is, for example, "Conversations need"."""
+    """Raise `RequestError` if a caller sees only some collections.
+
+    ``what`` begins the sentence of the message, such as "Conversations need".
+    """
     if caller.collections:
         raise RequestError(403, f"This token is for some collections. {what} a token for all collections.")
 

@@ -73,7 +73,13 @@ class ServedApp(NamedTuple):
     base_path: Callable[[], str]
 
     def admit(self, request: Request, right: Right) -> tuple[Engine, Caller]:
-        """Return the engine and who sends a request; raise `RequestError` if the request is refused."""
+        """Return the engine and who sends a request.
+
+        Raises
+        ------
+        RequestError
+            The request is refused, the caller lacks the right, or the engine cannot start.
+        """
         try:
             engine = self.open_engine()
         except RagError as error:
@@ -84,7 +90,7 @@ class ServedApp(NamedTuple):
         return engine, caller
 
     def find_application(self, request: Request) -> str:
-        """Return the address by which a request reached the application, for links."""
+        """Return the address by which a request reached the application, with the base path, for links."""
         return f"{request.url.scheme}://{request.headers.get('host', '')}{self.base_path()}"
 
 
@@ -97,7 +103,8 @@ class Call:
     path : mapping of str to str
         The parameters in the path.
     query, body : Body
-        The models of the `Endpoint`.
+        The query parameters, and the JSON object or the form, as instances of the models of the `Endpoint`; ``body`` is
+        ``None`` if the endpoint has no such model.
     application : str
         Address of the application, for links.
     file : tuple of (str, bytes), optional
@@ -134,10 +141,12 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address of the API.
+    """A method and a path of the API, with the function that answers their requests.
 
     Attributes
     ----------
+    right : Right
+        The right that a caller needs.
     run : callable
         Function of a `Call` that returns a JSON value or a `Response`.
     row : str
@@ -335,7 +344,7 @@ def build_json_response(value: Any, status: int = 200, headers: Mapping[str, str
 
 
 def _limit_body(receive: Receive, most: int) -> Receive:
-    """Return a function that receives a request and raises `RequestError` after ``most`` bytes."""
+    """Return a function like ``receive`` that raises `RequestError` if the body has more than ``most`` bytes."""
     received = 0
 
     async def limited() -> Message:

@@ -18,7 +18,8 @@ _TIMEOUT_S, _POLL_S = 900, 0.2
 class RunningApp:
     """A client of the application that has the data folder open.
 
-    Methods return the rows of the API without links, as `--json` prints them, and raise the errors of `Engine`.
+    Methods raise the errors that `Engine` would raise, and return the rows of the API, as ``--json`` prints them; `ask`
+    removes the links, which ``--json`` does not print.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class RunningApp:
             cursor = part["next_cursor"]
 
     def ask(self, endpoint: str, question: str, **options: Any) -> dict[str, Any]:
-        """Return the row of a question from the endpoint ``ask`` or ``search``."""
+        """Send a question to the endpoint ``ask`` or ``search``, and return its row without links."""
         row: dict[str, Any] = self.request("POST", endpoint, json={"question": question, **options})
         for one in (*row["passages"], *row.get("citations", ()), *row.get("more", ())):
             one.pop("link")
@@ -98,7 +99,7 @@ class RunningApp:
 
 
 def _build_error(problem: dict[str, Any]) -> errors.RagError:
-    """Return the exception for the problem details of a reply."""
+    """Return the exception for the problem details of a reply; `RequestError` if its class cannot be created again."""
     kind = getattr(errors, problem["code"], None)
     if isinstance(kind, type) and issubclass(kind, errors.RagError) and kind.__init__ is Exception.__init__:
         return kind(problem["detail"])

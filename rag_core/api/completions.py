@@ -86,11 +86,11 @@ def build_error_response(error: Exception) -> Response:
 
 
 def _list_models(call: Call) -> dict[str, Any]:
-    models = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in _list_names(call)]
+    models = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in _list_model_names(call)]
     return {"object": "list", "data": models}
 
 
-def _list_names(call: Call) -> list[str]:
+def _list_model_names(call: Call) -> list[str]:
     """Return the names of the models: one for all documents, and one for each collection."""
     collections = dict.fromkeys(one.collection for one in call.library.list())
     return [MODEL, *(f"{MODEL}:{name}" for name in sorted(collections))]
@@ -99,14 +99,14 @@ def _list_names(call: Call) -> list[str]:
 def check_conversation(call: Call) -> None:
     """Raise `RequestError` if the model of a conversation does not exist, or its last message is not a question."""
     body: Conversation = call.body
-    if body.model not in _list_names(call):
-        raise RequestError(404, f"There is no model {body.model!r}. The models are {', '.join(_list_names(call))}.")
+    if body.model not in (names := _list_model_names(call)):
+        raise RequestError(404, f"There is no model {body.model!r}. The models are {', '.join(names)}.")
     if body.turns[-1].role != "user":
         raise RequestError(422, "The last message is not a question. Send a message of the role “user” last.")
 
 
 def answer_conversation(call: Call) -> Generator[Stage | Answer, None, None]:
-    """Yield the stages of the answer to the last message, and the answer."""
+    """Yield the stages of the answer to the last message, then the answer."""
     *earlier, last = call.body.turns
     instructions = [one.text for one in earlier if one.role in ("system", "developer")]
     history = [
@@ -138,7 +138,7 @@ def stream_conversation_answer(
     write_answer: Callable[[Answer], Iterator[bytes]],
     encode_problem: Callable[[Exception], bytes],
 ) -> EventStream:
-    """Return a stream of the answer, whose text begins when the answer is verified: sent text cannot be corrected.
+    """Return a stream that sends the text of the answer after its verification, since sent text cannot be corrected.
 
     Parameters
     ----------
@@ -176,7 +176,10 @@ def split_content(content: str) -> list[str]:
 
 
 def list_annotations(call: Call, answer: Answer, content: str) -> list[dict[str, Any]]:
-    """Return the place of each marker in the content, with the link to the cited page."""
+    """Return the place of each cited marker in the text before the sources, with the link to the cited page.
+
+    There are none for a refusal.
+    """
     cited = {} if answer.state is AnswerState.ABSTAINED else {one.marker: one for one in answer.citations}
     return [
         {

@@ -81,7 +81,9 @@ class RepeatedRequests:
         self._known: OrderedDict[tuple[object, str], tuple[str, Future[Any]]] = OrderedDict()
 
     def run(self, owner: object, key: str, digest: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work``, or of an earlier request with the same key and digest.
+        """Return the result of ``work``, or that of an earlier request of the same owner with the same key and digest.
+
+        If ``work`` raises an exception, requests that wait for its result raise it too, and the key is removed.
 
         Raises
         ------
@@ -119,10 +121,10 @@ _repeated = RepeatedRequests()
 def paginate(
     found: Sequence[T], query: ListQuery, get_key: Callable[[T], tuple[datetime, str]]
 ) -> tuple[list[T], str | None]:
-    """Return the part of a list after the cursor, newest first, and the cursor of the next part, if there is one.
+    """Return the part of a list after the cursor, newest first, and the cursor of the next part.
 
-    A cursor contains the time and the id of the last row of a part, which ``get_key`` returns, so that rows that are
-    added or removed meanwhile do not move the other rows.
+    ``get_key`` returns the time and the id of a row. A cursor contains those of the last row of a part, so that rows
+    that are added or removed meanwhile do not move the other rows. The cursor of the last part is ``None``.
     """
     ordered = sorted(found, key=get_key, reverse=True)
     if query.cursor:

@@ -1,4 +1,4 @@
-"""Convert values to the JSON objects that the commands print; the keys of the objects are a public interface."""
+"""Build the JSON objects that commands print and the API returns; the keys of the objects are a public interface."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def build_document_rows(document: DocumentInfo) -> list[dict[str, Any]]:
 
 
 def build_job_row(job: Job, document: DocumentInfo | None) -> dict[str, Any]:
-    """Return the row of a job; after the job has ended, ``addition`` is the row that ``add`` prints for the file."""
+    """Return the row of a job; for an ended job of a file, ``addition`` is the row that ``add`` prints for the file."""
     has_ended = job.state not in (JobState.QUEUED, JobState.RUNNING)
     return {
         **pick(job, "job_id", "kind", "name", "document_id"),
@@ -124,7 +124,10 @@ def build_token_row(token: AccessToken) -> dict[str, Any]:
 
 
 def build_page_row(document: str, found: Page, descriptions: Sequence[FigureDescription] = ()) -> dict[str, Any]:
-    """Return the row that ``pages`` prints for a page; ``descriptions`` of figures are by a model, not on the page."""
+    """Return the row that ``pages`` prints for a page.
+
+    ``descriptions`` are what a model wrote about the figures of the page, and not text of the page.
+    """
     return {
         "document": document,
         **pick(found, "page_index", "page_label", "text"),
@@ -141,7 +144,7 @@ def build_outline_row(document: str, entry: OutlineEntry) -> dict[str, Any]:
 
 
 def _build_table_row(table: Table, found: Page) -> dict[str, Any]:
-    """Return a table with one text and one box for each row and column.
+    """Return the row of a table, with one text and one box for each place in its grid of rows and columns.
 
     A cell over several columns or rows is repeated in each of them. A box is ``[x0, y0, x1, y1]`` in fractions of the
     page. It is ``None`` for an empty cell, for a header that only an earlier page contains, and for the repetition of a
@@ -209,7 +212,7 @@ def build_answer_row(answer: Answer, question_id: str | None) -> dict[str, Any]:
 
 
 def build_check_row(checked: CheckedStatement, statement_id: str, *, with_place: bool) -> dict[str, Any]:
-    """Return the row that ``check`` prints for a statement; without a place, the citation is the quote alone."""
+    """Return the row that ``check`` prints for a statement; if not ``with_place``, the citation is the quote alone."""
     cited = checked.citation and (
         _build_citation_row(checked.citation) if with_place else {"quote": checked.citation.quote}
     )
@@ -341,7 +344,7 @@ def build_pseudo_question_row(label: Label) -> dict[str, Any]:
 
 
 def build_catalogue_row(model: CatalogueModel, folder: Path, used: str) -> dict[str, Any]:
-    """Return the row that ``model list`` prints for a model; see `build_offer`."""
+    """Return the row that ``model list`` prints for a model; see `build_offer` for ``folder`` and ``used``."""
     offer = build_offer(model, folder, used)
     return {
         **pick(model, "name", "memory_bytes", "licence", "capability", "url", "sha256"),
@@ -387,5 +390,5 @@ def _build_citation_row(citation: Citation) -> dict[str, Any]:
 
 
 def pick(source: object, *names: str) -> dict[str, Any]:
-    """Return attributes of a value by their names."""
+    """Return the named attributes of a value, by name."""
     return {name: getattr(source, name) for name in names}

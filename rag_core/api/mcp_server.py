@@ -33,7 +33,10 @@ def build_manager(create_fetch: FetchFactory) -> StreamableHTTPSessionManager:
 
 
 def serve_stdio(create_fetch: Callable[[threading.Event], Fetch]) -> None:
-    """Serve one client over standard input and output until it leaves; see `FetchFactory`."""
+    """Serve one client over standard input and output until it leaves.
+
+    ``create_fetch`` is a `FetchFactory` without the context of the call.
+    """
 
     async def serve() -> None:
         server = _build_server(lambda _, stopping: create_fetch(stopping))

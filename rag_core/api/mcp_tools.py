@@ -110,7 +110,7 @@ def _outline(fetch: Fetch, asked: OneDocument) -> Iterator[str]:
 
 
 def _find_id(fetch: Fetch, name: str) -> str:
-    """Return the id of the document with this name or id; raise `UnknownDocument`."""
+    """Return the id of the document with this name or id; raise `UnknownDocument` if the caller sees none."""
     cursor: str | None = ""
     while cursor is not None:
         part = fetch("GET", "/documents", {"limit": 1000, "cursor": cursor})

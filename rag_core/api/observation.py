@@ -26,10 +26,10 @@ requests = Durations()
 
 
 class ObservationMiddleware:
-    """ASGI middleware that gives each request an id, logs it, and counts it under a path.
+    """ASGI middleware that gives each request an id, logs the request, and counts it under ``path``.
 
-    The id is the value of the header ``X-Request-ID``, or a new id. The log and the metrics contain no text of
-    questions or documents.
+    The id is the value of the header ``X-Request-ID`` or, if that is missing or invalid, a new id. The log and the
+    metrics contain no text of questions or documents.
     """
 
     def __init__(self, app: ASGIApp, path: str) -> None:

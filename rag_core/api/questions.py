@@ -57,7 +57,7 @@ def _ask(call: Call) -> dict[str, Any] | Response:
 
 
 def start_answer(call: Call) -> Generator[AskEvent, None, None]:
-    """Return the events of the answer to the question of a request."""
+    """Return a generator that answers the question of a request, and yields the events of the answer."""
     options = dict(call.body)
     conversation_id = options.pop("conversation_id")
     history: list[Message] = []
@@ -77,7 +77,15 @@ def iterate_until_stopped(call: Call, events: Generator[AskEvent, None, None]) -
 
 
 def read_answer(call: Call, events: Generator[AskEvent, None, None]) -> Answer:
-    """Return the answer, which is the last event; close the iterator and raise `Stopped` if the call is stopping."""
+    """Return the answer, which is the last event.
+
+    Raises
+    ------
+    Stopped
+        The call is stopping; ``events`` is closed.
+    RagError
+        The events end without an answer.
+    """
     with closing(iterate_until_stopped(call, events)) as answering:
         for event in answering:
             if isinstance(event, Answer):
@@ -129,7 +137,10 @@ def build_answer_row(call: Call, answer: Answer) -> dict[str, Any]:
 
 
 def build_result_row(call: Call, row: dict[str, Any], result: SearchResult | Answer) -> dict[str, Any]:
-    """Add links to the passages of a row, and remove scores that depend on documents that the caller does not see."""
+    """Add links to the passages of ``row``, and return it.
+
+    For a caller who sees only some collections, set scores to ``None``, since they depend on the other documents.
+    """
     for one, passage in zip(row["passages"], result.passages, strict=True):
         place = passage.document_id, passage.page_index, passage.start
         one["link"] = build_page_link(call.application, *place, passage.text)

@@ -99,7 +99,7 @@ class _ResponseWriter:
         }
 
     def complete(self, answer: Answer) -> dict[str, Any]:
-        """Return the response with the answer."""
+        """Complete the response with an answer, and return it."""
         text = write_content(self._call, answer)
         annotations = [{"type": "url_citation", **one} for one in list_annotations(self._call, answer, text)]
         message = self._write_message("completed", [_write_part(text, annotations)])
@@ -138,7 +138,7 @@ class _ResponseWriter:
         return self.encode_state("failed")
 
     def encode_state(self, name: str) -> bytes:
-        """Return an event with the whole response."""
+        """Return the event ``response.NAME``, which contains the whole response."""
         return self._encode(name, response=self._row)
 
     def _encode(self, name: str, **values: Any) -> bytes:

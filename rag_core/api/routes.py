@@ -49,9 +49,9 @@ def build_routes(served: ServedApp) -> list[BaseRoute]:
             ],
         ),
         Route("/mcp", ObservationMiddleware(McpEndpoint(served), "/mcp")),
-        Route("/metrics", _report_metrics(served)),
+        Route("/metrics", _build_metrics_reply(served)),
         Route("/healthz", _report_liveness),
-        Route("/readyz", _report_readiness(served)),
+        Route("/readyz", _build_readiness_reply(served)),
     ]
 
 
@@ -72,7 +72,10 @@ def _build_refusal_routes(
     endpoints: Sequence[Endpoint],
     build_error_response: Callable[[Exception], Response] = build_problem_response,
 ) -> list[Route]:
-    """Return the route that refuses requests to all other paths, for which Streamlit would send its page."""
+    """Return the route that refuses requests that no endpoint answers, to which Streamlit would send its page.
+
+    The status is 405 if the path has endpoints for other methods, and 404 for other paths.
+    """
     patterns = [(compile_path(one.path)[0], one.method) for one in endpoints]
 
     async def refuse(request: Request) -> Response:
@@ -98,7 +101,7 @@ async def _report_liveness(_: Request) -> Response:
     return build_json_response({"status": "ok"})
 
 
-def _report_metrics(served: ServedApp) -> Reply:
+def _build_metrics_reply(served: ServedApp) -> Reply:
     """Return a function that reports metrics to Prometheus if the caller may manage all collections."""
 
     def write(request: Request) -> Response:
@@ -116,7 +119,7 @@ def _report_metrics(served: ServedApp) -> Reply:
     return report
 
 
-def _report_readiness(served: ServedApp) -> Reply:
+def _build_readiness_reply(served: ServedApp) -> Reply:
     """Return a function that reports whether the application is ready: its models loaded and its stores open."""
 
     async def report(_: Request) -> Response:

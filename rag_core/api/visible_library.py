@@ -45,7 +45,7 @@ class VisibleLibrary:
         return [replace(one, aliases=()) for one in found if one.collection in self._caller.collections]
 
     def get(self, document_id: str) -> DocumentInfo:
-        """Return a document; raise `UnknownDocument`."""
+        """Return a document; raise `UnknownDocument` if the caller does not see it."""
         document = self._engine.documents.get(document_id)
         if self._caller.collections and document.collection not in self._caller.collections:
             raise UnknownDocument("That document is no longer in the library. It may have been deleted.")
@@ -62,7 +62,17 @@ class VisibleLibrary:
         return job
 
     def choose_collection(self, collection: str | None) -> str:
-        """Return the collection for a new document, by default the caller's first one; raise `CollectionError`."""
+        """Return the stored form of the collection for a new document.
+
+        The default is the first collection of the caller's token or, if the caller sees all, `DEFAULT_COLLECTION`.
+
+        Raises
+        ------
+        CollectionError
+            The name has no visible character.
+        RequestError
+            The caller does not see this collection.
+        """
         allowed = self._caller.collections
         if collection is None:
             return allowed[0] if allowed else DEFAULT_COLLECTION
@@ -72,20 +82,20 @@ class VisibleLibrary:
         return clean
 
     def submit(self, name: str, data: bytes, collection: str, **options: Any) -> Job:
-        """Queue a file to be indexed; ``options`` are those of `Documents.submit`."""
+        """Queue a file to be indexed, and return its job; ``options`` are those of `Documents.submit`."""
         is_separate = bool(self._caller.collections)
         return self._engine.documents.submit(name, data, collection=collection, is_separate=is_separate, **options)
 
     def search(self, question: str, **options: Any) -> SearchResult:
         """Return passages of visible documents; ``options`` are those of `Engine.search`."""
-        return self._engine.search(question, **self._restrict(**options))
+        return self._engine.search(question, **self._restrict_options(**options))
 
     def ask(self, question: str, *, model: str | None = None, **options: Any) -> Generator[AskEvent, None, None]:
         """Yield the events of an answer from visible documents; ``options`` are those of `Engine.ask`."""
         writer = find_writer(self._engine, model)
-        return self._engine.ask(question, model=writer, **self._restrict(**options))
+        return self._engine.ask(question, model=writer, **self._restrict_options(**options))
 
-    def _restrict(
+    def _restrict_options(
         self,
         *,
         documents: Sequence[str] = (),
@@ -94,6 +104,7 @@ class VisibleLibrary:
         strategy: str = "plain",
         **options: Any,
     ) -> dict[str, Any]:
+        """Return the options for the engine that limit a question to the documents that the caller sees."""
         options["configuration"] = RetrievalConfig(strategy=strategy, counts_alone=bool(self._caller.collections))
         if not self._caller.collections:
             return {**options, "documents": tuple(documents), "collections": tuple(collections), "as_of": as_of}
@@ -102,7 +113,11 @@ class VisibleLibrary:
         return {**options, "documents": self._find_ids(documents, collections)}
 
     def _find_ids(self, names: Sequence[str], collections: Sequence[str]) -> Sequence[str]:
-        """Return the ids of the visible documents that have one of these names or ids or are in these collections."""
+        """Return the ids of the visible documents with one of these names or ids, and of those in these collections.
+
+        Without names and collections, return the ids of all visible documents. Never return an empty sequence: raise
+        `UnknownDocument` for a name, and `CollectionError` for a collection, that has no visible document.
+        """
         visible = self.list()
         for name in collections:
             if all(one.collection != name for one in visible):
@@ -123,7 +138,7 @@ class VisibleLibrary:
 
 
 def find_writer(engine: Engine, model: str | None) -> str | None:
-    """Return the value of the parameter ``model`` of `Engine.ask`, for the name of a model or `QUOTES`.
+    """Convert a model that a caller names to the parameter ``model`` of `Engine.ask`: `QUOTES` becomes an empty name.
 
     Raises
     ------

@@ -137,7 +137,7 @@ class Additions:
                     return
 
     def _build_rows(self, job: Job, shown: list[str]) -> Iterator[dict[str, Any]]:
-        """Yield a row for each of the files with the content that a job indexed."""
+        """Yield a row for each of the files ``shown``, which all have the content that a job indexed."""
         document = find_document(self._engine, job)
         row = json_rows.build_addition_row(shown[0], job, document)
         is_continued = job.job_id in self._earlier
@@ -152,7 +152,11 @@ class Additions:
 
 
 def _add_to_app(app: RunningApp, sources: Iterator[Source], form: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Upload files to the running application, and yield their rows in the same order."""
+    """Upload files to the running application, and yield their rows.
+
+    The rows have the order of the files, except those of attached files and of files whose content an earlier job was
+    still indexing, which come later.
+    """
     # Displayed name of each file, id of its job, and whether the job was queued for another file with the same content.
     pending: deque[tuple[str, str, bool]] = deque()
     for source in sources:

@@ -242,6 +242,7 @@ def _run() -> int:
 
 
 def _report_error(error: BaseException, code: int, message: str) -> int:
+    """Print a message and return the exit status ``code``; with ``--debug``, raise the error instead."""
     if options.get("debug"):
         raise error
     console.print_problem(message)

@@ -58,7 +58,7 @@ Question = Annotated[str | None, typer.Argument(show_default=False)]
 
 
 class QuestionLine(BaseModel):
-    """A question of a file; ``documents`` replaces the documents of the command."""
+    """A question of a file; ``documents``, if not empty, replaces the documents and collections of the command."""
 
     id: Any
     question: str
@@ -123,8 +123,8 @@ def ask(
 def _run_questions(run: Any, show: Any, question: str | None, file: Path | None, scope: Scope, as_json: bool) -> None:
     """Run one question, or the questions of a file, and print the results.
 
-    ``run`` takes the engine or the application, a question and its scope, and returns the row and the answer, which
-    ``show`` prints.
+    ``run`` takes the engine or the application, a question and its scope. It returns the row of the result and the
+    answer, or ``None`` if only the row is known. ``show`` takes and prints both.
     """
     if (question is None) == (file is None):
         raise typer.BadParameter("Give either QUESTION or --questions FILE.")

@@ -59,7 +59,7 @@ def open_engine_or_app() -> Iterator[Engine | RunningApp]:
 
 
 def exit_unless_done(job: Job, code: int = FAILED) -> None:
-    """If a job was not done, print why and end the command with an exit code."""
+    """If a job has failed or was cancelled, print why and end the command with an exit code."""
     if job.state is not JobState.DONE:
         console.print_problem(job.reason)
         raise typer.Exit(code)
@@ -71,7 +71,8 @@ def wait_for_result(events: Generator[Any, None, None], result: type[T], name: s
     Raises
     ------
     RagError
-        The run was interrupted from the keyboard. ``if_stopped`` describes the consequence.
+        The run was interrupted from the keyboard, and the message contains ``if_stopped``, the consequence; or the run
+        ended without a result.
     """
     stage = ""
     try:
@@ -102,7 +103,8 @@ def read_json_lines(path: Path, model: type[Line], content: str) -> list[Line]:
     Raises
     ------
     typer.BadParameter
-        The file cannot be read, or a line is not a JSON object with the fields of ``model``, which ``content`` names.
+        The file cannot be read, or a line is not a JSON object with the fields of ``model``. The message names these
+        fields with ``content``.
     """
     rows = []
     # Split only at line feeds: a JSON string may contain other line separators, such as U+2028.

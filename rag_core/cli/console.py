@@ -215,7 +215,7 @@ class JobBars:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, job: Job) -> None:
-        """Update the bar of a job, or remove it if the job has ended."""
+        """Add or update the bar of a job; remove the bar if the job has ended."""
         if job.state not in (JobState.QUEUED, JobState.RUNNING):
             if job.job_id in self._tasks:
                 self._progress.remove_task(self._tasks.pop(job.job_id))
@@ -233,7 +233,7 @@ class JobBars:
 @contextmanager
 def job_bars() -> Iterator[JobBars]:
     """Yield progress bars, which are shown only if standard error is a terminal."""
-    with _show_progress(TextColumn("{task.fields[stage]}")) as progress:
+    with _create_progress(TextColumn("{task.fields[stage]}")) as progress:
         yield JobBars(progress)
 
 
@@ -243,7 +243,7 @@ def counter(name: str, *columns: ProgressColumn) -> Iterator[Callable[[int, int]
 
     The bar shows these numbers, or other ``columns``. It is shown only if standard error is a terminal.
     """
-    with _show_progress(*(columns or (TextColumn("{task.completed}/{task.total}"),))) as progress:
+    with _create_progress(*(columns or (TextColumn("{task.completed}/{task.total}"),))) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
@@ -253,7 +253,7 @@ def download_bar(name: str) -> AbstractContextManager[Callable[[int, int], None]
     return counter(name, DownloadColumn(), TransferSpeedColumn())
 
 
-def _show_progress(*columns: ProgressColumn) -> Progress:
+def _create_progress(*columns: ProgressColumn) -> Progress:
     name = TextColumn("{task.description}", markup=False)
     shown = err.is_terminal
     return Progress(name, BarColumn(), *columns, TimeRemainingColumn(), console=err, transient=True, disable=not shown)

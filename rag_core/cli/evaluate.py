@@ -145,7 +145,11 @@ def _check_writable(folder: Path) -> None:
 
 
 def _list_metric_rows(engine: Engine, evaluations: Sequence[Evaluation], most: float) -> Iterator[dict[str, Any]]:
-    """Yield the metrics and the advised threshold of each evaluation, then the differences of two evaluations."""
+    """Yield the rows of each evaluation, then those of the differences between two evaluations.
+
+    The rows of an evaluation are its metrics, the tokens of the pages in prompts and, if there are any, the advised
+    threshold and the results of the judge.
+    """
     for one in evaluations:
         for figure in one.figures:
             yield json_rows.build_metric_row(figure, one.configuration, one.pseudo_questions)

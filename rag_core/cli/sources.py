@@ -17,7 +17,7 @@ from rag_core.types.formats import is_lock_file
 MAX_RATIO = 100
 # Number of unpacked bytes below which an entry may grow by any factor.
 MIN_SUSPICIOUS_BYTES = 10_000_000
-_READ_KINDS = (*ACCEPTED.suffixes, ".zip")
+_READ_SUFFIXES = (*ACCEPTED.suffixes, ".zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,14 @@ class Source:
 
 
 def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
-    """Yield the files of the paths; the files of a folder or an archive are sorted by name.
+    """Yield the files of the paths, each file once.
 
-    In a folder and its subfolders, files of accepted formats and archives are read. A link to a file is followed,
-    unless the file is read anyway. A link to a folder or to nothing is a problem. The name of a file in an archive does
-    not contain the folders within the archive.
+    - In a folder and its subfolders, files of accepted formats and archives are read, sorted by path. A file that is
+      itself one of the paths is read whatever its format is.
+    - In a folder, links are read after the other files. A link to a file is followed, unless the file is read anyway. A
+      link to a folder or to nothing is a problem.
+    - In an archive, files are sorted by path, and a file of another format is a problem. The name of a file does not
+      contain the folders within the archive.
 
     Parameters
     ----------
@@ -71,12 +74,12 @@ def read_sources(paths: Sequence[Path], max_bytes: int) -> Iterator[Source]:
 
 
 def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
-    """Return the files and archives of a folder and its subfolders, and the links to folders or to nothing."""
+    """Return the files and archives below a folder, and a problem for each link to a folder or to nothing."""
     files, linked, problems = [], [], []
     for path in sorted(folder.rglob("*")):
         if _is_left_out(path.name):
             continue
-        is_wanted = path.suffix.lower() in _READ_KINDS
+        is_wanted = path.suffix.lower() in _READ_SUFFIXES
         if not path.is_symlink():
             files += [path] if is_wanted and path.is_file() else []
         elif path.is_dir():
@@ -85,7 +88,7 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
         elif is_wanted and path.is_file():
             target = path.resolve()
             # Use the name of the link if the target has no known ending, as in stores that name files by their content.
-            linked.append(target if target.suffix.lower() in _READ_KINDS else path)
+            linked.append(target if target.suffix.lower() in _READ_SUFFIXES else path)
         elif is_wanted:
             reason = f"{path} is a link to {path.readlink()}, which does not exist."
             problems.append(Source(str(path), path.name, problem=reason))

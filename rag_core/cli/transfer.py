@@ -114,7 +114,7 @@ Ended = dict[str, tuple[str, str]]
 
 
 def _import_into_engine(engine: Engine, source: BinaryIO) -> tuple[dict[str, Any], Ended]:
-    """Return the row of an import, and the status and the reason of each job."""
+    """Return the row of an import, and the status and the reason of each job by its id."""
     imported = engine.transfers.import_library(source)
     with console.job_bars() as bars:
         jobs = engine.jobs.wait([one.job_id for one in imported.documents if one.job_id], bars.show)

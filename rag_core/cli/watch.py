@@ -51,7 +51,10 @@ def watch(
 
 
 def _check_folder(engine: Engine, watch_id: str, follow: bool, as_json: bool) -> bool:
-    """Check a folder once, or until interrupted; return whether the check found a problem or a refused file."""
+    """Check a folder once, or with ``follow`` until interrupted.
+
+    Return whether the check found a problem or a refused file; false if the folder is no longer watched.
+    """
     while True:
         result = engine.watches.sync(watch_id)
         if result is None:

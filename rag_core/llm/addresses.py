@@ -39,7 +39,7 @@ _OLLAMA_VARIABLE, _OLLAMA_PORT = "OLLAMA_HOST", 11434
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server that runs on this machine, with the sorted names of its models."""
+    """A model server on this machine: the id of its `ModelPreset`, its base URL, and the sorted names of its models."""
 
     preset: str
     base_url: str
@@ -49,7 +49,8 @@ class LocalServer:
 def build_base_urls(address: str) -> tuple[str, ...]:
     """Return the base URLs that an address can mean, most probable first.
 
-    The address can lack the scheme and ``/v1``, and can be the full path of an endpoint. A query is ignored.
+    The address can lack ``/v1``, and can end in the path of a request, such as ``/chat/completions``. A query is
+    ignored. If the address lacks the scheme, this is ``http`` for private hosts, and ``https`` for all others.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def build_base_urls(address: str) -> tuple[str, ...]:
 
 
 def find_host(address: str) -> ModelHost | None:
-    """Return the server at an address; ``None`` if `build_base_urls` refuses the address."""
+    """Return the host that an address names, without a request; ``None`` if `build_base_urls` refuses the address."""
     try:
         url = build_base_urls(address)[0]
     except SettingsError:
@@ -85,7 +86,7 @@ def find_host(address: str) -> ModelHost | None:
 
 
 def build_ollama_url(variable: str) -> str:
-    """Return the base URL for a value of ``OLLAMA_HOST``; empty if the value has no valid port.
+    """Return the base URL for a value of ``OLLAMA_HOST``; empty if the value has an invalid port or host.
 
     As in Ollama's own clients, the scheme and the port are optional, and ``0.0.0.0``, on which only a server can
     listen, means this machine.
@@ -104,14 +105,15 @@ def build_ollama_url(variable: str) -> str:
 
 
 def find_base_url(address: str, key: str = "") -> str:
-    """Return the first base URL of an address at which an OpenAI-compatible endpoint answers.
+    """Send requests to the base URLs that an address can mean; return the first one with an OpenAI-compatible endpoint.
 
-    No text of a document is sent. An endpoint without a list of models is recognized by its reply to an empty request.
+    No text of a document is sent. An endpoint is recognized by its list of models or, if it has none, by its reply to
+    an empty request. An endpoint that refuses the key is returned, too.
 
     Raises
     ------
     SettingsError
-        The address is not an HTTP address, or contains a user name or password.
+        The address is not an HTTP address, or contains a user name or password; or the key cannot be sent.
     GeneratorUnavailable
         No server answers, or the server has no such endpoint at the address.
     """
@@ -131,7 +133,7 @@ def find_base_url(address: str, key: str = "") -> str:
 
 
 def find_presets() -> tuple[ModelPreset, ...]:
-    """Return the kinds of servers and files; the environment variable ``OLLAMA_HOST`` replaces Ollama's address."""
+    """Return `PRESETS`, with the base URL of Ollama from the environment variable ``OLLAMA_HOST`` if that is valid."""
     variable = os.environ.get(_OLLAMA_VARIABLE, "").strip()
     ollama_url = build_ollama_url(variable) if variable else ""
     return tuple(
@@ -140,14 +142,14 @@ def find_presets() -> tuple[ModelPreset, ...]:
 
 
 def find_local_servers() -> tuple[LocalServer, ...]:
-    """Return the model servers that run on this machine at the addresses of `find_presets`."""
+    """Return the model servers that answer on this machine, at the addresses of the presets with a ``list_path``."""
     presets = [one for one in find_presets() if one.list_path and is_loopback(parse_host(one.base_url))]
     with ThreadPoolExecutor() as pool:
         return tuple(filter(None, pool.map(_find_local_server, presets)))
 
 
 def is_openai_address(address: str) -> bool:
-    """Return whether an address is that of OpenAI's own endpoint, with HTTPS."""
+    """Return whether an address is that of OpenAI's own endpoint, with HTTPS; false for an invalid address."""
     try:
         return all(f"{url}/".startswith(DEFAULT_BASE_URL.removesuffix("v1")) for url in build_base_urls(address))
     except SettingsError:
@@ -155,14 +157,14 @@ def is_openai_address(address: str) -> bool:
 
 
 def build_key_headers(base_url: str, key: str) -> dict[str, str]:
-    """Return the header in which Azure expects the key; empty for other endpoints."""
+    """Return the header in which Azure expects the key; empty without a key, and for other endpoints."""
     return {"api-key": key} if key and urlsplit(base_url).path.rstrip("/").endswith("/openai/v1") else {}
 
 
 def build_list_headers(base_url: str, key: str) -> dict[str, str]:
-    """Return the headers with the key for a request of the list of models.
+    """Return the headers that send the key with a request for the list of models; empty without a key.
 
-    Anthropic's list has other headers, and the header ``Authorization`` is refused.
+    Anthropic's list requires headers of its own, and refuses the header ``Authorization``.
     """
     if key and parse_host(base_url) == _ANTHROPIC_HOST:
         return {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
@@ -170,7 +172,10 @@ def build_list_headers(base_url: str, key: str) -> dict[str, str]:
 
 
 def find_known_context(base_url: str) -> int | None:
-    """Return the context length of the models at a host that does not report it; ``None`` if it is not known."""
+    """Return the context length in tokens of the models at a host that does not report it.
+
+    `PRESETS` contain these lengths. Return ``None`` for any other host.
+    """
     host = parse_host(base_url)
     if _AZURE_HOST.search(host):
         return next(preset.context_tokens for preset in PRESETS if preset.id == "azure")
@@ -179,14 +184,14 @@ def find_known_context(base_url: str) -> int | None:
 
 
 def open_client(url: str, key: str, timeout_s: float) -> httpx.Client:
-    """Return a client that asks an endpoint about its models.
+    """Return an HTTP client that asks an endpoint about its models, with the headers of `build_list_headers`.
 
     The client follows no redirects. For an address on this machine, it ignores proxies in the environment.
 
     Raises
     ------
     SettingsError
-        The key cannot be sent.
+        `is_sendable` is false for the key.
     """
     import httpx
 
@@ -212,7 +217,7 @@ def choose_certificates(url: str) -> ssl.SSLContext | bool:
 
 
 def is_sendable(key: str) -> bool:
-    """Return whether an HTTP header can contain an API key."""
+    """Return whether an API key consists of printable ASCII characters without white space, as an HTTP header needs."""
     return all(33 <= ord(char) <= 126 for char in key)
 
 
@@ -227,7 +232,10 @@ def _find_local_server(preset: ModelPreset) -> LocalServer | None:
 
 
 def _send_request(method: str, url: str, key: str, timeout_s: float) -> tuple[int, Any]:
-    """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON."""
+    """Return the status and the JSON body of a reply; the body is ``None`` if it is not JSON.
+
+    The body of a POST request is an empty object. Raise `GeneratorUnavailable` if no reply arrives.
+    """
     import httpx
 
     reply, cause = None, ""
@@ -256,7 +264,7 @@ def _parse_names(body: Any) -> list[str] | None:
 
 
 def is_private_host(host: str) -> bool:
-    """Return whether the name or address of a host is that of this machine or of a private network."""
+    """Return whether a host, given by its name or IP address, is this machine or in a private network."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -29,6 +29,11 @@ _END_S = 1.0
 class AnswerStream(Iterator[str]):
     """Iterator over the pieces of one answer.
 
+    Parameters
+    ----------
+    pieces : Callable[[AnswerStream], Pieces]
+        Returns a generator of the pieces, which sets the attributes of the stream.
+
     Attributes
     ----------
     notices : tuple[str, ...]
@@ -46,7 +51,8 @@ class AnswerStream(Iterator[str]):
     is_reasoning : bool
         Whether the model has reasoned since its last piece of text.
     reports_pauses : bool
-        Whether the iterator yields ``None`` while nothing arrives, as `events` requires.
+        Whether the generator of the pieces yields ``None`` while nothing arrives, as `events` requires. Iteration
+        over the stream skips ``None``.
     """
 
     def __init__(self, pieces: Callable[[AnswerStream], Pieces]) -> None:
@@ -65,10 +71,13 @@ class AnswerStream(Iterator[str]):
         return piece
 
     def events(self, label: str) -> Generator[Stage | Delta, None, None]:
-        """Yield the pieces as events and, about twice a second in each pause, the stage ``generate``.
+        """Yield a `Delta` for each piece and, about twice a second in each pause, the stage ``generate``.
 
-        The label of the stage is `WAITING` before a repeated request, `THINKING` while the model reasons or has been
-        silent for long, and otherwise ``label``. The consumer can stop the reply at each event.
+        The consumer can stop the reply at each event. The label of the stage is
+
+        - `WAITING` before a repeated request,
+        - `THINKING` while the model reasons or has sent no text for `_SILENT_S` seconds,
+        - ``label`` otherwise, and once more when text follows one of the other labels.
         """
         self.reports_pauses = True
         last, shown = time.monotonic(), label
@@ -100,7 +109,7 @@ class AnswerStream(Iterator[str]):
 
 
 def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
-    """Yield the pieces of a stream that a thread reads, and ``None`` after every `PAUSE_S` seconds without a piece.
+    """Read a stream in a thread; yield its pieces, and ``None`` after every `PAUSE_S` seconds without a piece.
 
     Closing the iterator also closes the connection, with ``report.disconnect``, so that the thread ends.
     """
@@ -133,7 +142,7 @@ def read_in_background(pieces: Pieces, report: RequestReport) -> Pieces:
 
 
 class _End:
-    """The end of a stream."""
+    """Marks the end of a stream in its queue."""
 
 
 def _receive(arrived: queue.SimpleQueue[Piece | BaseException | _End]) -> Piece | BaseException | _End:

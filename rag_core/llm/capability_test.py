@@ -1,7 +1,7 @@
-"""Test whether a model can be asked to answer from whole pages, and whether it sees pictures.
+"""Requests that test whether a model can answer from whole pages and whether it sees pictures, and checks of replies.
 
 A capable model cites the number of the source behind each sentence, answers in the language of the question, and says
-that a fact is missing instead of guessing it. A model that sees pictures names the colours of a flag in their order.
+that a fact is missing instead of guessing it. A model that sees pictures names the colours of stripes in their order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ _REFUSALS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CapabilityQuestion:
-    """A test question; ``failure`` says what a wrong reply shows, and ``is_right`` recognizes a right reply."""
+    """A test question.
+
+    ``is_right`` returns whether a reply is right. ``failure`` says what a model with a wrong reply did, as the end of a
+    sentence whose subject is the model.
+    """
 
     question: str
     failure: str
@@ -65,7 +69,7 @@ QUESTIONS = (
     ),
 )
 
-# Side of the picture in pixels; the colours are in an order that no known flag has.
+# Side of the picture in pixels. No known flag has these colours in this order, so a model cannot guess the order.
 _SIDE = 256
 _COLOURS = ((0, 90, 255), (255, 220, 0), (0, 140, 60), (220, 0, 0))
 _COLOURS_SEEN = re.compile(r"blue\W.*yellow\W.*green\W.*red", re.IGNORECASE | re.DOTALL)
@@ -83,7 +87,7 @@ def names_stripes(reply: str) -> bool:
 
 
 def _draw_stripes() -> bytes:
-    """Return a picture as PNG."""
+    """Return a PNG picture of vertical stripes in the colours `_COLOURS`."""
     from PIL import Image
 
     stripes = Image.new("RGB", (len(_COLOURS), 1))

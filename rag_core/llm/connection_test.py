@@ -26,12 +26,14 @@ from rag_core.types.usage import Usage
 REACHABLE, KEY, MODEL, STREAMING, SPEED = "Reachable", "Key", "Model", "Streaming", "First text"
 CONTEXT, CAPABILITY, PICTURES = "Context length", "Capability", "Pictures"
 _MESSAGES = [{"role": "user", "content": "Count from one to five in words, and say nothing else."}]
-# Most characters that are read of the first text, and of a reply to a question about the capability.
+# Characters after which no more is read of a reply: of the reply to `_MESSAGES`, and of replies about the capability
+# and the picture.
 _MAX_TEXT_CHARS, _MAX_ANSWER_CHARS = 50, 1000
 _MAX_LISTED = 5
-# A proxy buffers the stream if all pieces arrive within `_BURST_S` seconds after a wait of more than `_LONG_S` seconds.
+# A proxy seems to buffer the stream if the last piece arrives more than `_LONG_S` seconds after the request, but less
+# than `_BURST_S` seconds after the first piece.
 _LONG_S, _BURST_S = 3.0, 0.02
-# Seconds until the first text above which the test gives advice.
+# If the first text takes more seconds than this, the test advises what to do.
 SLOW_S = 10.0
 
 
@@ -75,9 +77,14 @@ class ConnectionTest:
     def run(self) -> Iterator[ModelCheck]:
         """Request the list of models and short texts, and yield the result of each check.
 
-        The checks are: whether the endpoint is reachable, accepts the key, has the model and streams the text; how long
-        the first text takes; which context length the endpoint reports; the capability of the model; and whether it
-        sees pictures. Checks that depend on a failed check are skipped.
+        Checks that depend on a failed check are skipped, as are those of the key and of pictures for a GGUF file. The
+        checks are, in this order:
+
+        - whether the endpoint is reachable, accepts the key, has the model, and streams the text;
+        - how long the first text takes;
+        - which context length the endpoint reports;
+        - which capability the model has;
+        - whether the model sees pictures.
         """
         reachable, listed = self._check_reachable()
         yield reachable
@@ -103,7 +110,11 @@ class ConnectionTest:
                 yield self._check_pictures()
 
     def _check_reachable(self) -> tuple[ModelCheck, list[str] | None]:
-        """Return the result of the check, and the endpoint's list of models; ``None`` if it has no such list."""
+        """Return the result of the check, and the names of the endpoint's models; ``None`` if they cannot be listed.
+
+        An endpoint that answers the request for the list with an HTTP error passes. If the endpoint refuses the
+        key, the result is that of the check of the key.
+        """
         try:
             self.endpoint.warm_up()
             models = self.endpoint.models()
@@ -123,6 +134,7 @@ class ConnectionTest:
         return reply
 
     def _request(self, messages: list[dict[str, Any]], most_chars: int, convert: Callable[[Pieces], Pieces]) -> _Reply:
+        """Return the reply to messages as ``convert`` passes it on; stop reading after ``most_chars`` characters."""
         report, text, moments, thought, failure = RequestReport(), "", list[float](), False, None
         started = time.perf_counter()
         try:
@@ -162,7 +174,10 @@ class ConnectionTest:
         return ModelCheck(CONTEXT, True, f"{reported:,} tokens, as the endpoint reports{rest}.")
 
     def _check_capability(self) -> ModelCheck:
-        """Check whether the model answers the test questions and has enough context for whole pages."""
+        """Check whether the model answers the test questions and has enough context for whole pages.
+
+        The capability of a GGUF file is not tested: the result contains that of the profile.
+        """
         if self.settings.gguf:
             capability = self.profile.capability
             words = "It gets whole pages" if capability == "capable" else "It gets a few passages and simple rules"

@@ -29,7 +29,7 @@ from rag_core.types.retrieval import Passage
 # Share of the context that is used. The rest is a reserve, because the endpoint's tokenizer may produce more tokens
 # than cl100k_base, with which tokens are counted here.
 TRUSTED_SHARE = 0.9
-# Largest share of the room for passages and history that the history gets.
+# Largest share of the tokens for passages and history that the history gets.
 HISTORY_SHARE = 0.25
 # Tokens for the role and the separators of a message.
 PER_MESSAGE = 8
@@ -61,7 +61,10 @@ class FittedContext:
     shortened: bool
 
     def describe_omissions(self, setting: str) -> Iterator[str]:
-        """Yield notices about what the prompt lacks; ``setting`` is the context length with its name."""
+        """Yield notices about passages, or parts or sentences of passages, that the prompt lacks.
+
+        ``setting`` names the context length, with its value.
+        """
         if self.left_out:
             listed = ", ".join(f"[{rank}]" for rank in self.left_out)
             given = len(self.passages) + len(self.left_out)
@@ -144,7 +147,8 @@ def fit_newest_exchanges(history: Sequence[Message], tokens: int) -> tuple[tuple
     """Return the newest questions and answers that fit into ``tokens``, oldest first, and the number of their tokens.
 
     Questions without an answer are skipped. If the newest answer does not fit, it is cut after a sentence instead of
-    being omitted, since follow-up questions usually refer to the newest question.
+    being omitted, since follow-up questions usually refer to the newest question. If no sentence of this answer fits,
+    nothing is returned.
     """
     kept: list[Message] = []
     used = 0
@@ -196,7 +200,11 @@ def _cut_passage(passage: Passage, length: int) -> Passage:
 def count_available_summary_tokens(
     request: str, context_tokens: int, answer_tokens: int, instructions: str = ""
 ) -> int:
-    """Return the number of tokens for passages or notes in a summary's prompt; 0 or less if there is no room."""
+    """Return how many tokens of passages or notes fit into each prompt of a summary; 0 or less if there is no room.
+
+    A summary has prompts that ask for notes on passages, and prompts that combine notes. The number is that of the kind
+    with less room.
+    """
     return min(
         count_available_tokens(messages, context_tokens, answer_tokens)
         for messages in (build_map_messages(request, ()), build_reduce_messages(request, (), instructions))
@@ -210,7 +218,7 @@ def count_available_tokens(messages: Sequence[Mapping[str, str]], context_tokens
 
 
 def count_prompt_tokens(passage: Passage) -> int:
-    """Return the number of tokens of a passage in a prompt."""
+    """Return the number of tokens of a passage in a prompt, with its header line."""
     return count_tokens(format_passage(passage)) + PER_MESSAGE
 
 
@@ -231,9 +239,9 @@ def spread_evenly(counts: Sequence[int], wanted: int) -> list[list[int]]:
 
 
 def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
-    """Split items into runs of consecutive items that cost at most ``capacity`` each.
+    """Split items into runs of consecutive items, each of which costs at most ``capacity`` in total.
 
-    An item that costs more than ``capacity`` gets a separate run. A run is a range of positions.
+    A run is a range of positions. An item that costs more than ``capacity`` is a run of its own.
     """
     runs: list[range] = []
     first = spent = 0
@@ -246,12 +254,15 @@ def pack_batches(costs: Sequence[int], capacity: int) -> list[range]:
 
 
 def count_notes_per_prompt(capacity: int) -> int:
-    """Return the number of parts of the documents whose notes fit into one prompt."""
+    """Return the number of parts of the documents whose notes fit into ``capacity`` tokens of one prompt."""
     return capacity // (NOTE_TOKENS + MAX_NOTES)
 
 
 def count_condensing_calls(parts: int, most: int) -> int:
-    """Return the number of calls that condense the notes on ``parts`` parts until at most ``most`` notes remain."""
+    """Return the number of calls that condense the notes on ``parts`` parts until those on at most ``most`` remain.
+
+    A call condenses the notes on up to ``most`` parts to the notes on one; ``most`` is at least 2.
+    """
     calls = 0
     while parts > most:
         parts = math.ceil(parts / most)

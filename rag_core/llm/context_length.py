@@ -30,10 +30,10 @@ MAX_FILLED_TOKENS = 16_384
 _TIMEOUT_S = 5.0
 # Longest reply that is read. A list of models is much shorter.
 _MAX_BYTES = 8_000_000
-# Names of the field with the context in the lists of models of vLLM, of OpenRouter and Together, of Groq, and of
-# llama.cpp.
-_IN_USE = ("max_model_len", "context_length", "context_window", "n_ctx")
-_SUPPORTED = ("max_context_length", "n_ctx_train")
+# Names of the field with the context in use in the lists of models of vLLM, of OpenRouter and Together, of Groq, and of
+# llama.cpp; and names of the field with the largest context that a model supports.
+_IN_USE_FIELDS = ("max_model_len", "context_length", "context_window", "n_ctx")
+_LARGEST_FIELDS = ("max_context_length", "n_ctx_train")
 _OLLAMA_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -60,14 +60,19 @@ class ReportedContext:
     is_final: bool = False
 
     def limit(self, assumed: int) -> int | None:
-        """Return the context in use, or the largest context if that is smaller than ``assumed``; else ``None``."""
+        """Return the context in use.
+
+        If it is not reported, return the largest context, provided that this is reported and smaller than ``assumed``;
+        otherwise ``None``.
+        """
         return self.tokens or (self.largest if 0 < self.largest < assumed else None)
 
 
 def describe_ollama_remedy(found: ReportedContext) -> str:
-    """Return how to raise the context of Ollama, which requests in OpenAI's format cannot set.
+    """Return how a user can raise the context of Ollama, which requests in OpenAI's format cannot set.
 
-    Return an empty text if the context is at least `MAX_FILLED_TOKENS` or the largest that the model supports.
+    The text is empty for another server, for a model whose largest context is unknown, and for a context that is at
+    least `MAX_FILLED_TOKENS` or the largest that the model supports.
     """
     if not found.is_ollama or found.tokens >= min(found.largest, MAX_FILLED_TOKENS):
         return ""
@@ -79,7 +84,7 @@ def describe_ollama_remedy(found: ReportedContext) -> str:
 
 
 def ask_context_length(base_url: str, model: str, key: str, *, timeout_s: float = _TIMEOUT_S) -> ReportedContext:
-    """Return what an endpoint reports about the context of a model; an empty report if it does not answer.
+    """Return what an endpoint reports about the context of a model; an empty report if the endpoint cannot be asked.
 
     No text of a document is sent.
 
@@ -152,7 +157,7 @@ def _fetch_json(
 ) -> dict[str, Any]:
     """Return the JSON object of a reply; an empty object if there is none.
 
-    With ``must_answer``, raise the error of a server that does not answer.
+    With ``must_answer``, raise the error of a request that fails before any data arrives.
     """
     import httpx
 
@@ -183,7 +188,7 @@ def _read_entry(entry: dict[str, Any]) -> ReportedContext:
     places = [entry, entry.get("meta")]
     in_use, largest = (
         next((number for place in places for name in names if (number := _read_number(place, name))), 0)
-        for names in (_IN_USE, _SUPPORTED)
+        for names in (_IN_USE_FIELDS, _LARGEST_FIELDS)
     )
     return ReportedContext(in_use, largest, is_final=True)
 

@@ -48,7 +48,7 @@ _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 class Endpoint:
-    """The endpoint in the settings, or the server of the GGUF model in this process. Thread-safe.
+    """A client of the endpoint in the settings, or of the server of the GGUF model in this process. Thread-safe.
 
     Parameters
     ----------
@@ -58,11 +58,13 @@ class Endpoint:
     names : SettingNames
         How errors name the settings.
     key_problem : str
-        Why the API key cannot be read, as an error message of every request. Empty if the key can be read.
+        Why the API key cannot be read: the message of the `GeneratorAuthError` that every request then raises. Empty if
+        the key can be read.
 
     Attributes
     ----------
     errors : EndpointErrors
+        Creates the errors that the methods raise.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Endpoint:
         self._rejected: set[str] = set()
 
     def stream(self, request: ModelRequest, report: RequestReport) -> Pieces:
-        """Yield the pieces of the reply's text, ``None`` for each piece of reasoning, and fill ``report``.
+        """Yield the pieces of the reply's text, and ``None`` for each piece of reasoning; fill ``report`` meanwhile.
 
         Closing the iterator closes the connection; servers then stop generating.
 
@@ -112,7 +114,7 @@ class Endpoint:
                     report.written += event.text + event.refusal
                     report.calls += event.calls
                     if event.failure:
-                        failure = self._event_error(*event.failure, started=bool(report.written))
+                        failure = self._convert_event_error(*event.failure, started=bool(report.written))
                         break
                     report.is_reasoning = not event.text and (event.is_reasoning or report.is_reasoning)
                     if event.text:
@@ -128,7 +130,8 @@ class Endpoint:
             failure = self._convert_error(error, connected=connected, started=bool(report.written))
         # An error after the end of the text is ignored, because the text is complete.
         if not report.finish:
-            raise failure or self._stream_error("the stream ended before the answer was complete", bool(report.written))
+            why = "the stream ended before the answer was complete"
+            raise failure or self._build_stream_error(why, bool(report.written))
 
     def models(self) -> list[str]:
         """Return the names of the endpoint's models, sorted.
@@ -153,7 +156,7 @@ class Endpoint:
         self._api.load_resource(self._connect())
 
     def make_room_for_reasoning(self) -> bool:
-        """Raise the limit on the tokens of replies, which include reasoning; return false if it was raised before."""
+        """Raise the limit on the tokens of a reply with its reasoning; return false if the limit was raised before."""
         had_room, self._has_reasoning_room = self._has_reasoning_room, True
         return not had_room
 
@@ -211,7 +214,7 @@ class Endpoint:
         raise problem
 
     def _find_address(self) -> tuple[str, str]:
-        """Return the base URL and the key."""
+        """Return the base URL and the key; for a GGUF file, load the model and return those of its server."""
         if self._key_problem:
             raise GeneratorAuthError(self._key_problem)
         if self._gguf_server:
@@ -220,7 +223,10 @@ class Endpoint:
         return self._settings.openai_base_url or DEFAULT_BASE_URL, key.get_secret_value().strip() if key else ""
 
     def _open_stream(self, request: ModelRequest) -> Any:
-        """Send a request; repeat it without options that the endpoint rejects."""
+        """Send a request, and return the stream of its events.
+
+        Repeat the request without the options that the endpoint rejects; later requests leave them out, too.
+        """
         from openai import BadRequestError, UnprocessableEntityError
 
         client, messages, tools = self._connect(), request.messages, request.tools
@@ -275,19 +281,19 @@ class Endpoint:
         if isinstance(error, openai.APIConnectionError) and not connected:
             return self.errors.unreachable(str(error.__cause__ or ""), is_temporary=True)
         if isinstance(error, openai.APIConnectionError):
-            return self._stream_error("the connection was lost", started)
+            return self._build_stream_error("the connection was lost", started)
         if isinstance(error, openai.APIError):
-            return self._event_error(*extract_error_details(error), started=started)
-        return self._stream_error("the endpoint sent something that is not part of an answer", started)
+            return self._convert_event_error(*extract_error_details(error), started=started)
+        return self._build_stream_error("the endpoint sent something that is not part of an answer", started)
 
-    def _event_error(self, code: str, message: str, *, started: bool) -> GeneratorError:
+    def _convert_event_error(self, code: str, message: str, *, started: bool) -> GeneratorError:
         """Convert an error that the endpoint sends as an event of the stream."""
         status = int(code) if code.isdecimal() else STATUS_BY_ERROR_CODE.get(code)
         if status is None or started:
-            return self._stream_error(f"the endpoint reported “{message or code}”", started)
+            return self._build_stream_error(f"the endpoint reported “{message or code}”", started)
         return self.errors.status(status, code, message)
 
-    def _stream_error(self, why: str, started: bool) -> GeneratorError:
+    def _build_stream_error(self, why: str, started: bool) -> GeneratorError:
         return self.errors.interrupted(why) if started else self.errors.empty(why)
 
 

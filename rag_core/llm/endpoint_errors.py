@@ -1,7 +1,8 @@
-"""Convert an endpoint's errors into messages that name the setting to change, in the environment or in the form.
+"""Convert an endpoint's errors into exceptions, whose messages name the setting to change.
 
-The module reads status codes and texts, and imports no client library. Messages never contain a request header, and
-the API key is removed from quotes of the server.
+A setting is an environment variable or a field of the form; see `SettingNames`. The module reads status codes and
+texts, and imports no client library. Messages never contain a request header, and the API key is removed from quotes
+of the server.
 """
 
 from __future__ import annotations
@@ -112,14 +113,14 @@ class EndpointErrors:
         return error
 
     def timeout(self) -> GeneratorTimeout:
-        """Return the error for an endpoint that sends nothing within the time-out."""
+        """Return the error for an endpoint that has accepted the connection and sends nothing within the time-out."""
         return GeneratorTimeout(
             f"The {self._endpoint} sent nothing for {self._settings.openai_timeout_s:g} s. "
             "Check that it is not overloaded, or raise RAG_OPENAI_TIMEOUT_S."
         )
 
     def unreachable(self, cause: str, *, is_temporary: bool = False) -> GeneratorUnavailable:
-        """Return the error for a failed connection."""
+        """Return the error for a failed connection; ``is_temporary`` says whether a retry may succeed."""
         error = GeneratorUnavailable(
             f"No connection to the {self._endpoint}{self._quote(cause)}. Start it, or correct the address."
         )

@@ -26,7 +26,7 @@ def build_figure_messages(caption: str, png: bytes) -> list[dict[str, Any]]:
 def format_description(reply: str, most: int) -> str:
     """Return a reply as one line of at most ``most`` characters, with the changes of `escape_markup`.
 
-    A reply that is too long is cut after the last sentence that fits.
+    A reply that is too long is cut after the last sentence that fits, or anywhere if no sentence fits, and ends in "…".
     """
     text = " ".join(escape_markup(reply).split())
     if len(text) <= most:

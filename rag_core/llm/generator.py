@@ -90,7 +90,8 @@ class LanguageModel:
     ----------
     profile : ModelProfile
     tools_problem : str
-        Why the model writes calls of tools as text; empty if it calls tools, or was never asked to.
+        Why the model writes calls of tools as text: the endpoint has rejected tools, or the model has ignored them.
+        Empty before that, and for a GGUF file, whose model always writes calls as text.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class LanguageModel:
 
     @property
     def context_budget(self) -> int:
-        """Limit on the tokens of pages in a prompt."""
+        """Limit on the tokens of pages in a prompt, at most half of the context."""
         return min(self._find_budget(), self.context_tokens // 2)
 
     @property
@@ -159,7 +160,8 @@ class LanguageModel:
     ) -> AnswerStream:
         """Stream an answer from the passages that fit into the context; see `prompts.build_messages`.
 
-        If ``written`` is the beginning of an answer that was interrupted, only the rest is streamed.
+        If ``written`` is the beginning of an answer that was interrupted, only the rest is streamed. Without passages,
+        no request is sent, and the answer is `REFUSAL`.
 
         A request that fails temporarily (HTTP 429, 5xx, no connection, an interruption before the first piece) is
         repeated up to ``RAG_OPENAI_RETRIES`` times. The pause doubles with each retry, is partly random, and is not
@@ -248,7 +250,7 @@ class LanguageModel:
         return model
 
     def record_tokens(self, input_tokens: int, output_tokens: int) -> Usage:
-        """Record the usage of a `causal_model` for one answer, and return it."""
+        """Return the usage for the tokens of a `causal_model` in one answer, and pass that usage to ``on_usage``."""
         usage = estimate_usage(self._settings.token_price, (), "", (input_tokens, output_tokens))
         self._on_usage(usage)
         return usage
@@ -338,7 +340,7 @@ class LanguageModel:
                 is_used_up = report.finish == "length" and not started
                 if (thought or is_used_up) and self._endpoint.make_room_for_reasoning() and is_used_up:
                     continue
-                self._finish(stream, report, started)
+                self._check_completeness(stream, report, started)
                 return
             if request.tools and failed.status in _TOOLS_REJECTED and _ABOUT_TOOLS.search(str(failed)):
                 raise _ToolsRejected(str(failed))
@@ -363,7 +365,8 @@ class LanguageModel:
         stream.usage += usage
         self._on_usage(usage)
 
-    def _finish(self, stream: AnswerStream, report: RequestReport, started: bool) -> None:
+    def _check_completeness(self, stream: AnswerStream, report: RequestReport, started: bool) -> None:
+        """Raise an error if the text was withheld, declined or never ``started``; note in ``stream`` why it is cut."""
         if report.finish == "content_filter":
             why = "its content filter withheld the text"
             raise self._errors.interrupted(why) if started else self._errors.filtered(why)

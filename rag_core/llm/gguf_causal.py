@@ -78,7 +78,7 @@ class GgufCausalModel:
         Raises
         ------
         GeneratorUnavailable
-            The model cannot be loaded, or a context is longer than the context of the model.
+            The model cannot be loaded, does not reply in time, or refuses a context, such as one that is too long.
         """
         options = {"n_predict": 1, "n_probs": LISTED, "temperature": 0, "cache_prompt": True}
         reply = self._request("POST", "/completion", {"prompt": [list(one) for one in contexts], **options})

@@ -79,14 +79,17 @@ def build_statement_messages(
 
 
 def build_passage_messages(question: str, passages: Sequence[Passage], answer: str) -> list[dict[str, str]]:
-    """Return chat messages that ask whether each passage is useful to arrive at an answer, numbered by rank."""
+    """Return chat messages that ask whether each passage, numbered by its rank, is useful to arrive at an answer."""
     return _build_messages(question, passages, _quote("answer", answer), _PASSAGES, [one.rank for one in passages])
 
 
 def build_expected_messages(
     question: str, passages: Sequence[Passage], sentences: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Return chat messages that ask whether the passages state each sentence of the expected answer."""
+    """Return chat messages that ask whether the passages state each sentence of the expected answer.
+
+    The sentences are numbered from 1.
+    """
     items = _number_lines("sentences", sentences)
     return _build_messages(question, passages, items, _EXPECTED, range(1, len(sentences) + 1))
 
@@ -130,7 +133,11 @@ def parse_verdicts(reply: str, numbers: Sequence[int], ranks: Sequence[int] = ()
 
 
 def parse_questions(reply: str) -> WrittenQuestions | None:
-    """Return the questions in a reply; ``None`` if it has no question, or does not say "noncommittal"."""
+    """Return the first `QUESTIONS_WRITTEN` questions in a reply, and whether it calls the answer noncommittal.
+
+    Return ``None`` if the reply does not say whether the answer is noncommittal, or if it says that the answer is not,
+    but has no question.
+    """
     noncommittal = next(map(_parse_yes_no, _find_values(reply, "noncommittal", (str, bool))), None)
     given: list[object] = next(iter(_find_values(reply, "questions", list)), [])
     questions = [" ".join(one.split()) for one in given if isinstance(one, str) and one.strip()]
@@ -168,12 +175,12 @@ def _quote_line(text: str) -> str:
 
 
 def _find_values(reply: str, key: str, kind: type | tuple[type, ...]) -> Iterator[Any]:
-    """Yield the values of a key in the outermost JSON objects of a reply that have the given type."""
+    """Yield the values of a type that a key has in the outermost JSON objects of a reply."""
     return (found[key] for found in find_objects(reply) if isinstance(found.get(key), kind))
 
 
 def _parse_ranks(value: object, ranks: Sequence[int]) -> Iterator[int]:
-    """Yield the ``ranks`` that a list in a reply contains."""
+    """Yield those of ``ranks`` that a list in a reply contains; nothing if ``value`` is not a list."""
     named = {one for one in value if type(one) is int} if isinstance(value, list) else ()
     return (one for one in ranks if one in named)
 

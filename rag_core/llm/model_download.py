@@ -48,8 +48,8 @@ def is_downloaded(model: CatalogueModel, folder: Path) -> bool:
 
 
 def count_partial_bytes(model: CatalogueModel, folder: Path) -> int:
-    """Return the number of bytes in the folder from an interrupted download."""
-    return _measure_size(_part_path(model, folder))
+    """Return how many bytes of a model an unfinished download has written to the folder; 0 if there is none."""
+    return _measure_size(_build_part_path(model, folder))
 
 
 def find_capacity_problem(model: CatalogueModel, folder: Path) -> str:
@@ -110,7 +110,7 @@ def download_model(
     DataFolderUnwritable
         The file cannot be written.
     """
-    path, part = build_model_path(model, folder), _part_path(model, folder)
+    path, part = build_model_path(model, folder), _build_part_path(model, folder)
     if is_downloaded(model, folder):
         return path
     if problem := find_capacity_problem(model, folder):
@@ -121,7 +121,7 @@ def download_model(
             # Another process may have finished the download since the first check.
             if not is_downloaded(model, folder):
                 _fetch(model, part, on_progress, is_cancelled)
-                _verify(model, part)
+                _verify_checksum(model, part)
                 part.replace(path)
     except OSError as error:
         raise DataFolderUnwritable(
@@ -132,7 +132,7 @@ def download_model(
 
 
 def remove_model(model: CatalogueModel, folder: Path) -> None:
-    """Remove the file of a model, or the part of it that was downloaded.
+    """Remove the file of a model, and the file of an unfinished download, if they exist.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def remove_model(model: CatalogueModel, folder: Path) -> None:
         return
     try:
         with _lock_model(model, folder):
-            _part_path(model, folder).unlink(missing_ok=True)
+            _build_part_path(model, folder).unlink(missing_ok=True)
             build_model_path(model, folder).unlink(missing_ok=True)
     except OSError as error:
         raise DataFolderUnwritable(
@@ -174,7 +174,7 @@ def _lock_model(model: CatalogueModel, folder: Path) -> Iterator[None]:
 def _fetch(
     model: CatalogueModel, part: Path, on_progress: Callable[[int, int], None], is_cancelled: Callable[[], bool]
 ) -> None:
-    """Download the missing bytes of a file."""
+    """Append the missing bytes of a model to ``part``; write all bytes anew if the server sends the whole file."""
     import httpx
 
     if (offset := _measure_size(part)) >= model.size_bytes:
@@ -230,7 +230,7 @@ def _require_https(request: httpx.Request) -> None:
 
 
 def _check_offset(reply: httpx.Response, requested: int) -> int:
-    """Return the first byte of the file in a reply; 0 if the server ignores the requested range."""
+    """Return the offset in the file at which the reply begins; 0 if the server ignores the requested range."""
     import httpx
 
     if reply.status_code != httpx.codes.PARTIAL_CONTENT:
@@ -241,7 +241,8 @@ def _check_offset(reply: httpx.Response, requested: int) -> int:
     return requested
 
 
-def _verify(model: CatalogueModel, part: Path) -> None:
+def _verify_checksum(model: CatalogueModel, part: Path) -> None:
+    """Remove ``part`` and raise `ChecksumMismatch` if the file is not that of the model."""
     with part.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != model.sha256:
@@ -253,7 +254,7 @@ def _verify(model: CatalogueModel, part: Path) -> None:
         )
 
 
-def _part_path(model: CatalogueModel, folder: Path) -> Path:
+def _build_part_path(model: CatalogueModel, folder: Path) -> Path:
     return folder / f"{model.file}.part"
 
 

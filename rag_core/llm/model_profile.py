@@ -58,7 +58,7 @@ class ModelProfile:
         settings = self._settings
         if settings.openai_context_tokens:
             return settings.openai_context_tokens
-        known = self._find_known()
+        known = self._find_known_context()
         if settings.gguf or known:
             return known or DEFAULT_CONTEXT_TOKENS
         return min(self.reported.limit(DEFAULT_CONTEXT_TOKENS) or DEFAULT_CONTEXT_TOKENS, MAX_REPORTED_TOKENS)
@@ -75,7 +75,7 @@ class ModelProfile:
         if settings.model_capability != "auto":
             return settings.model_capability
         if settings.gguf:
-            return self._find_catalogued()
+            return self._find_catalogued_capability()
         return self._tested or ("capable" if self.context_tokens >= CAPABLE_TOKENS else "small")
 
     @property
@@ -97,14 +97,18 @@ class ModelProfile:
         return "" if self._settings.openai_context_tokens else describe_ollama_remedy(self.reported)
 
     def estimate_question(self, budget: int) -> Usage:
-        """Return the largest usage of a question with ``budget`` tokens of pages."""
+        """Return the usage of a question with ``budget`` tokens of pages and an answer of the maximum length."""
         return estimate_usage(self._settings.token_price, (), "", (budget, self.answer_tokens))
 
     @property
     def reported(self) -> ReportedContext:
-        """What the endpoint reports about the context; empty for a GGUF file and for a host that reports nothing."""
+        """What the endpoint reports about the context; empty for a GGUF file and for a host of `find_known_context`.
+
+        The first access asks the endpoint. While the report is not final, an access after `_ASK_AGAIN_S` seconds asks
+        again.
+        """
         settings = self._settings
-        if settings.gguf or self._find_known():
+        if settings.gguf or self._find_known_context():
             return ReportedContext(is_final=True)
         with self._lock:
             found = self._reported
@@ -121,15 +125,15 @@ class ModelProfile:
             return found
 
     def refresh(self) -> None:
-        """Ask the endpoint again at the next access."""
+        """Forget the report, so that the next access asks the endpoint again."""
         with self._lock:
             self._reported = None
 
-    def _find_known(self) -> int | None:
+    def _find_known_context(self) -> int | None:
         settings = self._settings
         return None if settings.gguf else find_known_context(settings.openai_base_url or DEFAULT_BASE_URL)
 
-    def _find_catalogued(self) -> Capability:
+    def _find_catalogued_capability(self) -> Capability:
         try:
             catalogue = load_catalogue(self._settings.model_catalogue)
         except SettingsError:

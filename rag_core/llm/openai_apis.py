@@ -80,7 +80,7 @@ class ChatCompletions:
         return [{"type": "function", "function": _describe_tool(one)} for one in tools]
 
     def constrain_reply(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the request's field that limits the reply to JSON of a schema."""
+        """Return the request's field that limits the reply to JSON that conforms to a schema."""
         return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
 
     def create(self, client: Any, model: str, messages: Sequence[dict[str, Any]], options: dict[str, Any]) -> Any:

@@ -80,7 +80,7 @@ _REQUEST_WORDS, _REFUSAL_WORD = ("SEARCH:", "OPEN:", "COMPUTE:"), _NOT_STATED.re
 
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
-    """A request of a model; ``kind`` is ``SEARCH``, ``OPEN`` or ``COMPUTE``."""
+    """A request of a model: ``kind`` is ``SEARCH``, ``OPEN`` or ``COMPUTE``, and ``text`` is the rest of its line."""
 
     kind: str
     text: str
@@ -133,11 +133,15 @@ def build_page_messages(
 
 
 def format_source(source: Passage, *, is_part: bool = False) -> str:
-    """Return a header line with the number, the document, the page and the section of a source, and then its text.
+    """Return a source as it is written in a prompt.
 
-    Descriptions of figures follow, each labelled as the words of a model.
+    The result consists of
 
-    ``is_part`` says whether the text is only a part of the page.
+    - a header line with the number, the document, the page and the section; with ``is_part``, it says that the text is
+      only a part of the page;
+    - a line with other places of the same text, if there are any;
+    - the text, in the form of `quote_text`;
+    - the descriptions of figures, each labelled as the words of a model.
     """
     section = f", section “{format_name(source.heading)}”" if source.heading else ""
     repeated = "; ".join(
@@ -154,15 +158,16 @@ def format_source(source: Passage, *, is_part: bool = False) -> str:
 
 
 def parse_requests(reply: str) -> list[LookupRequest]:
-    """Return the distinct requests in a reply; none if it is an answer."""
+    """Return up to `MAX_REQUESTS` distinct requests in a reply, cut to a maximum length; empty if there are none."""
     found = (LookupRequest(match[1], match[2].strip()[:_MAX_REQUEST_CHARS]) for match in _REQUEST.finditer(reply))
     return list(dict.fromkeys(one for one in found if one.text))[:MAX_REQUESTS]
 
 
 def parse_refusal(reply: str) -> str | None:
-    """Return the text of a refusal without its control word and without requests; ``None`` if there is no refusal.
+    """Return the text of a refusal without its control word and without requests; ``None`` if a reply is no refusal.
 
-    A short sentence without digits before the control word is left out. Longer text before it is a partial answer.
+    A few words without digits before the control word are left out. With more text before the control word, the reply
+    is a partial answer and no refusal.
     """
     text = _REQUEST.sub("", reply)
     if match := _REFUSAL.match(text):
@@ -175,7 +180,10 @@ def parse_refusal(reply: str) -> str | None:
 
 
 def strip_control_lines(reply: str) -> str:
-    """Return a reply without requests and without the control word of a refusal."""
+    """Return a reply without requests and without the control word of a refusal at its start.
+
+    In later lines, the control word becomes "Not stated:".
+    """
     text = _REQUEST.sub("", _REFUSAL.sub("", _REQUEST.sub("", reply)))
     return _PARTIAL_REFUSAL.sub(_PARTIAL_SHOWN, text).strip()
 
@@ -190,6 +198,7 @@ class ControlLineFilter:
     def __init__(self) -> None:
         self.refuses = False
         self._kept = ""
+        # Whether the reply has begun, with text that is shown or with the control word of a refusal.
         self._has_begun = False
         # Whether the beginning of the present line is shown.
         self._is_open = False
@@ -207,7 +216,7 @@ class ControlLineFilter:
         return shown
 
     def finish(self) -> str:
-        """Return the part of the text kept back that is shown, at the end of a line or of the reply."""
+        """End the present line or the reply; return the part to show of the text that was kept back."""
         shown = self._release()
         self._is_open = False
         return shown

@@ -44,9 +44,11 @@ def load_prices(file: Path | None = None) -> list[ModelPrice]:
 
 
 def apply_price(settings: Settings, prices: Sequence[ModelPrice]) -> Settings:
-    """Return settings with the price of the model in the table, unless a price is set or the table has none.
+    """Return settings with the price that the table states for the model at its host.
 
-    The table has no prices for models on this machine, which cost nothing.
+    The settings are returned unchanged if they contain a price, if the model is a GGUF file, or if the table has no
+    price. It has none for models on this machine, which cost nothing. A dated version, such as ``NAME-2025-01-31``, has
+    the price of ``NAME``.
     """
     if settings.gguf or settings.token_price:
         return settings
@@ -71,7 +73,8 @@ def estimate_usage(
     written : str
         The reply's text.
     reported : tuple[int, int], optional
-        Input and output tokens as reported by the endpoint. If it reports none, the ``cl100k_base`` tokens are counted.
+        Input and output tokens as reported by the endpoint. Without them, the ``cl100k_base`` tokens are counted, and
+        the usage is marked as estimated.
     """
     read, wrote = reported or (sum(map(_count_tokens, messages)), count_tokens(written))
     cost = (read * price.input + wrote * price.output) / _MILLION if price else None
@@ -79,7 +82,7 @@ def estimate_usage(
 
 
 def count_message_tokens(messages: Sequence[dict[str, Any]]) -> int:
-    """Return the largest number of tokens that messages can have in a model's context; tokenizers differ."""
+    """Return an upper estimate of the tokens of messages, with a reserve because the tokenizers of models differ."""
     return math.ceil(sum(map(_count_tokens, messages)) / TRUSTED_SHARE)
 
 

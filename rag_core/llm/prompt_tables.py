@@ -24,7 +24,7 @@ def write_tables(
 ) -> list[Passage]:
     """Return copies of passages in which tables with headers are written in Markdown.
 
-    Rows follow the headers of their columns and the unit of the table. A row that is only partly in a passage is
+    The headers of the columns and the unit of the table precede the rows. A row that is only partly in a passage is
     written in full. Use the copies only in prompts: their offsets do not fit their texts.
 
     Parameters
@@ -33,7 +33,7 @@ def write_tables(
     tables : mapping of PageKey to sequence of Table
         The tables of the pages of the passages.
     skipped : mapping of PageKey to sequence of Span, optional
-        The headers and footers of pages, which are left out.
+        The spans of page headers and page footers, which are left out.
     """
     return [replace(passage, text=_write_passage(passage, tables, skipped or {})) for passage in passages]
 
@@ -51,7 +51,10 @@ def _write_passage(
 
 
 def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequence[Span] = ()) -> str:
-    """Return a part of a page, which starts at ``shift``, with its tables in Markdown."""
+    """Return a part of a page, which starts at the offset ``shift``, with its tables in Markdown.
+
+    The spans ``left_out``, given by offsets in the page like those of the tables, are omitted.
+    """
     replaced: list[Span] = [(start - shift, end - shift) for start, end in left_out]
     blocks: list[tuple[int, str]] = []
     for table in tables:
@@ -81,12 +84,16 @@ def _write_text(text: str, shift: int, tables: Sequence[Table], left_out: Sequen
 
 
 def _find_spans_inside(row: TableRow, shift: int, length: int) -> list[Span]:
+    """Return the spans of a row that overlap the ``length`` characters from ``shift`` on, relative to ``shift``."""
     spans = ((start - shift, end - shift) for cell in row.cells for start, end in cell.spans)
     return [(start, end) for start, end in spans if start < length and end > 0]
 
 
 def _write_table(table: Table, rows: Sequence[TableRow], text: str) -> str:
-    """Return rows in Markdown, with those lines of the caption and the unit above that ``text`` does not contain."""
+    """Return rows in Markdown, together with the section rows to which they belong.
+
+    Lines of the caption and of the unit precede the rows if ``text`` does not contain these lines.
+    """
     above = dict.fromkeys((*table.caption[-_MAX_CAPTION_LINES:], table.unit_above))
     stated = " ".join(text.split())
     missing = [line for line in above if line and " ".join(line.split()) not in stated]

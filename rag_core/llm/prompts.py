@@ -162,7 +162,7 @@ def build_short_answer_messages(question: str, passage: Passage, *, or_else: str
 
 
 def order_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Return up to `_MAX_IN_ORDER` passages best first, and more passages in the order 1, 3, 5, …, 6, 4, 2.
+    """Return all passages: best first if there are at most `_MAX_IN_ORDER`, else in the order 1, 3, 5, …, 6, 4, 2.
 
     Models use the ends of a long context best: Liu et al., "Lost in the middle: How language models use long
     contexts", TACL 2024.
@@ -189,9 +189,11 @@ def format_turn(message: Message) -> dict[str, str]:
 def format_passage(passage: Passage) -> str:
     """Return a header line with a passage's number, document name and page label, followed by the passage's text.
 
-    No line of the text can look like a header line or the question: a square bracket at the start of a line becomes a
-    round bracket, and a line that starts with "Question:" gets a dash before it. A placeholder replaces sentences that
-    read like instructions to a model.
+    No part of the text can look like a header line, a citation or the question:
+
+    - A square bracket at the start of a line becomes a round bracket, as do the brackets around numbers.
+    - A line that starts with "Question:" gets a dash before it.
+    - A placeholder replaces each sentence that reads like an instruction to a model.
     """
     text = quote_text(passage.text)
     document, page = format_name(passage.document), format_name(passage.page_label)
@@ -208,15 +210,16 @@ def format_instructions(text: str) -> str:
 
     The text is escaped like that of a passage, so that it cannot end the block or imitate a passage or the question.
     """
-    return _INSTRUCTIONS.format(_quote_text(text))
+    return _INSTRUCTIONS.format(_escape_imitations(text))
 
 
 def quote_text(text: str) -> str:
     """Return the text of a document in the form in which prompts contain it; see `format_passage`."""
-    return _quote_text(replace_instructions(text))
+    return _escape_imitations(replace_instructions(text))
 
 
-def _quote_text(text: str) -> str:
+def _escape_imitations(text: str) -> str:
+    """Return a text in which nothing looks like markup, a header line, a citation or the question."""
     quoted = _BRACKETED_NUMBERS.sub(r"(\1)", escape_markup(text)).strip()
     return _LIKE_QUESTION.sub(r"\1- \2", _LIKE_HEADER.sub(r"\1(", quoted))
 
@@ -255,7 +258,7 @@ _VISIBLE = _VisibleCharacters()
 
 
 def format_name(value: str) -> str:
-    """Return a document's name or a page's label as one line without square and angle brackets.
+    """Return a document's name or a page's label as one short line without square and angle brackets.
 
     A placeholder replaces a name that reads like an instruction to a model.
     """
@@ -280,7 +283,7 @@ def build_map_messages(request: str, passages: Sequence[Passage]) -> list[dict[s
 
 
 def build_reduce_messages(request: str, notes: Sequence[str], instructions: str = "") -> list[dict[str, str]]:
-    """Return chat messages that ask the model to combine notes into one text; see `build_messages`."""
+    """Return chat messages that ask for a summary of notes; see `build_messages` for ``instructions``."""
     quoted = "\n".join(escape_markup(note) for note in notes)
     wishes = [format_instructions(instructions)] if instructions else []
     final = [_SUMMARY_RULES_AFTER_INSTRUCTIONS] if instructions else []

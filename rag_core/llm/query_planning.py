@@ -61,8 +61,8 @@ _ANNOUNCES = re.compile(r":\W*$|^\s*```")
 class SubQuestion:
     """A part of a question.
 
-    ``document`` is the position of the only document to search in the list of documents, or ``None`` if the part is not
-    limited to one document.
+    If the part is about a single document, ``document`` is the position of that document, counted from 0, in the list
+    that was given to `decompose_question`; otherwise ``None``.
     """
 
     question: str
@@ -85,9 +85,10 @@ def write_hypothesis(complete: Complete, question: str) -> str:
 
 
 def decompose_question(complete: Complete, question: str, documents: Sequence[str], most: int) -> list[SubQuestion]:
-    """Return at most ``most`` parts of a question, each about one thing, in order.
+    """Return at most ``most`` parts of a question, each about one thing, in the order of the reply.
 
-    A part that shares no word with the question is dropped, since its answer would not answer the question.
+    The model can limit a part to one of ``documents``, the names of documents. A part that shares no word with the
+    question is dropped, since its answer would not answer the question.
     The method follows Khot et al., "Decomposed prompting: A modular approach for solving complex tasks", ICLR 2023.
     """
     document_list = "\n".join(f"[{number}] {format_name(name)}" for number, name in enumerate(documents, 1))
@@ -120,8 +121,11 @@ def build_rewrite_messages(question: str, conversation: str) -> list[dict[str, s
 def parse_rewritten_question(reply: str, question: str, conversation: str) -> str:
     """Return the rewritten question; empty if the reply cannot be used.
 
-    The reply cannot be used if it has several lines or too many words, if it is an answer, or if most of its content
-    words occur in neither the question nor the conversation.
+    The reply cannot be used if
+
+    - it has several lines, or over `MAX_WORDS_ADDED` words more than the question,
+    - it is an answer instead of a question,
+    - it has no content words, or most of them occur in neither the question nor the conversation.
     """
     lines = [line for line in split_reply_lines(reply) if line.strip()]
     wording = " ".join(_LABEL.sub("", lines[0]).split()).strip('*`"“”}') if len(lines) == 1 else ""

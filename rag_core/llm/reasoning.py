@@ -42,7 +42,7 @@ def strip_reasoning(pieces: Pieces) -> Pieces:
 
 
 def strip_unopened_reasoning(text: str) -> str:
-    """Return the text after reasoning that has a closing tag but no opening tag.
+    """Return the text after reasoning that has a closing tag but no opening tag; the whole text if there is none.
 
     The opening tag is missing if the server already puts it into the prompt.
     """
@@ -53,7 +53,10 @@ def strip_unopened_reasoning(text: str) -> str:
 
 
 def retract_reasoning(pieces: Iterable[str]) -> Generator[AskEvent, None, str]:
-    """Return the text after the reasoning; if reasoning was already shown, yield events that replace the shown text."""
+    """Return the joined pieces without reasoning, as `strip_unopened_reasoning` does.
+
+    The pieces have already been shown. If they contain reasoning, yield events that replace the shown text.
+    """
     written = "".join(pieces)
     text = strip_unopened_reasoning(written)
     if text != written:

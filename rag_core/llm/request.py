@@ -86,10 +86,10 @@ class RequestReport:
 
 
 def parse_retry_after_s(headers: Any) -> float:
-    """Return the number of seconds until the time in the header ``Retry-After``; 0 if there is no such header.
+    """Return for how many seconds headers ask a client to wait; 0 if they do not ask, or are invalid.
 
-    The value of the header is a number of seconds or a date (RFC 9110, 10.2.3). OpenAI and Azure also send
-    ``retry-after-ms``, which is more precise.
+    The value of ``Retry-After`` is a number of seconds or a date (RFC 9110, 10.2.3). OpenAI and Azure also send
+    ``retry-after-ms``, which is more precise and has priority.
     """
     milliseconds, value = (str(headers.get(name, "")).strip() for name in ("retry-after-ms", "retry-after"))
     if _NUMBER.fullmatch(milliseconds):
@@ -104,7 +104,7 @@ def parse_retry_after_s(headers: Any) -> float:
 
 
 def extract_error_details(error: Any) -> tuple[str, str]:
-    """Return the code and the message of an error.
+    """Return the code and the message of an error of the client library; each is empty if the error has none.
 
     Some endpoints send plain text instead of an error object, or put the message into the field "detail". Google sends
     a list of objects. OpenRouter puts the error of a model's provider into the field "metadata".
@@ -142,7 +142,7 @@ def drop_rejected_option(options: dict[str, Any], error: Any) -> dict[str, Any] 
 
 
 def redact_url(url: str) -> str:
-    """Return a URL without user name, password, query and fragment, which may contain secrets."""
+    """Return a URL without user name, password, query and fragment, which may be secret; a note for an invalid URL."""
     try:
         parts = urlsplit(url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

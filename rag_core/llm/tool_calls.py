@@ -14,7 +14,7 @@ from typing import Any
 
 from rag_core.llm.json_replies import build_object_schema, find_objects
 
-# Most characters of a text, and most numbers of a list, in the arguments of a call.
+# Most characters of a text in the arguments of a call, and most numbers of a list, which only the JSON schema limits.
 _LONGEST_ARGUMENT = 300
 _MAX_ITEMS = 10
 _TEXT_RULES = """\
@@ -80,7 +80,7 @@ class CallPiece:
 
 
 def join_call_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
-    """Return the calls of which a stream contained the pieces; calls without a name are left out.
+    """Join the pieces of calls in a stream to whole calls; calls without a name are left out.
 
     A piece with another id at the same index begins another call, because some servers give all calls the same index.
     Calls without an id get one.
@@ -105,7 +105,7 @@ def join_call_pieces(pieces: Sequence[CallPiece]) -> tuple[ToolCall, ...]:
 
 
 def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
-    """Return the first call of a tool that a text contains as JSON; empty if it contains none.
+    """Return the first call of a tool that a text contains as JSON, in a tuple; empty if the text contains none.
 
     >>> find_written_call('{"name": "finish", "arguments": {}}', [Tool("finish", "", {})])
     (ToolCall(call_id='call_1', name='finish', arguments='{}'),)
@@ -118,7 +118,10 @@ def find_written_call(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
 
 
 def write_as_text(messages: Sequence[dict[str, Any]], tools: Sequence[Tool]) -> list[dict[str, str]]:
-    """Return a conversation in which rules describe the tools, and calls and results are text."""
+    """Return a conversation without tools: system messages describe them, and calls and results become plain text.
+
+    If a message has several calls, only the first one is kept.
+    """
     described = "\n".join(
         f"- {one.name}({', '.join(map(one.describe, one.parameters))}): {one.description}" for one in tools
     )
