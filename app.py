@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gc
 
-# Imported modules stay; without this, each collection of garbage would look through them.
+# The imported modules stay in memory. While they are imported, and after `gc.freeze` below, the garbage collector does
+# not look through them.
 gc.disable()
 
 import asyncio
@@ -34,8 +35,8 @@ gc.enable()
 @asynccontextmanager
 async def serve_engine(_app: st.App) -> AsyncIterator[None]:
     """Open the engine when the server starts, and close it when the server ends."""
-    # With the first element that it draws, Streamlit asks once whether it runs in a console, and looks at the file of
-    # every loaded module for that. The models load thousands of modules, so let it ask before.
+    # With its first element, Streamlit checks once whether it runs in a console, and looks at the file of every loaded
+    # module for that. The models load thousands of modules, so run this check before the models load.
     delta_generator._maybe_print_use_warning()
     await asyncio.to_thread(open_backend)
     yield

@@ -1,4 +1,4 @@
-"""The number of tokens of pages that a capable language model gets, and the cost of a question."""
+"""The number of tokens of page text that a capable language model gets for a question, and what the question costs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from rag_core.engine import Engine
 
 _BUDGET = "context_budget"
 _STEP = 1000
-_MOST = 200_000
+_MAX_BUDGET = 200_000
 # Tokens of a page of ordinary text.
 _PAGE_TOKENS = 500
 
 
 def show_context_budget(engine: Engine) -> None:
-    """Let the operator change the number of tokens; show nothing if no capable model is in use."""
+    """Show a slider for the number of tokens of page text per question, with the cost.
+
+    Show nothing if no capable model is in use, or if its context leaves no choice.
+    """
     model = engine.models.active()
-    most = min(_MOST, model.context_tokens // 2) // _STEP * _STEP if model else 0
+    most = min(_MAX_BUDGET, model.context_tokens // 2) // _STEP * _STEP if model else 0
     if model is None or model.capability != "capable" or most <= _STEP:
         return
     st.session_state.setdefault(_BUDGET, min(engine.preferences.context_budget, most))
@@ -48,7 +51,7 @@ def show_context_budget(engine: Engine) -> None:
 
 
 def reset_context_budget(engine: Engine) -> None:
-    """Restore the value of the settings."""
+    """Restore the context budget that the settings give."""
     engine.preferences.set_context_budget(None)
     st.session_state.pop(_BUDGET, None)
 

@@ -15,7 +15,7 @@ _SHOWN = 5
 
 
 def show_recent_failures(engine: Engine) -> None:
-    """List what could not be added, re-indexed or built, newest first."""
+    """List what could not be added, re-indexed or built, newest first and up to `_SHOWN` failures."""
     ended = [one for one in engine.jobs.list(limit=MAX_JOBS) if one.state in (JobState.DONE, JobState.FAILED)]
     # Only the last job of each document counts.
     newest = {one.document_id or one.job_id: one for one in reversed(ended)}

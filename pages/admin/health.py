@@ -15,7 +15,7 @@ _COUNTS = {"documents": N_("Documents"), "pages": N_("Pages"), "chunks": N_("Pas
 
 
 def show_health(status: Status) -> None:
-    """Show whether everything works, the problems, and the main counts."""
+    """Show whether everything works, the problems, the notices, the main counts and the used disk space."""
     if status.healthy:
         st.success(_("Everything works."), icon=":material/check_circle:")
     for problem in status.problems:
@@ -29,7 +29,7 @@ def show_health(status: Status) -> None:
 
 
 def show_storage(engine: Engine, status: Status) -> None:
-    """Show the number of entries in each store, the disk space by part, the remaining counts, and the export."""
+    """Show the entries of each store, the disk space by part, the counts other than `_COUNTS`, and an export button."""
     st.header(_("Storage"), anchor=False)
     st.caption(
         _(
@@ -88,7 +88,7 @@ def show_storage(engine: Engine, status: Status) -> None:
 
 
 def show_installation(status: Status) -> None:
-    """Show how answers are written, the data folder and package versions."""
+    """Show how answers are written, the data folder, what draws Office documents, and the versions of packages."""
     st.header(_("Installation"), anchor=False)
     writer = (
         _("quoted from the documents")

@@ -1,4 +1,4 @@
-"""The models of the catalogue, each with a button that downloads and uses it."""
+"""The catalogue of models that run on this machine, each with a button that downloads and connects the model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from rag_core.engine import Engine
 from rag_core.types.model_setup import ModelOffer, ModelSetup, SetupStep
 from rag_core.types.status import ModelCheck
 
-# The key of the kind of model in the form. Without it, the form shows the stored connection again.
+# The session key of the field "Kind of model" in the form. While the key is missing, the form shows the stored
+# connection.
 _FORM_KIND = "connect_preset"
-# The key of the step that this session has seen last.
+# The session key of the step of a setup that this session has seen last.
 _SEEN = "catalogue_seen"
 
 
 def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -> None:
-    """Show the models of the catalogue and the progress of a setup; ``show_checks`` shows the results of a test."""
+    """Show the models of the catalogue, and the progress of the one that is being set up.
+
+    A setup downloads a model, tests it and connects it. ``show_checks`` draws the test results of a failed setup.
+    """
     before = engine.model_downloads.current
     _announce_connection(before)
     is_open = not engine.models.endpoint or before is not None
@@ -39,7 +43,7 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
         def panel() -> None:
             setup = engine.model_downloads.current
             # The rest of the page shows the model in use, so it must be drawn again when a step begins or ends.
-            if _describe_step(setup) != _describe_step(before) and not st.session_state.get(keys.DIALOG_OPEN):
+            if _identify_step(setup) != _identify_step(before) and not st.session_state.get(keys.DIALOG_OPEN):
                 rerun_page()
             with show_errors():
                 for offer in engine.model_downloads.list():
@@ -51,7 +55,7 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
 
 def _announce_connection(setup: ModelSetup | None) -> None:
     """Tell the reader once that a model has been connected, and let the form show this connection."""
-    step = _describe_step(setup)
+    step = _identify_step(setup)
     is_new = step != st.session_state.setdefault(_SEEN, step)
     st.session_state[_SEEN] = step
     if is_new and setup and setup.step is SetupStep.CONNECTED:
@@ -62,11 +66,11 @@ def _announce_connection(setup: ModelSetup | None) -> None:
         )
 
 
-def _describe_step(setup: ModelSetup | None) -> object:
+def _identify_step(setup: ModelSetup | None) -> object:
     return setup and (setup.name, setup.step, setup.is_stopping)
 
 
-def _write_badge(offer: ModelOffer) -> str:
+def _format_badge(offer: ModelOffer) -> str:
     if offer.in_use:
         return _(" :green-badge[In use]")
     return _(" :green-badge[Recommended for this machine]") if offer.is_recommended else ""
@@ -76,7 +80,7 @@ def _show_offer(
     engine: Engine, offer: ModelOffer, setup: ModelSetup | None, show_checks: Callable[[list[ModelCheck]], None]
 ) -> None:
     own = setup if setup and setup.name == offer.name else None
-    st.markdown(f"**{escape_markdown(offer.name)}**" + _write_badge(offer))
+    st.markdown(f"**{escape_markdown(offer.name)}**" + _format_badge(offer))
     where = _("to download") if offer.downloaded_bytes < offer.size_bytes else _("on this disk")
     fits = _("fits the memory and the disk of this machine") if not offer.problem else _("does not fit this machine")
     st.caption(

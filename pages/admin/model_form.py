@@ -35,7 +35,7 @@ _PLACES = {
 
 
 def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -> None:
-    """Show the form; ``show_checks`` shows the result of a test."""
+    """Show the form that connects a model; ``show_checks`` draws the results of a test of the connection."""
     offer_local_servers(engine)
     saved = engine.models.choice
     kind = choose_address(engine, saved)
@@ -58,6 +58,11 @@ def show_form(engine: Engine, show_checks: Callable[[list[ModelCheck]], None]) -
 
 
 def _show_results(engine: Engine, show_checks: Callable[[list[ModelCheck]], None], *, tested: bool) -> None:
+    """Show the error or note of the last click, and the results of the last test.
+
+    If ``tested``, test the connection in the fields first. The results are hidden as soon as a field other than the key
+    differs from the connection that was tested.
+    """
     show_stored_error(_PROBLEM)
     if note := st.session_state.pop(_NOTE, ""):
         st.info(note, icon=":material/info:")

@@ -23,9 +23,9 @@ _CAPABILITIES: dict[Literal["", "small", "capable"], str] = {
 
 
 def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
-    """Let the operator choose the kind of model and its address; return the kind.
+    """Let the operator choose the kind of model and its address or path; return the id of the kind, which is a preset.
 
-    At first, both are those of the stored connection.
+    At first, both are those of the stored connection ``saved``; without one, those of OpenAI.
     """
     presets = {preset.id: preset for preset in engine.models.presets}
     if _PRESET not in st.session_state:
@@ -47,7 +47,10 @@ def choose_address(engine: Engine, saved: ModelChoice | None) -> str:
 
 
 def show_fields(engine: Engine, kind: str, saved: ModelChoice | None) -> bool:
-    """Show the fields below the address: key, model and more options. Return whether this kind of model is a file."""
+    """Show the fields below the address, and return whether this kind of model is a file.
+
+    A file has more options only; other kinds also have a key and a model.
+    """
     preset = next(preset for preset in engine.models.presets if preset.id == kind)
     if not preset.is_file:
         kept = _(" Leave it empty to keep the stored key for the same address.") if engine.models.key_place else ""
@@ -106,7 +109,7 @@ def _show_more_options(saved: ModelChoice | None, *, is_file: bool) -> None:
 
 
 def fill_fields(choice: ModelChoice) -> None:
-    """Set the fields to a connection, and forget the models that were found."""
+    """Fill the fields with the values of a connection; empty the key, and forget the models that were listed."""
     st.session_state[_PRESET] = choice.preset
     st.session_state[_ADDRESS] = choice.gguf or choice.base_url
     st.session_state[_MODEL] = choice.model or None
@@ -118,12 +121,12 @@ def fill_fields(choice: ModelChoice) -> None:
 
 
 def set_found_models(base_url: str, models: list[str]) -> None:
-    """Set the address that was found, and the models to choose from."""
+    """Set the address at which models were found, and the models to choose from."""
     st.session_state[_ADDRESS], st.session_state[_LISTED] = base_url, models
 
 
 def read_choice() -> ModelChoice:
-    """Return the connection in the fields."""
+    """Return the connection that the fields describe, without the key."""
     state = st.session_state
     if state[_PRESET] == "gguf":
         # File managers copy a path with quotation marks.
@@ -147,7 +150,7 @@ def read_key() -> str | None:
 
 
 def offer_local_servers(engine: Engine) -> None:
-    """Show a button for each model server that runs on this machine."""
+    """Show a button for each model server found on this machine; each session looks for them once."""
     if _LOCAL not in st.session_state:
         st.session_state[_LOCAL] = engine.models.find_local_servers()
     names = {preset.id: preset.name for preset in engine.models.presets}

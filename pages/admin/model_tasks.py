@@ -13,7 +13,10 @@ from rag_core.engine import Engine
 
 
 def show_model_tasks(engine: Engine) -> None:
-    """Let the operator switch the tasks on; show nothing without a model."""
+    """Let the operator switch the tasks on and off; show nothing without a model.
+
+    A model in a GGUF file cannot describe figures.
+    """
     if not engine.models.endpoint:
         return
     preferences = engine.preferences

@@ -1,4 +1,4 @@
-"""Which texts leave this machine for the language model, and for which host."""
+"""Notes that say which texts are sent to the language model, and to which host."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def show_privacy(engine: Engine) -> None:
 
 
 def show_destination(engine: Engine, address: str) -> None:
-    """Say for which host texts would leave this machine if a model at this address were connected.
+    """Say to which host texts would be sent if a model at ``address`` were connected.
 
-    Nothing is shown for the address of the connected model, which `show_privacy` describes. The line keeps its place
-    even if it is empty. Otherwise the fields below would move, and the browser would replace them and lose what is
-    being typed.
+    The line is empty for an address without a host, and for that of the connected model, which `show_privacy`
+    describes. Even an empty line keeps its place. Otherwise the fields below would move, and the browser would replace
+    them and lose what is being typed.
     """
     place = st.empty()
     host = engine.models.find_host(address)

@@ -17,7 +17,8 @@ _SCROLL = st.components.v2.component(
 def scroll_to_linked_part() -> None:
     """Scroll once to the container whose key is in the address.
 
-    The key stays in the address, because its removal would be one more step on the way back to the page of the link.
+    The key stays in the address, because to remove it would add a step to the browser's history, and so to the way back
+    to the page with the link.
     """
     part = st.query_params.get(keys.ADMIN_PARAM)
     if part is not None:

@@ -1,4 +1,4 @@
-"""Tokens with which other programs use the application."""
+"""Access tokens, with which other programs use the application."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _WORDS: Mapping[Right, str] = {
     "add": N_("Add documents"),
     "manage": N_("Delete documents and manage tokens"),
 }
+# The same within a sentence.
 _WITHIN: Mapping[Right, str] = {
     "read": N_("search and read"),
     "add": N_("add documents"),

@@ -16,7 +16,10 @@ _COUNTS = (N_("Requests"), N_("Tokens in"), N_("Tokens out"))
 
 
 def show_usage(engine: Engine) -> None:
-    """Show the totals of each model, including those of deleted answers; show nothing if no model was used."""
+    """Show the tokens and the cost of each model in a period, deleted answers included.
+
+    Show nothing if no model was ever used.
+    """
     with show_errors():
         if not engine.models.usage_totals():
             return

@@ -18,7 +18,10 @@ from rag_core.types.conversations import Message
 
 
 def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, last: bool) -> None:
-    """Show the rewritten question that was searched for; if the answer is the last one, let the reader edit it."""
+    """Show the rewritten question that was searched for, if there is one.
+
+    Below the last answer, a button lets the reader edit this question and search again.
+    """
     if not answer.rewritten:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -37,7 +40,7 @@ def show_rewritten_search(back: Backend, message: Message, answer: Answer, *, la
 
 
 def show_actions(back: Backend, message: Message) -> None:
-    """Show the actions below the newest answer."""
+    """Show the buttons below the newest answer; a message without an answer has no question to edit."""
     key = message.message_id
     st.button(
         _("Ask again"),
@@ -59,9 +62,10 @@ def show_actions(back: Backend, message: Message) -> None:
 
 
 def _show_editor(label: str, field: str, text: str, *, key: str, on_ask: Callable[[str], None]) -> None:
-    """Show a button that opens a dialog with a text to edit and ask.
+    """Show a button that opens a dialog in which the reader edits ``text``.
 
-    A popover would open below the button, where the input for questions and the end of the screen hide its button.
+    ``on_ask`` is called with the edited text if it is not blank. A popover would open below the button, where the input
+    for questions and the end of the screen would hide the button "Ask".
     """
 
     def submit() -> None:

@@ -31,8 +31,10 @@ _AT_ONCE_S, _POLL_S = 0.3, 0.15
 def show_input(back: Backend, asked: Scope) -> None:
     """Show the input for questions and files.
 
-    It stays enabled while an answer is written, because a disabled input would lose the focus, and the next question
-    can be typed meanwhile. Streamlit's own lock applies only to a script run, and an answer takes longer.
+    A question is asked in the scope ``asked``. If this scope is not empty, attached files are added to it.
+
+    The input stays enabled while an answer is written, because a disabled input would lose the focus, and the next
+    question can be typed meanwhile. Streamlit's own lock applies only to a script run, and an answer takes longer.
     """
     settings = back.engine.settings
 
@@ -69,7 +71,7 @@ def show_input(back: Backend, asked: Scope) -> None:
 
 
 def show_running_answer(back: Backend, run: Run) -> None:
-    """Show an answer while it is written; rerun the page when it is stored.
+    """Show the answer of a run while it is written, and rerun the page when the answer is stored.
 
     A fragment polls the progress of the answer. A script run that lasted as long as the answer would block the rest
     of the page and keep outdated elements on the screen.

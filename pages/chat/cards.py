@@ -18,6 +18,7 @@ from rag_core.types.cards import DocumentCard
 from rag_core.types.conversations import Message
 from rag_core.types.documents import DocumentInfo
 
+# Maximum number of cards at one place of the conversation.
 _SHOWN = 3
 
 
@@ -26,17 +27,21 @@ def find_added(
 ) -> Mapping[int, Sequence[DocumentInfo]]:
     """Return the documents added in this conversation, grouped by the number of messages above their cards.
 
-    The newest documents come first. Documents whose cards the reader has closed are left out.
+    Each group has up to `_SHOWN` documents, the newest first. Documents whose cards the reader has closed are left out.
     """
     by_id = {one.document_id: one for one in documents}
     added: dict[int, list[DocumentInfo]] = {}
-    for document_id, place in _list_added(back, by_id, len(messages)).items():
+    for document_id, place in _find_places(back, by_id, len(messages)).items():
         added.setdefault(place, []).append(by_id[document_id])
     return {place: shown[:_SHOWN] for place, shown in added.items()}
 
 
 def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[Message], *, is_last: bool) -> None:
-    """Show the cards of added documents, collapsed into one line if messages follow them."""
+    """Show the cards of added documents.
+
+    If ``is_last``, no message follows: show the cards in full, and wait for those that are not complete. Otherwise
+    collapse the cards into one line.
+    """
     cards = back.engine.cards.find([one.document_id for one in shown])
     asked = {one.text for one in messages if one.role == "user"}
     known = [(document, card) for document in shown if (card := cards.get(document.document_id))]
@@ -44,7 +49,7 @@ def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[
         for document, card in known:
             with st.container(border=True, gap="small", key=f"card_{document.document_id}"):
                 _show_card(back, document, card, asked)
-        if waiting := [one.document_id for one in shown if _is_waiting(back, one.document_id, cards)]:
+        if waiting := [one.document_id for one in shown if _is_awaited(back, one.document_id, cards)]:
             _wait_for_cards(back, waiting, cards)
     elif known:
         names = ", ".join(escape_markdown(document.name) for document, _card in known)
@@ -53,17 +58,17 @@ def show_cards(back: Backend, shown: Sequence[DocumentInfo], messages: Sequence[
                 _show_card(back, document, card, asked)
 
 
-def _is_waiting(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
-    """Return whether the card of a document is still being written or gets new questions."""
+def _is_awaited(back: Backend, document_id: str, cards: Mapping[str, DocumentCard]) -> bool:
+    """Return whether the card of a document is missing, incomplete, or about to get questions from the model."""
     card = cards.get(document_id)
     return card is None or not card.is_complete or back.engine.cards.is_requested(document_id)
 
 
-def _list_added(back: Backend, searchable: Collection[str], messages: int) -> dict[str, int]:
-    """Return the documents that were added in the open conversation, newest first, without closed cards.
+def _find_places(back: Backend, searchable: Collection[str], message_count: int) -> dict[str, int]:
+    """Return the number of messages above the card of each document added in the open conversation, by document id.
 
-    The value of a document is the number of messages before its card. Documents added to a new chat belong to the
-    conversation that its first question starts.
+    The newest documents come first, and closed cards are left out. Documents that were added in a new chat belong to
+    the conversation that the first question of this chat starts.
     """
     conversation_id = get_current_id()
     stored_for, stored = st.session_state.get(keys.CARDS, (conversation_id, {}))
@@ -73,8 +78,9 @@ def _list_added(back: Backend, searchable: Collection[str], messages: int) -> di
         jobs = back.engine.jobs.list(limit=MAX_JOBS)
         ours = [job.document_id for job in jobs if job.job_id in recent]
         ready = [one for one in ours if one and one in searchable]
-        # A file that becomes ready after a question was added before the question or with it.
-        place = messages - messages % 2
+        # A file that becomes ready while a question is answered was attached to this question or added before it, so
+        # its card stands above the question.
+        place = message_count - message_count % 2
         added = {one: added.get(one, place) for one in dict.fromkeys([*filter(None, ready), *added])}
     st.session_state[keys.CARDS] = conversation_id, added
     closed = st.session_state.get(keys.CLOSED_CARDS, ())
@@ -131,7 +137,7 @@ def _show_card(back: Backend, document: DocumentInfo, card: DocumentCard, asked:
 
 
 def list_questions(back: Backend, document: DocumentInfo, card: DocumentCard | None) -> Sequence[str]:
-    """Return the questions that a card suggests; the guide has fixed questions."""
+    """Return the questions that a card suggests, none without a card; the guide has fixed questions."""
     if document.name == back.engine.GUIDE_NAME:
         return back.engine.GUIDE_QUESTIONS
     return card.questions if card else ()
@@ -140,7 +146,7 @@ def list_questions(back: Backend, document: DocumentInfo, card: DocumentCard | N
 def show_questions(
     back: Backend, document: DocumentInfo, questions: Sequence[str], asked: Collection[str] = ()
 ) -> None:
-    """Show a button for each question about a document that was not asked yet."""
+    """Show a button for each of the questions about a document, except those in ``asked``."""
     for number, question in enumerate(questions):
         if question not in asked:
             st.button(
@@ -153,13 +159,13 @@ def show_questions(
 
 
 def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, DocumentCard]) -> None:
-    """Rerun the page as soon as one of these cards or its questions are written."""
+    """Show that cards are awaited; rerun the page when one of them differs from ``before``, or none is awaited."""
 
     @st.fragment(run_every=1.0)
     def look() -> None:
         cards = back.engine.cards.find(waiting)
         has_changed = any(cards.get(one) != before.get(one) for one in waiting)
-        is_over = not any(_is_waiting(back, one, cards) for one in waiting)
+        is_over = not any(_is_awaited(back, one, cards) for one in waiting)
         if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
             rerun_page()
         st.caption(_(":material/hourglass_empty: Looking for questions that the documents answer"))

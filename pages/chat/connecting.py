@@ -14,7 +14,10 @@ from rag_core.types.model_setup import ModelOffer, SetupStep
 
 
 def recommend_model(back: Backend) -> None:
-    """Offer the model of the catalogue that fits this machine; if there is none, show `offer_model` instead."""
+    """Offer to download the model that the catalogue recommends for this machine; without one, call `offer_model`.
+
+    While a model is being set up, show the progress instead. Show nothing if a model is set or the offer is hidden.
+    """
     setup = back.engine.model_downloads.current
     if setup is not None and setup.step.is_active:
         _show_setup(back)
@@ -55,7 +58,7 @@ def recommend_model(back: Backend) -> None:
                 args=[back, offer],
             )
             link_model_form(_("Connect a model"))
-            _show_dismissal(back)
+            _show_hide_button(back)
 
 
 def _start_setup(back: Backend, offer: ModelOffer) -> None:
@@ -84,16 +87,19 @@ def _show_setup(back: Backend) -> None:
 
 
 def offer_model(back: Backend) -> None:
-    """Say what a language model adds, and link to the form; show nothing if a model is set or the reader hid it."""
+    """Say what a language model adds, and link to the form that connects one.
+
+    Show nothing if a model is set or the offer is hidden.
+    """
     if not back.engine.preferences.is_model_offered:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="offer_model"):
         st.caption(_("A model answers in full sentences; without one, in quotes."), width="content")
         link_model_form(_("Connect a model"))
-        _show_dismissal(back)
+        _show_hide_button(back)
 
 
-def _show_dismissal(back: Backend) -> None:
+def _show_hide_button(back: Backend) -> None:
     st.button(
         _("Don't show again"),
         type="tertiary",

@@ -31,6 +31,7 @@ from rag_core.stages import STAGES
 from rag_core.types.answers import Answer, AnswerState
 from rag_core.types.conversations import Message
 
+# Number of newest messages that are shown at first.
 SHOWN = 20
 _SCROLL = st.components.v2.component(
     "footnote_scroll_to_question",
@@ -58,7 +59,7 @@ _FIRST_SOURCE = st.components.v2.component(
 def show_history(back: Backend, messages: Sequence[Message], *, before: Callable[[int], None]) -> None:
     """Show the messages, and draw the first source of the newest answer in the background.
 
-    ``before`` is called with the place of each message before it is shown.
+    ``before`` is called with the position of each shown message, before this message is shown.
     """
     if hidden := _count_hidden(messages):
         st.button(
@@ -84,7 +85,7 @@ def scroll_to_question(messages: Sequence[Message]) -> None:
 
 
 def link_first_source(messages: Sequence[Message]) -> None:
-    """Offer the keyboard a way from the input to the first source of the newest answer."""
+    """Show a button, visible only with the keyboard focus, that moves the focus to the newest answer's first source."""
     if messages and messages[-1].answer and messages[-1].answer.passages:
         _FIRST_SOURCE(key="first_source")
 

@@ -17,7 +17,10 @@ from rag_core.types.conversations import Message
 
 
 def select_shown_part(message: Message, answer: Answer) -> Answer:
-    """Return an answer, without the quotes below an interrupted text unless the reader has asked for the quotes."""
+    """Return the part of an answer to show.
+
+    The quotes below an interrupted text are left out until the reader asks for them.
+    """
     if not _has_hidden_quotes(message, answer):
         return answer
     text = answer.written_text

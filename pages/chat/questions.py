@@ -1,4 +1,4 @@
-"""Add a question to a conversation, or answer the last question again."""
+"""Add a question to a conversation, or answer the last question again or further."""
 
 from __future__ import annotations
 
@@ -23,9 +23,19 @@ def ask(
 ) -> None:
     """Add a question to the open conversation or to a new one, and start the answer.
 
-    A new conversation gets the ``scope``. If ``document_id`` is given, this question is about that document only. The
-    question is put back into the input if an answer is being written in the conversation, or if another window has
+    The question is put back into the input if an answer is being written in the conversation, or if another window has
     deleted the conversation.
+
+    Parameters
+    ----------
+    back : Backend
+    question : str
+    scope : Scope
+        The scope of this question, and of a new conversation.
+    job_ids : sequence of str
+        The jobs of attached files, for which the answer waits.
+    document_id : str, optional
+        The only document to ask, instead of the documents of the scope.
     """
     # The reader has seen the messages about files that are ready, so remove these messages.
     untrack_ended_jobs(back.engine)
@@ -59,14 +69,20 @@ def ask_about(back: Backend, document_id: str, question: str) -> None:
 
 
 def answer_again(back: Backend, message: Message) -> None:
-    """Answer the last question again with the documents that are chosen now."""
+    """Replace the last answer by a new one, from the documents that are chosen now.
+
+    Do nothing if ``message`` is no longer the last one.
+    """
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back)
 
 
 def continue_answer(back: Backend, message: Message) -> None:
-    """Let the model continue the last answer, which was interrupted."""
+    """Let the model continue the last answer, which was interrupted.
+
+    Do nothing if ``message`` is no longer the last one.
+    """
     if not _is_last(back, message) or message.answer is None:
         return
     conversation_id = str(get_current_id())
@@ -80,7 +96,10 @@ def continue_answer(back: Backend, message: Message) -> None:
 
 
 def search_again(back: Backend, message: Message, search_for: str) -> None:
-    """Answer the last question again, but search for the text that the reader has entered."""
+    """Replace the last answer by a new one, for which ``search_for`` is searched for instead of the question.
+
+    If ``message`` is no longer the last one, put the text into the input instead.
+    """
     if _is_last(back, message):
         back.engine.conversations.remove_messages([message.message_id])
         answer_last(back, search_for)
@@ -89,7 +108,10 @@ def search_again(back: Backend, message: Message, search_for: str) -> None:
 
 
 def ask_instead(back: Backend, message: Message, question: str) -> None:
-    """Replace the last question and its answer by another question."""
+    """Replace the last question and its answer by another question.
+
+    If ``message`` is no longer the last one, put the question into the input instead.
+    """
     if not _is_last(back, message):
         return_to_input(question)
         return
@@ -101,7 +123,7 @@ def ask_instead(back: Backend, message: Message, question: str) -> None:
 
 
 def answer_last(back: Backend, search_for: str | None = None) -> None:
-    """Answer the last message of the conversation if it is a question."""
+    """Answer the last message of the conversation if it is a question; ``search_for`` is as in `search_again`."""
     conversation_id = str(get_current_id())
     messages = _get_messages(back, conversation_id)
     if not messages or messages[-1].role != "user":
@@ -121,7 +143,10 @@ def get_scope(back: Backend, conversation_id: str) -> Scope:
 
 
 def return_to_input(question: str, why: str = "") -> None:
-    """Put a question back into the input, and tell the reader why; by default, because of another window."""
+    """Put a question back into the input, and tell the reader why.
+
+    Without ``why``, the reason is that the conversation has changed in another window.
+    """
     st.session_state[keys.ASK] = question
     why = why or _("the conversation has changed in another window")
     st.toast(

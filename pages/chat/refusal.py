@@ -14,6 +14,7 @@ from pages.shared.translation import _, translate_message
 from rag_core.types.answers import Answer
 from rag_core.types.documents import DocumentInfo
 
+# A name that a reason quotes.
 _NAME = re.compile(r"“([^”]+)”")
 
 
@@ -48,7 +49,10 @@ def show_refusal(back: Backend, answer: Answer) -> None:
 
 
 def _find_shared_reasons(answer: Answer) -> list[str]:
-    """Return the reasons that apply to every passage for which the gate has computed a score."""
+    """Return the reasons against a passage that all the passages scored by the gate share.
+
+    The list is empty if fewer than two passages were scored, or if another score decided.
+    """
     looked_at = [one for one in answer.passages if one.scores.get("answerable") is not None]
     if answer.gate.score_name != "answerable" or len(looked_at) < 2:
         return []
@@ -56,7 +60,10 @@ def _find_shared_reasons(answer: Answer) -> list[str]:
 
 
 def _find_named(reasons: Sequence[str], documents: Sequence[DocumentInfo]) -> list[tuple[str, str]]:
-    """Map each name that the passages lack to the first searchable document whose own name contains it."""
+    """Return pairs of a name that the passages lack and the name of the first searchable document that contains it.
+
+    A name that no document's name contains is left out.
+    """
     names = dict.fromkeys(name for reason in reasons for name in _NAME.findall(reason))
     searchable = [document.name for document in documents if document.chunks]
     found = {

@@ -30,10 +30,11 @@ _MAX_COLUMNS = 28
 
 
 def choose_scope(engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo]) -> Scope:
-    """Let the reader choose the documents and collections to ask; return the choice.
+    """Let the reader choose the documents and collections to ask, and a snapshot; return the choice.
 
     The choice is stored with the conversation, or in the session until the conversation starts. A file that the
-    reader drops into the conversation can be part of the choice before it is indexed.
+    reader drops into the conversation can be part of the choice before it is indexed. If there is nothing to choose,
+    show nothing and return an empty scope.
     """
     can_be_asked = find_searchable(library)
     coming = [one for one in library if one.status in (DocumentStatus.QUEUED, DocumentStatus.INDEXING)]
@@ -78,14 +79,17 @@ def _describe_scope(names: Sequence[str]) -> str:
 def show_scope_notes(
     engine: Engine, conversation: Conversation | None, library: Sequence[DocumentInfo], scope: Scope
 ) -> None:
-    """Say which snapshot is searched, and which documents and collections of the scope no longer exist."""
+    """Say which snapshot is searched, and how many documents and collections of the stored scope are gone."""
     stored = conversation.scope if conversation else Scope()
     _show_missing(stored, remove_missing(stored, library), asks_others=bool(scope))
     show_snapshot_note(engine, scope.as_of)
 
 
 def add_to_scope(engine: Engine, scope: Scope, jobs: Sequence[Job]) -> Scope:
-    """If the scope is not empty, add the documents of the jobs to the scope; return the resulting scope."""
+    """Add the documents of the jobs to a scope, store the wider scope, and return it.
+
+    An empty scope, which means all documents, stays empty.
+    """
     added = [job.document_id for job in jobs if job.document_id and job.document_id not in scope.documents]
     if not scope or not added:
         return scope

@@ -39,8 +39,8 @@ function keepPlace(content) {
     let moved = -Infinity; // when the reader last scrolled
     const keep = (element) => { if (element) kept = { element, top: element.getBoundingClientRect().top }; };
     const scrolled = () => {
-        // The browser also scrolls by itself before it tells the observer below of a new width: if the conversation has
-        // become shorter than the position. What is kept is then no longer visible, but still to be kept.
+        // If a new width makes the conversation shorter than the scroll position, the browser scrolls by itself before
+        // it calls the observer below. The kept element may then be out of view, but must still be kept.
         if (content.clientWidth !== width && performance.now() - moved > SETTLED_MS) return;
         const { top, bottom } = kept?.element.getBoundingClientRect() ?? {};
         keep(kept?.element.isConnected && bottom > HEADER && top < window.innerHeight ? kept.element : findFirstVisible(main));
@@ -51,7 +51,7 @@ function keepPlace(content) {
         if (path.includes(content) && !path.some((one) => one.matches?.(PANEL))) keep(path[0]);
     };
     const watch = new ResizeObserver(() => {
-        // What is inside of the content follows its width some frames later.
+        // The elements in the content take their new width some frames after the content does.
         if (content.clientWidth !== width) changed = performance.now();
         width = content.clientWidth;
         if (!kept?.element.isConnected) kept = null;

@@ -19,8 +19,8 @@ _PRESENT = ""
 def choose_snapshot(engine: Engine, conversation: Conversation | None) -> str:
     """Let the reader choose a snapshot, or type a date; return the choice, which is empty for the present.
 
-    The choice is stored with the conversation, or in the session until the conversation starts. Nothing is shown while
-    there are no snapshots.
+    The choice is stored with the conversation, or in the session until the conversation starts. Nothing is shown if
+    there are no snapshots and the conversation has no choice.
     """
     labels = {one.name: one.label for one in engine.snapshots.list()}
     stored = conversation.scope.as_of if conversation else _PRESENT

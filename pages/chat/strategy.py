@@ -11,7 +11,10 @@ from rag_core.types.strategies import StrategyDescription
 
 
 def choose_strategy(engine: Engine, model: str, as_of: str) -> None:
-    """Let the reader choose a strategy that can be used with a model; show nothing if there is only one."""
+    """Let the reader choose one of the strategies that can be used with ``model`` and the snapshot ``as_of``.
+
+    Show nothing if there is only one such strategy.
+    """
     usable = _list_offered(engine, model, as_of)
     if len(usable) < 2:
         return

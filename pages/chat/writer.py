@@ -1,4 +1,4 @@
-"""The model and the instructions of the next questions, beside the input."""
+"""The model and the instructions for the next answers, beside the input."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ def _choose_model(engine: Engine, conversation: Conversation | None, writer: Wri
 
 
 def _list_models(engine: Engine) -> None:
-    """List the models of the endpoint; if it has no list, a name can be typed."""
+    """Store the names of the endpoint's models in the session; if that fails, show the error and store no names.
+
+    In both cases, the field for the model then also accepts a typed name.
+    """
     endpoint = engine.models.endpoint
     st.session_state[keys.LISTED_MODELS] = endpoint, []
     with show_errors():
@@ -125,7 +128,10 @@ def _edit_instructions(engine: Engine, conversation: Conversation | None, writer
 
 
 def _store_model(engine: Engine, conversation: Conversation | None, model: str | None) -> None:
-    """Store the model with the conversation, or in the session until the new chat starts."""
+    """Store the model with the conversation, or in the session until the new chat starts.
+
+    ``None`` stands for the model in use, and an empty text for quotes.
+    """
     if conversation is None:
         st.session_state[keys.WRITER] = replace(get_writer(None), model=model)
         return

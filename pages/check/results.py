@@ -71,7 +71,10 @@ def show_results(engine: Engine, checked: Sequence[CheckedStatement]) -> None:
 
 
 def build_answers(checked: Sequence[CheckedStatement]) -> dict[str, Answer]:
-    """Return an answer for each sentence with a citation, by the id that names the answer in the address."""
+    """Return each sentence with a citation as an answer, from which `show_source` can open the source.
+
+    The key of an answer is the id that names it in the address.
+    """
     return {
         _build_id(number): Answer(
             question=one.statement,
@@ -95,7 +98,7 @@ def _split_batches(shown: list[tuple[int, CheckedStatement]]) -> Iterator[list[t
 
 
 def _build_nodes(number: int, one: CheckedStatement) -> Iterator[Node]:
-    """Yield the sentence with its result, and the sentence of the source that it was compared with."""
+    """Yield a paragraph with the sentence and its result, and a quote of the source if the sentence has a citation."""
     mark = {"t": "verdict", "s": f"{_SIGNS[one.verdict]} {translate_message(one.words)}"}
     yield {"t": "p", "c": [build_text_node(f"{number}. {' '.join(one.statement.split())} "), mark]}
     if one.citation:

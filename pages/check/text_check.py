@@ -35,7 +35,7 @@ class TextCheck:
 
     @property
     def done(self) -> bool:
-        """Whether the check has ended."""
+        """Whether the check is not running: it has ended, or it was not started."""
         return not self._thread.is_alive()
 
     def start(self) -> None:

@@ -20,6 +20,7 @@ from rag_core.errors import UnknownDocument
 from rag_core.types.documents import DEFAULT_COLLECTION, DeleteReceipt, DocumentInfo
 from rag_core.types.page_links import MARKED_PARAM, PAGE_PARAM
 
+# Maximum number of documents that a dialog or a receipt lists, and that a new chat can be limited to one by one.
 _LISTED = 10
 _MOST_ASKED = 200
 _INTO, _TAGS, _NAME = "collect_into", "tags_added", "document_name"
@@ -28,7 +29,10 @@ _INTO, _TAGS, _NAME = "collect_into", "tags_added", "document_name"
 def show_actions(
     engine: Engine, chosen: Sequence[DocumentInfo], narrowed: Sequence[DocumentInfo], collections: Iterable[str]
 ) -> None:
-    """Show the buttons for the ticked documents; if none is ticked, for the documents that the filters leave."""
+    """Show the buttons for the documents ``chosen``, which are ticked.
+
+    If none is ticked, show only the button that asks the documents ``narrowed``, which the filters leave.
+    """
     if not chosen and not narrowed:
         return
     with st.container(horizontal=True, gap="small"):
@@ -64,7 +68,7 @@ def show_actions(
 
 
 def open_preview(document_id: str) -> None:
-    """Show the preview of a document, whose id becomes part of the address."""
+    """Make the next run show the preview of a document, whose id becomes part of the address."""
     st.query_params[keys.DOCUMENT_PARAM] = document_id
     for name in (PAGE_PARAM, MARKED_PARAM):
         st.query_params.pop(name, None)
@@ -91,14 +95,14 @@ def show_ask_button(documents: Sequence[DocumentInfo], label: str, *, key: str) 
 
 
 def retry_documents(engine: Engine, document_ids: Sequence[str], ocr: str | None = None) -> None:
-    """Read files again, with OCR on every page if ``ocr`` is ``"on"``."""
+    """Start jobs that read files again, with OCR on every page if ``ocr`` is ``"on"``."""
     for one in document_ids:
         with show_errors_next_run():
             track_jobs([engine.documents.retry(one, ocr=ocr)])
 
 
 def show_receipts() -> None:
-    """Show the result of the last deletion until the reader closes it."""
+    """Show what the last deletion removed and what remains in each store, until the reader closes the message."""
     shown: list[DeleteReceipt] = st.session_state.get(keys.RECEIPTS, [])
     if not shown:
         return
@@ -130,7 +134,7 @@ def show_receipts() -> None:
 
 
 def confirm_deletion(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
-    """Ask whether documents are to be deleted, and delete them."""
+    """Open a dialog that deletes documents when the reader confirms it."""
     open_dialog(_("Delete documents"), ":material/delete:", _show_deletion_form, engine, chosen)
 
 
@@ -149,7 +153,7 @@ def _show_names(chosen: Sequence[DocumentInfo]) -> None:
 
 
 def open_move_dialog(engine: Engine, chosen: Sequence[DocumentInfo], collections: Iterable[str]) -> None:
-    """Ask for a collection, and move documents to it."""
+    """Open a dialog that moves documents to a collection."""
     open_dialog(_("Move to a collection"), ":material/folder:", _show_move_form, engine, chosen, collections)
 
 
@@ -188,7 +192,7 @@ def _add_tags(engine: Engine, chosen: Sequence[DocumentInfo]) -> None:
 
 
 def open_rename_dialog(engine: Engine, document: DocumentInfo) -> None:
-    """Ask for another name of a document, and rename it."""
+    """Open a dialog that renames a document."""
     open_dialog(_("Rename the document"), ":material/edit:", _show_rename_form, engine, document)
 
 

@@ -22,7 +22,7 @@ _READ_AS = {PageState.OCR: N_("image (OCR)"), PageState.MIXED: N_("text and imag
 
 
 def show_problems(engine: Engine, document: DocumentInfo) -> None:
-    """Show what is wrong with a document, and a table with one row for each page."""
+    """Show what is wrong with a document, and a table with one row for each page; pages with a problem come first."""
     if document.reason:
         st.warning(escape_markdown(describe_status_with_reason(document)), icon=":material/info:")
     pages = engine.documents.pages(document.document_id)
@@ -84,7 +84,7 @@ def _describe_problem(page: Page) -> str:
 
 
 def show_tables(engine: Engine, document: DocumentInfo) -> None:
-    """Show the tables that were found on the pages, a few at a time."""
+    """Show the tables that were found on the pages, a few at a time, without those that are lists."""
     found = engine.documents.tables([(document.version_id, page_index) for page_index in range(document.pages)])
     tables = [(place[1], table) for place in sorted(found) for table in found[place] if not table.is_list]
     if not tables:
@@ -123,6 +123,9 @@ def show_chunks(engine: Engine, document: DocumentInfo) -> None:
 
 
 def _choose_part(number: int, shown: int, key: str) -> int:
-    """Show buttons to turn to other parts of a list, if it has several; return the index of the first item to show."""
+    """Return the index of the first of the ``shown`` items to show, from a list with ``number`` items.
+
+    If the list has several parts of this size, let the reader turn to another part.
+    """
     parts = math.ceil(number / shown)
     return (st.pagination(parts, key=key) - 1) * shown if parts > 1 else 0

@@ -12,7 +12,7 @@ from pages.shared.library import format_collection_name
 from pages.shared.translation import N_, _
 from rag_core.types.documents import DEFAULT_COLLECTION, DocumentInfo
 
-# The values of a document by the name of the filter, which is also the name of a column.
+# For each filter, a function that returns the values of a document. The name of a filter is also that of a column.
 FILTERS: Mapping[str, Callable[[DocumentInfo], Sequence[str]]] = {
     N_("Company"): lambda one: [one.company] if one.company else [],
     N_("Year"): lambda one: [str(one.year)] if one.year else [],
@@ -64,7 +64,10 @@ def filter_documents(documents: Sequence[DocumentInfo]) -> list[DocumentInfo]:
 
 
 def _choose_values(label: str, counts: Mapping[str, int], documents: int) -> list[str]:
-    """Let the reader choose values, unless all documents have the same value; an empty choice means all values."""
+    """Let the reader choose values of a filter, and return them; an empty list means all values.
+
+    If all documents have the same value, there is nothing to choose, and the list is empty.
+    """
     key = f"document_filter_{label.lower()}"
     # Remove values that no document has any longer. Such a value would hide all documents.
     st.session_state[key] = [one for one in st.session_state.get(key, []) if one in counts]

@@ -13,7 +13,10 @@ from rag_core.types.status import describe_outdated
 
 
 def offer_reindex(engine: Engine) -> None:
-    """If an older version of the parser has read documents, offer to re-index them."""
+    """Offer to re-index the documents that another version of the parser has read.
+
+    Show nothing if there are none, or while a re-index is queued or runs.
+    """
     outdated = engine.index.outdated_ids()
     # The job panel shows a re-index that is running.
     if not outdated or any(job.kind == "reindex" for job in engine.jobs.list(active=True, limit=MAX_JOBS)):

@@ -16,7 +16,10 @@ _INDENT = "\u2003"
 
 
 def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int], None]) -> None:
-    """Show the sections of a document in order; a click on a row calls ``turn_to`` with the page that it begins on."""
+    """Show the sections of a document in order.
+
+    When the reader ticks a section, ``turn_to`` is called with the index of the page on which the section begins.
+    """
     entries = engine.documents.outline(document.document_id)
     if not entries:
         st.caption(_("No headings were found."))
@@ -28,7 +31,7 @@ def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int]
         for row in st.session_state[key]["selection"]["rows"]:
             turn_to(entries[row].page_index)
 
-    rows = [(_list_pages(one), f"{_INDENT * one.level}{one.title}") for one in entries]
+    rows = [(_format_pages(one), f"{_INDENT * one.level}{one.title}") for one in entries]
     st.dataframe(
         pd.DataFrame(rows, columns=["Pages", "Section"]),
         hide_index=True,
@@ -43,7 +46,7 @@ def show_outline(engine: Engine, document: DocumentInfo, turn_to: Callable[[int]
     )
 
 
-def _list_pages(entry: OutlineEntry) -> str:
-    """Return the pages of a section, counted from 1, as in the table of pages."""
+def _format_pages(entry: OutlineEntry) -> str:
+    """Return the range of a section's pages, such as ``3–5``, counted from 1 as in the table of pages."""
     first, last = entry.page_index + 1, entry.page_index_end + 1
     return f"{first}" if first == last else f"{first}\u2013{last}"

@@ -46,7 +46,10 @@ _TAG_HELP = N_(
 
 
 def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections: Iterable[str]) -> None:
-    """Show the document that the address names beside the page, until the reader closes it."""
+    """Show the document whose id is in the address, in the panel beside the page.
+
+    Show nothing without an id, and a note if the document is no longer in the library.
+    """
     document_id = st.query_params.get(keys.DOCUMENT_PARAM)
     if not document_id:
         return
@@ -174,7 +177,7 @@ def _show_tabs(engine: Engine, document: DocumentInfo) -> None:
 
 
 def _turn_to_page(page_index: int) -> None:
-    """Show a page in the tab of the pages."""
+    """Make the next run show a page of the document, in the tab "Pages"."""
     st.session_state[keys.SOURCE_PAGE] = page_index
     st.session_state[_TAB] = _(_PAGES)
 

@@ -20,13 +20,13 @@ _BY_WORDS = N_("Searchable by words")
 
 
 def describe_status(document: DocumentInfo) -> str:
-    """Return the status of a document."""
+    """Return the status of a document in words."""
     by_words = document.status is DocumentStatus.INDEXING and document.chunks
     return _(_BY_WORDS if by_words else _WORDS[document.status])
 
 
 def describe_status_with_reason(document: DocumentInfo) -> str:
-    """Return the status of a document with its reason, if it has one."""
+    """Return the status of a document in words, followed by the reason if there is one."""
     words = describe_status(document)
     if not document.reason:
         return words

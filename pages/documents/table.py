@@ -24,7 +24,8 @@ _COLUMNS = ("Name", "Company", "Year", "Type", "Tags", "Collection", "Status", "
 # Columns that are shown only if a document has a value for them.
 _OPTIONAL = ("Company", "Year", "Type", "Tags", "Collection")
 _CLICKED = "document_clicked"
-_ROW, _MOST = 35, 460
+# In pixels.
+_ROW_HEIGHT, _MAX_HEIGHT = 35, 460
 
 
 def show_summary(documents: Sequence[DocumentInfo], shown: Sequence[DocumentInfo]) -> None:
@@ -59,7 +60,7 @@ def choose_documents(documents: Sequence[DocumentInfo], shown: Sequence[Document
         hide_index=True,
         column_config=_configure_columns(shown),
         column_order=[one for one in _COLUMNS if one not in _OPTIONAL or one in known],
-        height=min(38 + _ROW * len(shown), _MOST),
+        height=min(38 + _ROW_HEIGHT * len(shown), _MAX_HEIGHT),
         alt=_("Documents in the library"),
     )
     chosen = [shown[row] for row in event.selection.rows if row < len(shown)]

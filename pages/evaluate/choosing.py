@@ -22,7 +22,10 @@ _APP, _FILE = N_("My test set"), N_("From a file")
 
 
 def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
-    """Let the reader choose a source of labelled questions; return the name of the source and the labels."""
+    """Let the reader choose a source of labelled questions; return the name of the source and the labels.
+
+    The labels are empty if there are none or if the file cannot be read. If no file is chosen, the name is empty, too.
+    """
     st.caption(_("Ask questions whose answers you know, and see how often Footnote finds and answers them."))
     app_labels = engine.labels.list()
     source = st.segmented_control(
@@ -52,7 +55,7 @@ def choose_labels(engine: Engine) -> tuple[str, Sequence[Label]]:
 
 
 def choose_configurations(engine: Engine) -> list[RetrievalConfig | Baseline]:
-    """Let the reader choose one configuration to measure, two to compare, or all methods for one table."""
+    """Let the reader choose what to measure: at most two configurations, or all methods for one table. Return them."""
     if st.toggle(
         _("Compare all ways to search in one table"),
         key="all_methods",

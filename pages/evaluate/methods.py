@@ -12,7 +12,7 @@ from pages.shared.translation import N_, _, format_number, translate_chart, tran
 from rag_core.engine import Engine
 from rag_core.types.evaluation import SIGNIFICANCE_LEVEL, TABLE_METRICS, Evaluation, MethodRow
 
-# Fewer evaluations are compared with the form below the table.
+# Minimum number of configurations in the table. Two evaluations are compared in the results below.
 _MIN_METHODS = 3
 _HEADINGS = {
     "exact_match": N_("exact match"),
@@ -72,11 +72,14 @@ def show_methods(engine: Engine) -> None:
 
 
 def _group_evaluations(kept: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
-    """Group the newest evaluation of each configuration by labelled questions, in the order of the runs."""
+    """Return the newest evaluation of each configuration, by the name of the labelled questions.
+
+    The evaluations of a name are in the order of their runs. Names with too few for a table are left out.
+    """
     groups: dict[str, dict[str, Evaluation]] = {}
     for one in kept:  # newest first
         newest = groups.setdefault(one.name, {})
-        # Evaluations of a file that was changed since cannot be compared.
+        # An earlier evaluation with another number of questions cannot be compared, because its file has changed since.
         if not newest or len(next(iter(newest.values())).outcomes) == len(one.outcomes):
             newest.setdefault(one.configuration, one)
     return {

@@ -45,12 +45,15 @@ _SMALLER_IS_BETTER = ("covered_but_wrong", "stale_outweighs")
 
 
 def describe_metric(name: str) -> str:
-    """Describe what a metric measures; return the name of a metric without a description."""
+    """Return what a metric measures, in plain words; without a description, the name in a readable form."""
     return _(DESCRIPTIONS.get(name, name.replace("_", " ").capitalize()))
 
 
 def judge_difference(comparison: Comparison) -> str:
-    """Say whether a metric became better or worse, or whether its difference may be chance."""
+    """Return ``Better``, ``Worse``, ``May be chance`` or ``The same``, marked for translation.
+
+    ``The same`` means that the difference and both ends of its interval are 0.
+    """
     difference = comparison.difference
     if not difference.value and not difference.low and not difference.high:
         return N_("The same")

@@ -140,7 +140,7 @@ def _build_figures(engine: Engine, evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _show_context(engine: Engine, evaluation: Evaluation) -> None:
-    """Show, for each token budget, how often the pages in the budget contain the answer, and their cost."""
+    """Show, for each token budget, how often the pages in the budget contain the answer, and what a question costs."""
     found = engine.evaluations.summarize_context(evaluation)
     if not found:
         return

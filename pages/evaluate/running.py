@@ -20,7 +20,7 @@ from rag_core.types.retrieval import RetrievalConfig
 def show_run_button(
     engine: Engine, name: str, labels: Sequence[Label], configurations: Sequence[RetrievalConfig | Baseline]
 ) -> None:
-    """Show the button that starts an evaluation."""
+    """Show the button that starts an evaluation, and the choices whether to answer the questions and judge answers."""
     state = engine.evaluations.state()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

@@ -11,7 +11,7 @@ from rag_core.engine import Engine
 from rag_core.types.evaluation import LabelKind, LabelledPage
 from rag_core.types.searches import MAX_QUESTION_CHARS
 
-_TYPED = ("question", "page", "quote", "stale_page", "answer")
+_TEXT_FIELDS = ("question", "page", "quote", "stale_page", "answer")
 _ANSWERED, _UNANSWERED = N_("Yes"), N_("No")
 
 
@@ -52,7 +52,7 @@ def show_label_form(engine: Engine) -> None:
 
 def _save_label(engine: Engine) -> None:
     """Save the label and empty the form; if the label is invalid, show why and keep the form."""
-    typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TYPED}
+    typed = {name: str(st.session_state[f"label_{name}"] or "").strip() for name in _TEXT_FIELDS}
     answered = st.session_state["label_kind"] == _ANSWERED
     document, stale = st.session_state["label_document"], st.session_state["label_stale_document"]
     evidence = []

@@ -15,7 +15,7 @@ _ANSWER_CHARS = 300
 
 
 def show_wrong_answers(evaluation: Evaluation) -> None:
-    """List the questions that went wrong, each with the problem."""
+    """List the questions that went wrong, each with the problem: at first `_SHOWN` of them, all on request."""
     outcomes = [one for one in evaluation.outcomes if one.problem]
     st.header(
         _(

@@ -19,7 +19,7 @@ from rag_core.types.documents import DocumentInfo
 
 
 def show_closed_book(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
-    """Let the model answer from memory, beside the answer from passages."""
+    """Let the reader ask the model twice, and show its answer from memory beside its answer from passages."""
     st.header(_("With and without your documents"), anchor=False)
     model = engine.models.find_name(None)
     if not model:

@@ -15,6 +15,7 @@ COLOURS = (
     *("#1d73c9", "#b35919", "#128125", "#b329e0", "#db1f3e"),
     *("#127d7d", "#816f12", "#5e5ee8", "#d21e96", "#418112"),
 )
+# The colour of passages without a colour of their own.
 OTHERS = "#6b7680"
 
 

@@ -27,7 +27,10 @@ def show_mixture(
     right: str | None,
     marks: Mapping[str, Mark],
 ) -> None:
-    """Show the answers of the passages with a weight, mixed by these weights."""
+    """Show the answers that the passages with a weight give, mixed by these weights.
+
+    ``right`` is the result of `get_right_passage`.
+    """
     st.header(
         _("What the passages answer together"),
         anchor=False,
@@ -69,7 +72,11 @@ def show_mixture(
 
 
 def _get_probabilities(engine: Engine, question: str, read: Sequence[Passage]) -> dict[str, dict[str, float]] | None:
-    """Return the answers of each passage, which the session keeps; ``None`` if they cannot be computed."""
+    """Return the probability of each answer, by chunk id and answer; the session keeps the probabilities.
+
+    If the model in use predicts tokens, the reader chooses between its probabilities and those of the reading model.
+    Return ``None`` if they cannot be computed, or before the reader asks the language model for them.
+    """
     signature = (question, engine.models.find_name(None), tuple(sorted(one.chunk_id for one in read)))
     kept = st.session_state.get(keys.LAB_ANSWERS)
     if kept is None or kept["signature"] != signature:

@@ -13,6 +13,7 @@ from pages.shared.scores import format_score
 from pages.shared.translation import _
 from rag_core.types.explanations import Explanation
 
+# The vertical position of all ranks greater than `SHOWN`.
 _BELOW = SHOWN + 1
 
 
@@ -32,7 +33,7 @@ def show_rank_chart(explanation: Explanation, marks: Mapping[str, Mark]) -> None
 def build_rank_table(explanation: Explanation, marks: Mapping[str, Mark]) -> pd.DataFrame:
     """Return a table with a row for each stage and each marked passage that the stage ranked.
 
-    ``place`` is the vertical position in the chart, which is the same for all ranks greater than `SHOWN`.
+    ``place`` is the vertical position in the chart, which is `_BELOW` for all ranks greater than `SHOWN`.
     """
     rows = []
     for stage in explanation.stages:

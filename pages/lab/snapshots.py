@@ -24,7 +24,7 @@ _PREVIEW = 400
 
 
 def show_snapshot_comparison(engine: Engine, documents: Sequence[DocumentInfo], question: str, scope: Scope) -> None:
-    """Let the reader choose two snapshots, and show the answers and passages of both."""
+    """Let the reader compare two snapshots, and show the answers and passages of both; nothing without snapshots."""
     labels = {one.name: one.label for one in engine.snapshots.list()}
     if not labels:
         return

@@ -30,8 +30,8 @@ def show_strategies(
 ) -> dict[str, Answer]:
     """Let the reader choose a strategy, and show the answer; return the answer by the id that opens its sources.
 
-    The chat offers only some of these strategies. A model writes an answer only after a click on the button; without a
-    model, the answer is shown at once.
+    The chat offers only some of these strategies. A model writes an answer only after a click on the button, and the
+    result is empty until then; without a model, the answer is shown at once.
     """
     st.header(_("Answer"), anchor=False)
     model = engine.models.find_name(None)

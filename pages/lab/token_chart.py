@@ -60,7 +60,7 @@ def show_token_chart(answer: MarginalAnswer, names: Sequence[str]) -> None:
 
 
 def build_token_table(answer: MarginalAnswer, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table with a row for each token and passage."""
+    """Return a table with a row for each pair of a token and a passage."""
     return pd.DataFrame(
         [
             {

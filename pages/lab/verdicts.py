@@ -42,7 +42,7 @@ def format_percent(share: float) -> str:
 
 
 def show_share(covered: str, mass: float) -> None:
-    """Show whether the right passage is read, and its share of all weights."""
+    """Show whether the right passage is read, as ``covered`` says in words, and its share ``mass`` of all weights."""
     left, right = st.columns(2)
     left.metric(_("Is the right passage read?"), covered, help=_("Coverage: it is among the passages that are read."))
     right.metric(
@@ -66,7 +66,10 @@ def describe_case(evidence: EvidenceMass, k: int, rival: str, against: float) ->
 
 
 def describe_mixture(mixture: EvidenceMixture, cited: str) -> str:
-    """Describe in one sentence whether the answer of a mixture is right; empty if it is not known."""
+    """Describe in one sentence whether the answer of a mixture is right; empty if no verdict is possible.
+
+    ``cited`` names the passage that the answer is cited from.
+    """
     if mixture.verdict is None:
         return ""
     return _(_VERDICTS[mixture.verdict], mass=format_percent(mixture.mass), cited=cited)

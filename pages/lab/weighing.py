@@ -22,6 +22,7 @@ from rag_core.engine import Engine
 from rag_core.types.explanations import Explanation, WeightedPassage, WeightingConfig
 from rag_core.types.local_time import compute_start_of_day, to_local_time
 
+# The choice that no passage is right.
 NOT_HERE = "none"
 
 
@@ -105,7 +106,11 @@ def _edit_dates(explanation: Explanation) -> Explanation:
 
 
 def replace_dates(explanation: Explanation, dates: Mapping[str, date]) -> Explanation:
-    """Return the explanation with the given dates, by document id; if a day is unchanged, its time is kept."""
+    """Return the explanation with other dates of documents.
+
+    ``dates`` maps document ids to days in the reader's time zone. A changed day becomes the start of that day; an
+    unchanged day keeps the time at which the document was added.
+    """
     zone = get_reader_zone()
     changed = {
         document_id: compute_start_of_day(day, zone)

@@ -27,7 +27,7 @@ class Word:
 
 
 def group_matches_by_word(matches: TokenMatches) -> list[Word]:
-    """Return the words of the question that have a weight, in the order of the question."""
+    """Return the words of the question that have a weight, each with its matches, in the order of the question."""
     words = []
     for match in _WORD.finditer(matches.question):
         tokens = [one for one in matches.matches if match.start() <= one.start < match.end() and one.weight > 0]

@@ -19,7 +19,7 @@ from rag_core.types.searches import DEFAULT_WRITER, Writer
 
 
 class Answers:
-    """The running answers, at most one per conversation."""
+    """The answers that are being written, at most one per conversation, each in its own thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -39,11 +39,26 @@ class Answers:
         writer: Writer = DEFAULT_WRITER,
         continued: Message | None = None,
     ) -> Run:
-        """Start to answer the last question of the conversation, as soon as the given jobs have ended.
+        """Start to answer the last question of a conversation, and return the run.
 
-        If the reader has edited the search, ``search_for`` is the text to search for instead of the question.
-        ``writer`` contains the model and the instructions of the conversation. If ``continued`` is the
-        message of an interrupted answer, that answer is continued.
+        If an answer is already being written in the conversation, return its run instead.
+
+        Parameters
+        ----------
+        conversation_id : str
+        question : str
+        scope : Scope
+        history : sequence of Message
+            The messages before the question.
+        job_ids : sequence of str
+            The jobs of attached files, for which the run waits first, as in `wait_for_jobs`.
+        search_for : str, optional
+            The text to search for instead of the question, if the reader has edited the search.
+        strategy : str
+        writer : Writer
+            The model and the instructions of the conversation.
+        continued : Message, optional
+            The message of an interrupted answer, which is continued instead of a new one being written.
         """
         with self._lock:
             under_way = self._runs.get(conversation_id)
@@ -74,12 +89,12 @@ class Answers:
         return run if run and not run.progress.done else None
 
     def problem(self, conversation_id: str) -> str:
-        """Return why the last question of this conversation has no answer; an empty string if unknown."""
+        """Return the error that ended the last run of this conversation; empty without an error or a run."""
         run = self._runs.get(conversation_id)
         return run.problem if run else ""
 
     def close(self) -> None:
-        """Stop all runs, and wait until they have stored their text."""
+        """Stop all runs, and wait until they have stored their text, at most 10 seconds for each."""
         with self._lock:
             runs, threads = list(self._runs.values()), list(self._threads)
         for run in runs:

@@ -46,7 +46,10 @@ def _create_backend() -> Backend:
 
 
 def open_backend() -> None:
-    """Open the engine and start to load the models; if that fails, `get_backend` tries again and shows why."""
+    """Open the engine, start to load the models, and announce the address to programs of this computer.
+
+    If the engine cannot be opened, `get_backend` tries again and shows why.
+    """
     load_languages()
     with suppress(RagError):
         engine = _create_backend().engine
@@ -60,7 +63,7 @@ def open_backend() -> None:
 
 
 def open_engine() -> Engine:
-    """Return the engine, which is opened if necessary. May raise `RagError`."""
+    """Return the engine, and open it first if necessary; raise `RagError` if that fails."""
     return _create_backend().engine
 
 
@@ -76,7 +79,7 @@ def find_base_path() -> str:
 
 
 def find_application() -> str:
-    """Return the address by which the reader reached the app, for links; empty if it is unknown."""
+    """Return the address at which the reader's browser has opened the app, for links; empty if it is unknown."""
     address = urlsplit(st.context.url or "")
     return f"{address.scheme}://{address.netloc}{find_base_path()}" if address.netloc else ""
 
@@ -87,7 +90,10 @@ def close_backend() -> None:
 
 
 def get_backend() -> Backend:
-    """Return the shared backend; if it cannot start, show why and stop the page."""
+    """Return the backend that all sessions share.
+
+    If the engine cannot be opened, show why, with a button that tries again, and end the run of the page.
+    """
     try:
         return _create_backend()
     except RagError as error:
@@ -99,7 +105,10 @@ def get_backend() -> Backend:
 
 
 def enter_page(page: str) -> None:
-    """Record which page is being drawn, and forget what belongs to the page that the reader has left."""
+    """Record which page is being drawn.
+
+    If it is another page than before, forget the open source, dialogs, cards, and results of jobs.
+    """
     # A run of the whole page closes an open dialog, so no dialog is open now.
     st.session_state.pop(keys.DIALOG_OPEN, None)
     if st.session_state.get(keys.PAGE) == page:

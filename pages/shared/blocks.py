@@ -26,8 +26,8 @@ def build_answer_blocks(
 ) -> list[Node]:
     """Return the blocks of an answer, with its citations and with the verification marks of its statements.
 
-    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized. ``tables``
-    and ``opened`` are those of `build_excerpts`.
+    Text that a model wrote is parsed as Markdown. In other text, only tables and bold text are recognized. A ``[n]`` is
+    a citation if ``n`` is in ``markers``. ``tables`` and ``opened`` are as in `pages.shared.excerpts.build_excerpts`.
     """
     if answer.consists_of_excerpts:
         introduction = translate_message(answer.text.partition("\n\n")[0])
@@ -68,8 +68,9 @@ def build_quoted_text(
 ) -> list[Node]:
     """Return text as paragraphs and tables, in which each ``[n]`` outside a statement is a citation.
 
-    A ``[n]`` inside a statement is part of the text that is quoted from the document, as in "see [3]", and lines inside
-    a statement are no table. Asterisks in the ``quotes`` make no text bold.
+    Only the numbers ``n`` in ``markers`` are citations. A ``[n]`` inside a statement is part of the text that is quoted
+    from the document, as in "see [3]", and lines inside a statement are no table. Asterisks in the ``quotes`` make no
+    text bold.
     """
     quotes = [quote.replace("[", _BRACKET) for quote in quotes]
     for one in statements:
@@ -101,7 +102,7 @@ def _build_table(table: TextTable, markers: Collection[int]) -> Node:
 
 
 def _embolden_start(blocks: list[Node], text: str) -> list[Node]:
-    """Return the blocks with the text at the beginning of the first block in bold."""
+    """Return the blocks with ``text``, with which the first block begins, in bold."""
     first, *others = blocks[0]["c"]
     bold = {"t": "b", "c": [build_text_node(text)]}
     return [{**blocks[0], "c": [bold, {**first, "s": first["s"][len(text) :]}, *others]}, *blocks[1:]]

@@ -52,7 +52,7 @@ def close_source() -> None:
 
 
 def forget_source() -> None:
-    """Let the address decide which source is open."""
+    """Forget the open source with its page, zoom and search, so that the address decides which source is open."""
     for name in (keys.SOURCE, keys.SOURCE_PAGE, keys.SOURCE_ZOOM, keys.SOURCE_SEARCH, keys.OPEN_PDF):
         st.session_state.pop(name, None)
 
@@ -70,10 +70,13 @@ def follow_history(*, is_chat: bool) -> None:
 
 
 def open_conversation(engine: Engine) -> tuple[Conversation | None, Sequence[Message]]:
-    """Return the open conversation and its messages; ``None`` and no messages for a new chat."""
+    """Return the open conversation and its messages; ``None`` and no messages for a new chat.
+
+    Write the conversation and the open source to the address.
+    """
     if keys.CONVERSATION not in st.session_state or st.session_state.get(keys.FOLLOWS_ADDRESS):
         choose_conversation(st.query_params.get(keys.CONVERSATION_PARAM))
-        # A choice of the reader closes the source, but the address may name one.
+        # `choose_conversation` closes the source, but here the address may name one.
         forget_source()
     conversation, messages = _load_conversation(engine)
     chosen = {keys.CONVERSATION_PARAM: get_current_id(), keys.SOURCE_PARAM: _get_source()}

@@ -17,13 +17,13 @@ def close_dialog() -> None:
 
 
 def open_dialog(title: str, icon: str, show: Callable[..., None], *args: Any) -> None:
-    """Open a dialog, whose content ``show`` draws."""
+    """Open a dialog; ``show``, called with ``args``, draws the content."""
     st.session_state[keys.DIALOG_OPEN] = True
     st.dialog(title, icon=icon, on_dismiss=close_dialog)(show)(*args)
 
 
 def offer_dialog(label: str, icon: str, key: str, show: Callable[..., None], *args: Any) -> None:
-    """Show a button that opens a dialog of the same name."""
+    """Show a button that opens a dialog with the same label and icon; ``show`` and ``args`` are as in `open_dialog`."""
     if st.button(label, icon=icon, type="tertiary", key=key):
         st.session_state[keys.EDITOR] = key
     # Every run opens the dialog again until the reader closes it, because the page also reruns for other reasons.

@@ -7,7 +7,7 @@ from rag_core.types.answer_markup import remove_formatting
 from rag_core.types.answers import CLOSEST_PASSAGES, MARKER, Answer, AnswerState, Citation
 from rag_core.types.retrieval import Passage
 
-# Maximum number of passages of which all are listed below an answer, each in an expander.
+# If a model got more passages than this for an answer, only some of them are listed below it, each in an expander.
 FEW = 5
 # Number of pages that are listed first below a refusal without citations.
 _CLOSEST = 3
@@ -23,7 +23,7 @@ def name_sources(answer: Answer) -> dict[int, str]:
 
 
 def name_place(answer: Answer, citation: Citation) -> str:
-    """Return the page that a marker refers to, as in "page 57", or the cells of a sheet, as in "Sales!C14"."""
+    """Return the place of a citation: the cells of a sheet, such as ``Sales!C14``, or else a page (``page 57``)."""
     return answer.find_cells(citation.marker) or _("page {page}", page=citation.page_label)
 
 
@@ -111,8 +111,9 @@ def _list_named(answer: Answer) -> list[Passage]:
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` offsets to highlight on a page.
 
-    If the answer cites the passage, these are the cited cells and quotes on the page; otherwise the passage's text on
-    the page, unless that is the whole page.
+    - If the answer cites the passage: the cited cells and quotes on the page.
+    - If not, and the passages of the answer are whole pages: nothing.
+    - Otherwise: the text of the passage on this page, if it is the first or the last page of the passage.
     """
     cited = find_citations(answer, passage)
     if cited:
@@ -127,7 +128,7 @@ def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[t
 
 
 def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
-    """Return the cited cells and quotes on the passage's first page, as ``(start, end)`` offsets into its text."""
+    """Return the ``(start, end)`` offsets, in the passage's text, of the cited cells and quotes on its first page."""
     return [
         (start - passage.start, end - passage.start)
         for one in find_citations(answer, passage)
@@ -138,7 +139,11 @@ def find_quotes(answer: Answer, passage: Passage) -> list[tuple[int, int]]:
 
 
 def format_quotes(answer: Answer, passage: Passage) -> str:
-    """Return the quotes from a passage with their document and page as plain text; empty if a page has none."""
+    """Return the quotes from a passage as plain text, a line for each, with the document and the page or cells.
+
+    If the answer does not quote the passage, return the passage's text on its first page; an empty text if the
+    passages are whole pages.
+    """
     quotes = [(one.quote, one.cells or _("p. {page}", page=one.page_label)) for one in find_citations(answer, passage)]
     if not quotes and not consists_of_pages(answer):
         quotes = [(passage.first_page_text, _("p. {page}", page=passage.page_label))]

@@ -26,7 +26,10 @@ _TABLE_HEIGHT, _LINE, _PADDING, _TABLE_WIDTH, _NARROWEST = 250, 22, 10, 80, 12
 
 
 def load_whole_tables(engine: Engine, answer: Answer) -> Tables:
-    """Return the stored tables of the pages from which the excerpts of an answer show rows."""
+    """Return the stored tables of the pages from which the excerpts of an answer show rows.
+
+    The result is empty for an answer that does not consist of excerpts.
+    """
     pages: set[PageKey] = {(one.version_id, one.page_index) for one in answer.tables}
     return engine.documents.tables(pages) if pages and answer.consists_of_excerpts else {}
 
@@ -94,7 +97,7 @@ def _states_unit_of_table(answer: Answer, citation: Citation) -> bool:
 
 
 def _find_whole_table(cited: CitedTable, tables: Tables) -> Table | None:
-    """Return the stored table that contains the cited rows; ``None`` if it has no further rows."""
+    """Return the stored table that contains the cited rows and further ones; ``None`` if there is none."""
     on_page = tables.get((cited.version_id, cited.page_index), ())
     found = (one for one in on_page if one.columns == cited.table.columns and set(cited.table.rows) <= set(one.rows))
     return next((one for one in found if len(one.rows) > len(cited.table.rows)), None)
@@ -117,7 +120,7 @@ def _keep_near_rows(cited: CitedTable) -> CitedTable:
 
 
 def _estimate_height(table: Table, row: TableRow) -> int:
-    """Return about how many pixels high a row is on a wide screen, where columns are about equally wide."""
+    """Return the estimated height of a row in pixels, on a wide screen with columns of about equal width."""
     width = max(_NARROWEST, _TABLE_WIDTH // len(table.columns))
     texts = [table.row_label(row), *(cell.text for cell in row.cells if cell.column_span == 1)]
     return _PADDING + _LINE * max(-(-len(text) // width) for text in texts)

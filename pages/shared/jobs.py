@@ -19,9 +19,10 @@ from rag_core.types.documents import DEFAULT_COLLECTION, SameName
 from rag_core.types.jobs import Job, JobState
 
 ACTIVE = (JobState.QUEUED, JobState.RUNNING)
+# Maximum number of active jobs that are shown, and of jobs that are read.
 _SHOWN = 20
 MAX_JOBS = 1000
-# Maximum number of files, and of results, that are shown with a line each.
+# Maximum number of files, and of results, that are shown with a line each; one line summarizes more.
 _LISTED = 3
 
 

@@ -20,13 +20,14 @@ _COUNTED = {
     "figures": N_("figure {done} of {total}"),
 }
 # The estimate is never exact, so a job that runs is never shown as complete.
-_MOST = 0.98
+_MAX_SHARE = 0.98
 
 
 def describe_job(job: Job, active: Sequence[Job] = ()) -> str:
     """Return a description such as ``report.pdf: reading page 34 of 212, about 12 s left``.
 
-    The time includes the remaining stages. If a file waits for one of the ``active`` jobs to re-index it, say so.
+    The time includes the remaining stages. If one of the ``active`` jobs is a running re-index, the description of a
+    queued job says that it waits for this re-index.
     """
     if job.state is JobState.QUEUED:
         reindex = next((one for one in active if one.kind == "reindex" and one.state is JobState.RUNNING), None)
@@ -72,7 +73,7 @@ def _describe_stage(job: Job, name: str = "") -> str:
 
 
 def _describe_pace(job: Job) -> str:
-    """Return how many passages of a file are done and how fast they are; an empty string if this is not known."""
+    """Return how many passages of a file are done, and how many per second; an empty string if this is not known."""
     if not job.done or not job.total or not job.remaining_s:
         return ""
     words = _(", passage {done} of {total}", done=min(job.done, job.total), total=job.total)
@@ -81,7 +82,10 @@ def _describe_pace(job: Job) -> str:
 
 
 def _describe_left(job: Job) -> str:
-    """Describe the remaining time; without a number if the job takes longer than estimated."""
+    """Describe the remaining time.
+
+    If it is unknown or used up, say "nearly ready" of a job that computes vectors, and nothing of another job.
+    """
     if not job.remaining_s:
         return _(", nearly ready") if is_embedding(job) else ""
     seconds = math.ceil(job.remaining_s)
@@ -101,7 +105,10 @@ def _format_inner_name(job: Job) -> str:
 
 
 def describe_step(job: Job, before: str = "") -> str:
-    """Return the progress, for example ``page 34 of 212``; an empty string before the first page."""
+    """Return ``before`` and the progress of a stage, for example ``page 34 of 212``.
+
+    Return an empty string before the first page, or if the unit of the stage means nothing to a reader.
+    """
     words = _COUNTED.get(job.stage)
     if not words or not job.done or not job.total:
         return ""
@@ -114,10 +121,13 @@ def is_embedding(job: Job) -> bool:
 
 
 def estimate_progress(job: Job) -> float:
-    """Return the share of the time of all stages that has passed, from 0 to 1, as far as it can be estimated."""
+    """Return the estimated share of the time of all stages that has passed, from 0 to `_MAX_SHARE`.
+
+    Without an estimate of the remaining time, return `_MAX_SHARE` for a job that computes vectors, 0 for another job.
+    """
     if job.remaining_s is None:
-        return _MOST if is_embedding(job) else 0.0
-    return min(_MOST, job.seconds / (job.seconds + job.remaining_s or 1.0))
+        return _MAX_SHARE if is_embedding(job) else 0.0
+    return min(_MAX_SHARE, job.seconds / (job.seconds + job.remaining_s or 1.0))
 
 
 def describe_result(job: Job) -> tuple[bool, str]:

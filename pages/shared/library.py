@@ -1,4 +1,4 @@
-"""Find searchable documents, count documents by collection, and build scopes from their entries."""
+"""Find searchable documents, count documents by collection, and convert scopes to and from entries of a list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_searchable(documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
 
 
 def split_rejected(documents: Iterable[DocumentInfo]) -> tuple[list[DocumentInfo], list[DocumentInfo]]:
-    """Split files into documents, and rejected files, of which nothing could be read or stored."""
+    """Split files into documents, and files that were rejected, failed or cancelled before anything was searchable."""
     parts: tuple[list[DocumentInfo], list[DocumentInfo]] = [], []
     for one in documents:
         parts[one.status in _NOT_ADDED and not one.chunks].append(one)
@@ -46,7 +46,10 @@ def format_collection_name(name: str) -> str:
 
 
 def name_scope_entries(documents: Sequence[DocumentInfo]) -> dict[str, str]:
-    """Return the display name of each possible entry of a scope: first collections, then documents."""
+    """Return the display name of each possible entry of a scope: first collections, then documents.
+
+    An entry is the id of a document, or the name of a collection after the prefix `_COLLECTION`.
+    """
     collections = count_by_collection(documents).items()
     names = {
         f"{_COLLECTION}{name}": _("Collection {name} ({number})", name=name, number=number)

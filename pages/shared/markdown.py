@@ -56,8 +56,8 @@ def parse_markdown(text: str, markers: Collection[int], statements: Iterable[Cla
 def _add_marks(nodes: Iterable[Node], statements: list[Claim], within: list[bool]) -> Iterator[Node]:
     """Yield the nodes; the text of a marked statement becomes ``doubt`` nodes, followed by a ``verdict`` node.
 
-    The calculation of another statement follows it. All recursive calls share ``within``, which is not empty while the
-    text is inside a marked statement.
+    A statement with a calculation is followed by the calculation instead. All recursive calls share ``within``, which
+    is not empty while the text is inside a marked statement.
     """
     for node in nodes:
         if "c" in node:

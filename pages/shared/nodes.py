@@ -5,10 +5,10 @@ browser shows such markup as plain characters.
 
 A node is a dictionary ``{"t": kind, ...}``. The kinds of blocks are ``p h ul ol li quote pre hr caption table row th
 td scores fold toggle``. The kinds of inline nodes are ``text b i s code mark br cite doubt verdict``. A node has its
-children under ``c``, its text under ``s``, and its number under ``n``; ``s`` of a table is its accessible name, and
-``s`` of a citation what its button shows instead of ``[n]``. A cell may have the number of its columns under ``span``,
-its level of indentation under ``indent``, and the flags ``right`` and ``marked``. A ``fold`` shows the first of its two
-children until the reader asks for the second, and a ``toggle`` is a button that tells the page its number.
+children under ``c``, its text under ``s``, and its number under ``n``. ``s`` of a table is its accessible name, and
+``s`` of a citation is what its button shows instead of ``[n]``. A cell may have the number of its columns under
+``span``, its level of indentation under ``indent``, and the flags ``right`` and ``marked``. A ``fold`` shows the first
+of its two children until the reader asks for the second, and a ``toggle`` is a button that tells the page its number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Node = dict[str, Any]
 
 
 def build_marked_text(text: str, spans: Iterable[tuple[int, int]]) -> list[Node]:
-    """Return a paragraph of the text with the given ``(start, end)`` spans marked; spans may overlap."""
+    """Return a list with one paragraph: the text with the given ``(start, end)`` spans marked, which may overlap."""
     nodes: list[Node] = []
     position = 0
     for start, end in sorted(spans):

@@ -26,8 +26,8 @@ _COMPONENT = st.components.v2.component(
 def show_open_button(file_format: FormatDescription, read: Callable[[], bytes], *, page: int, key: str) -> None:
     """Show a button that opens a document at ``page``, counted from 1.
 
-    Only a click calls ``read``. `st.link_button` needs the address in advance, so every source would have to read
-    the whole file.
+    ``read`` returns the content of the file, and is called only after a click. With `st.link_button`, which needs the
+    address in advance, the whole file would be read for every source that is shown.
     """
 
     def clicked() -> None:

@@ -14,7 +14,7 @@ from rag_core.types.documents import PageKey
 from rag_core.types.retrieval import Passage
 from rag_core.types.tables import Span, Table, TableCell
 
-# The tables of pages.
+# The tables of each page.
 Tables = Mapping[PageKey, Sequence[Table]]
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # Between sentences, and between paragraphs.
@@ -31,7 +31,7 @@ def load_tables(engine: Engine, passages: Iterable[Passage]) -> Tables:
 
 
 def build_passage(passage: Passage, tables: Tables, marks: Iterable[Span]) -> list[Node]:
-    """Return the text of a passage; ``marks`` are offsets in it."""
+    """Return the nodes of a passage's text; ``marks`` are offsets in that text."""
     on_page = tables.get(passage.page_key, ())
     return build_page_text(passage.text, passage.start, len(passage.first_page_text), on_page, marks)
 
@@ -54,7 +54,11 @@ def _join_lines(node: Node) -> Node:
 
 
 def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:
-    """Return spans with each mark and the sentences before and after it; spans that are close together are merged."""
+    """Return the span of each mark, extended by the sentences before and after it, in ascending order.
+
+    On each side, a span adds about `_AROUND` characters at most. Spans that touch are merged. Without marks, return the
+    span of the beginning of the text.
+    """
     if not marks:
         return [(0, _move_to_blank(text, _BEGINNING))] if text.strip() else []
     gaps = [match.span() for match in _GAP.finditer(text)]
@@ -70,14 +74,17 @@ def find_surroundings(text: str, marks: Sequence[Span]) -> list[Span]:
 
 
 def _move_to_blank(text: str, position: int) -> int:
-    """Return the position of the first blank at or after a position; negative positions become 0."""
+    """Return the position of the first blank at or after a position, or the end of the text without a blank.
+
+    A position that is not positive becomes 0.
+    """
     if position <= 0:
         return 0
     return next((place for place in range(position, len(text)) if text[place].isspace()), len(text))
 
 
 def build_chunk(chunk: ChunkSpan, tables: Sequence[Table]) -> list[Node]:
-    """Return the text of a chunk, given the tables of its first page."""
+    """Return the nodes of a chunk's text, given the tables of its first page."""
     return build_page_text(chunk.text, chunk.start, len(chunk.text.partition(PAGE_BREAK)[0]), tables)
 
 
@@ -119,7 +126,7 @@ def build_page_text(
 def _find_cells_by_line(
     text: str, start: int, length: int, tables: Sequence[Table]
 ) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-    """Map the span of each line to the spans of its cells as (begin, end, number of the table)."""
+    """Map the span of each line to the spans of its cells as (begin, end, number of the table), all in ``text``."""
     lines = [match.span() for match in _LINE.finditer(text)]
     starts = [begin for begin, _ in lines]
     found: dict[tuple[int, int], list[tuple[int, int, int]]] = {line: [] for line in lines}
@@ -132,7 +139,7 @@ def _find_cells_by_line(
 
 
 def _split_text(text: str, cells: Mapping[tuple[int, int], Sequence[tuple[int, int, int]]]) -> Iterator[int | Span]:
-    """Yield the spans of the prose, and the number of each table at its first line."""
+    """Yield the spans of prose and the numbers of tables, in order; a table takes the place of its first line."""
     begin = end = 0
     seen: set[int] = set()
     for line, spans in cells.items():

@@ -27,6 +27,7 @@ from rag_core.types.retrieval import Passage
 
 # Maximum number of near-duplicates of a passage that are listed.
 _LISTED_COPIES = 5
+# Maximum number of characters of invisible text that are shown.
 _HIDDEN_SHOWN = 300
 # Maximum number of links below an answer.
 _LINKED = 6
@@ -55,7 +56,7 @@ def show_passages(
             with st.expander(
                 _describe_others(answer, len(others), is_more=bool(listed)), type="compact", key=f"{key}_more"
             ):
-                blocks, sources = _list_others(others), name_sources(answer)
+                blocks, sources = _build_page_list(others), name_sources(answer)
                 show_richtext(blocks, key=f"{key}_others", sources=sources, on_cite=on_open, small=True)
 
 
@@ -87,8 +88,8 @@ def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) ->
     show_richtext([{"t": "p", "c": nodes}], key=key, sources=name_sources(answer), on_cite=on_open, small=True)
 
 
-def _list_others(passages: Sequence[Passage]) -> list[Node]:
-    """Return a line for each document, with a button for each page."""
+def _build_page_list(passages: Sequence[Passage]) -> list[Node]:
+    """Return a list with an item for each document, which has a button for each page."""
     lines: list[Node] = []
     for document, group in groupby(passages, key=lambda one: one.document):
         nodes: list[Node] = [build_text_node(document)]

@@ -37,9 +37,9 @@ def show_errors() -> Iterator[None]:
 def show_errors_next_run(key: str = keys.PROBLEM) -> Iterator[None]:
     """Store a `RagError`, so that `show_stored_error` shows it in the next run.
 
-    Use this if the page reruns at once, for example to close a dialog. The rerun would remove a message that
-    `show_errors` has shown. In a callback, choose another ``key`` and show its error where it belongs, because
-    Streamlit shows the output of a callback at the top of the page.
+    Use this if the page reruns at once, for example to close a dialog, because the rerun would remove a message of
+    `show_errors`. Use it in a callback with a ``key`` of your own, and call `show_stored_error` with this key where the
+    error belongs, because Streamlit shows the output of a callback at the top of the page.
     """
     try:
         yield

@@ -17,7 +17,7 @@ def show_load_error(engine: Engine) -> None:
 
 
 def show_loading(engine: Engine) -> None:
-    """Say above the input that the models are still loading, until they are loaded."""
+    """Say above the input that the models are still loading, until they are loaded or cannot be loaded."""
 
     @st.fragment(run_every=None if _is_settled(engine) else 1.0)
     def show_line() -> None:

@@ -16,6 +16,7 @@ from rag_core.types.jobs import Job
 from rag_core.types.retrieval import SearchResult
 from rag_core.types.searches import DEFAULT_WRITER, Writer
 
+# The name of the stage in which a run waits for attached files.
 WAITING = "index"
 _POLL_S = 0.2
 # Seconds to wait for the whole file after its first pages can be searched. Most files are complete by then.
@@ -24,7 +25,11 @@ _PATIENCE_S = 3.0
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an answer; ``marked`` are the statements of the text that have been marked so far."""
+    """The progress of an answer.
+
+    ``marked`` are the statements of the text that have been marked so far. ``restarted`` says why the text was begun
+    anew; empty if it was not.
+    """
 
     stages: tuple[Stage, ...] = ()
     text: str = ""
@@ -35,9 +40,24 @@ class Progress:
 
 @dataclass
 class Run:
-    """A running answer; ``problem`` is the message that explains why the answer is incomplete.
+    """A running answer.
 
-    If the run continues an interrupted answer, ``continued`` is the message of that answer.
+    Attributes
+    ----------
+    continued : Message or None
+        The message of the interrupted answer that the run continues.
+    found : SearchResult or None
+        What the search has found, as soon as it has ended.
+    problem : str
+        The message that explains why the answer is incomplete.
+    rewritten : str
+        The rewritten question that was searched for; empty if the question was not rewritten.
+    answer : Answer or None
+        The complete answer.
+    stopping : Event
+        Set when the run is asked to end.
+    changed : Condition
+        Notified whenever ``progress`` changes.
     """
 
     conversation_id: str
@@ -62,12 +82,13 @@ class Run:
         self.stopping.set()
 
     def show(self, **changes: Any) -> None:
+        """Change fields of ``progress``, and wake the threads that wait for a change."""
         with self.changed:
             self.progress = replace(self.progress, **changes)
             self.changed.notify_all()
 
     def show_stage(self, stage: Stage) -> None:
-        """Add a stage to the progress, or replace the stage of the same name; one that is not done comes last."""
+        """Add a stage to the progress, or replace the stage of the same name; a stage that is not done moves last."""
         stages = {one.name: one for one in self.progress.stages}
         if not stage.done:
             stages.pop(stage.name, None)
@@ -101,9 +122,9 @@ class Run:
 
 
 def wait_for_jobs(engine: Engine, run: Run) -> bool:
-    """Wait until the attached files are indexed, or their first pages can be searched for some seconds.
+    """Wait until the job of each attached file has ended, or the file's first pages are searchable for `_PATIENCE_S`.
 
-    Return ``False`` if the reader stops the run earlier.
+    Return ``True`` then, and ``False`` if the run is stopped earlier.
     """
     searchable_since: dict[str, float] = {}
     while not run.stopping.is_set():

@@ -42,7 +42,7 @@ def build_score_bars(passage: Passage, passages: Sequence[Passage], gate: Gate) 
 def format_score(name: str, value: float | None, places: int = 2) -> str:
     """Format a score with the given number of decimals.
 
-    Scores of fused ranks always have three decimals, because they are only a few hundredths.
+    Scores of fused ranks always have three decimals, because they are only a few hundredths. A missing score is a dash.
     """
     if value is None:
         return "–"

@@ -17,6 +17,7 @@ from pages.shared.translation import N_, _, get_language
 from rag_core.engine import Engine
 from rag_core.types.conversations import Conversation
 
+# Maximum number of conversations that are listed besides the pinned ones.
 SHOWN = 40
 PIN, UNPIN = N_("Pin"), N_("Unpin")
 # Streamlit has no function that closes a sidebar that the reader has opened, so a script clicks the close button. On a
@@ -30,14 +31,14 @@ _ICONS = {RENAME: "edit", PIN: "keep", UNPIN: "keep_off", TAG: "sell", EXPORT: "
 def show_sidebar(engine: Engine) -> None:
     """Show the button for a new chat, a search field, and the conversations in groups: pinned, today, earlier."""
     with st.sidebar:
-        _show_choice(None, _("New chat"), icon=":material/add:", width="stretch", key="new_chat")
+        _show_open_button(None, _("New chat"), icon=":material/add:", width="stretch", key="new_chat")
         with st.container(key="conversations"):
             _show_conversations(engine)
         _CLOSE_AFTER_CHOICE(key="close_sidebar", data={"language": get_language()})
     open_conversation_dialog(engine)
 
 
-def _show_choice(conversation_id: str | None, label: str, **options: Any) -> None:
+def _show_open_button(conversation_id: str | None, label: str, **options: Any) -> None:
     """Show a button that opens a conversation, or a new chat, on the chat page."""
     if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
         address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
@@ -82,7 +83,7 @@ def _show_group(engine: Engine, name: str, conversations: Sequence[Conversation]
 def _show_row(engine: Engine, one: Conversation) -> None:
     conversation_id, title = one.conversation_id, escape_markdown(one.title)
     with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", wrap=False):
-        _show_choice(
+        _show_open_button(
             conversation_id,
             f"**{title}**" if _is_chat() and conversation_id == get_current_id() else title,
             key=f"open_{conversation_id}",

@@ -35,6 +35,7 @@ _GONE = N_("This document is no longer in the library. Below is the text as it w
 def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
     """Show the open source beside the page; ``answers`` maps message ids to answers.
 
+    Nothing is shown if no source is open, or if the open source belongs to none of these answers.
     The source stays until the reader closes it or opens another one, so that it can be compared with the answer.
     """
     message_id, _dot, marker = find_open_source().rpartition(".")
@@ -52,7 +53,7 @@ def show_source(engine: Engine, answers: dict[str, Answer]) -> None:
 
 
 def draw_first_source(engine: Engine, answer: Answer) -> None:
-    """Draw the first source that an answer cites in the background, so that a click shows it at once."""
+    """In the background, draw the first source that an answer cites, so that a click shows its page at once."""
     draw_ahead(engine, answer, list_cited_passages(answer)[:1])
 
 
@@ -104,7 +105,7 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
     document = None
     try:
         document = engine.documents.get(passage.document_id, version_id=passage.version_id)
-        _describe_version(engine, document, passage)
+        _show_version_note(engine, document, passage)
         show_source_page(engine, document, answer, passage)
     except DocumentError as error:
         st.info(
@@ -119,7 +120,7 @@ def _show_passage(engine: Engine, answer: Answer, passage: Passage) -> None:
         _show_actions(engine, document, passage)
 
 
-def _describe_version(engine: Engine, document: DocumentInfo, passage: Passage) -> None:
+def _show_version_note(engine: Engine, document: DocumentInfo, passage: Passage) -> None:
     """Say which version of the document the source is from, if there are several."""
     versions = engine.documents.versions(document.document_id)
     oldest_first = [one.version_id for one in sorted(versions, key=lambda one: one.added_at)]

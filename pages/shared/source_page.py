@@ -70,7 +70,10 @@ def _show_figure(engine: Engine, passage: Passage, page: int, quoted: Sequence[t
 
 
 def show_descriptions(engine: Engine, page: PageKey, quoted: Sequence[tuple[int, int]] | None = None) -> None:
-    """Show what a model wrote about the figures of a page, or about those whose captions are quoted."""
+    """Show what a model wrote about the figures of a page.
+
+    If ``quoted`` is given, show only what it wrote about figures whose captions overlap these spans of the page's text.
+    """
     for one in engine.documents.find_descriptions([page]).get(page, ()):
         if quoted is None or any(start < one.end and one.start < end for start, end in quoted):
             words = _("Described by {model}, not text of the document", model=escape_markdown(one.model))
@@ -79,8 +82,9 @@ def show_descriptions(engine: Engine, page: PageKey, quoted: Sequence[tuple[int,
 
 
 def draw_ahead(engine: Engine, answer: Answer, passages: Sequence[Passage]) -> None:
-    """Draw the cited pages of passages in the background, so that `show_source_page` shows them at once.
+    """Draw the first cited page of each passage in the background, so that `show_source_page` shows it at once.
 
+    If the answer does not cite a passage, that is the passage's first page.
     An error is ignored here, because `show_source_page` draws the page again and shows the error.
     """
     for passage in passages:

@@ -39,9 +39,10 @@ def build_cited_table(cited: CitedTable, name: str) -> Node:
 
 
 def build_table_part(table: Table, start: int, end: int, is_marked: IsMarked) -> list[Node]:
-    """Return the header of a table and its rows within a span of the page's text.
+    """Return the header of a table, and those of its rows that lie within a span of the page's text.
 
-    If the table begins before the span, its caption and unit and the section of the first row are added.
+    If the table begins before the span, its caption and its unit are added above it. If the first rows are left out,
+    the section of the first remaining row is added below the header.
     """
     rows = find_rows(table, start, end)
     body = [(row.label, row) for row in rows]
@@ -59,13 +60,16 @@ def find_rows(table: Table, start: int, end: int) -> list[TableRow]:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a cell contains a figure or a dash, so that it is aligned on the right."""
+    """Return whether the text of a cell is a dash, or a figure with at most `_MAX_LETTERS` letters, such as a unit."""
     letters = sum(map(str.isalpha, text))
     return letters <= _MAX_LETTERS and (any(map(str.isdecimal, text)) or text.strip() in _DASHES)
 
 
 def find_figure_columns(rows: Sequence[Sequence[str]]) -> set[int]:
-    """Return the columns with figures, given the texts of the cells of each row below the header."""
+    """Return the indices of the columns in which most cells with text are figures.
+
+    ``rows`` are the texts of the cells of each row below the header.
+    """
     columns = zip(*rows, strict=True)
     found = set()
     for number, texts in enumerate(columns):
@@ -76,7 +80,10 @@ def find_figure_columns(rows: Sequence[Sequence[str]]) -> set[int]:
 
 
 def align_figures(rows: Sequence[Node]) -> list[Node]:
-    """Return the rows of a table node; the cells of columns with figures are aligned on the right."""
+    """Return the rows of a table node, with the cells in columns of figures aligned on the right.
+
+    The first row is the header.
+    """
     right = find_figure_columns([[_join_text(cell) for cell in row["c"]] for row in rows[1:]])
     return [{**row, "c": [{**cell, "right": column in right} for column, cell in enumerate(row["c"])]} for row in rows]
 

@@ -119,5 +119,8 @@ def format_day(when: datetime) -> str:
 
 
 def name_file(title: str) -> str:
-    """Return a title without the characters that file systems do not allow, for the name of a file."""
+    """Return a title as the name of a file: without characters that file systems do not allow, up to 60 columns.
+
+    If nothing is left, return the word for a conversation.
+    """
     return truncate(" ".join(re.sub(r'[\x00-\x1f<>:"/\\|?*.]', " ", title).split()), 60) or _("Conversation")

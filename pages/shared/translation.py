@@ -33,14 +33,15 @@ LANGUAGES = Path(__file__).parents[1] / "languages"
 ENGINE = "engine"
 # Between two sentences of a message.
 _GAP = re.compile(r"(?<=[.!?])\s+")
-# Minimum number of letters of a template that is used even if none of its values is a translatable message.
+# A template with fewer letters matches too many texts, so it is used only if one of its values is a message that can be
+# translated.
 _LETTERS = 4
-# Maximum number of characters of a message of the engine.
+# Maximum number of characters of a message of the engine. Longer texts are not translated.
 _MAX_CHARS = 600
 
 
 def get_language() -> str:
-    """Return the language of the reader's browser; English without a file for that language, or outside of a page."""
+    """Return the code of the browser's language; ``en`` without a file for that language, or outside of a page."""
     is_page = get_script_run_ctx(suppress_warning=True) is not None
     return _choose_language(st.context.locale or SOURCE) if is_page else SOURCE
 
@@ -166,7 +167,10 @@ def _load_words(language: str) -> NullTranslations:
 
 @cache
 def _load_messages(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return a pattern for each message of the engine and its translation; patterns with more letters come first."""
+    """Return pairs of a pattern and a translation, one for each message of the engine.
+
+    Messages with more characters outside of ``{names}`` come first.
+    """
     found = [(str(one.id), str(one.string)) for one in _read_language(language) if one.context == ENGINE]
     found.sort(key=lambda one: -len(re.sub(r"\{[^}]*\}", "", one[0])))
     return [(_compile_template(one), re.sub(r"\{(\d)", r"{n\1", translation)) for one, translation in found]
@@ -190,7 +194,7 @@ def _compile_template(template: str) -> re.Pattern[str]:
 
 
 def _is_too_general(pattern: re.Pattern[str]) -> bool:
-    """Return whether a template has hardly any letters, and values that match any text."""
+    """Return whether a template has fewer than `_LETTERS` letters, and values that match any text."""
     is_free = bool(pattern.groups) and "number" not in pattern.groupindex
     return is_free and len(re.sub(r"\(\?.*?\)|\W", "", pattern.pattern)) < _LETTERS
 
@@ -202,7 +206,7 @@ def _choose_pattern(group: str) -> str:
 
 @cache
 def _find_separators(language: str) -> dict[int, int]:
-    """Map the English separators of numbers to those of the reader's language."""
+    """Return the translation table from the English separators of numbers to those of a language."""
     locale = Locale.parse(language)
     return str.maketrans(",.", get_group_symbol(locale) + get_decimal_symbol(locale))
 

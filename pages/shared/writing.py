@@ -16,7 +16,7 @@ NOTHING_WRITTEN = "Stopped before there was an answer."
 
 
 def write_answer(engine: Engine, run: Run) -> None:
-    """Ask the question and process the events; store the answer when it arrives."""
+    """Ask the question and process the events; store the answer when it arrives. Return early if the run is stopped."""
     events = _start_events(engine, run)
     with closing(events):
         for event in events:
@@ -41,7 +41,10 @@ def write_answer(engine: Engine, run: Run) -> None:
 
 
 def store_partial(engine: Engine, run: Run) -> None:
-    """Store the text of an incomplete answer, if the reader stopped the answer or if any text was written."""
+    """Store the text of an incomplete answer, if the reader stopped the answer or if any text was written.
+
+    If the run continues an interrupted answer, that answer is replaced only if the text became longer.
+    """
     text = run.progress.text.rstrip()
     if run.continued and run.continued.answer:
         answer = run.continued.answer

@@ -17,7 +17,10 @@ _ALL = ""
 
 
 def show_list(engine: Engine) -> None:
-    """List the snapshots, each with a button that deletes it."""
+    """List the snapshots, each with a button that deletes it.
+
+    If some documents of a snapshot are not in the index, another button indexes them.
+    """
     for one in engine.snapshots.list():
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             parts = [

@@ -14,7 +14,10 @@ from rag_core.types.themes import Theme
 
 
 def choose_theme(themes: Sequence[Theme]) -> Theme:
-    """Let the reader choose a theme; the address contains its title, so that a reader can link to it."""
+    """Let the reader choose a theme, and return it; the address contains its title, so that a reader can link to it.
+
+    At first, that is the theme of the address, or the first one in the list.
+    """
     words = st.text_input(
         _("Filter"), key="theme_filter", placeholder=_("Filter by a word or a name"), label_visibility="collapsed"
     )

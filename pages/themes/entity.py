@@ -14,7 +14,10 @@ _NEIGHBOURS = 12
 
 
 def show_entity(engine: Engine, key: str) -> dict[str, Answer]:
-    """Show the statements about an entity; return the answers whose sources can be opened."""
+    """Show the statements about the entity with this key; return the answers whose sources can be opened, by id.
+
+    Show nothing and return an empty dictionary if no statement mentions the entity.
+    """
     quoted = engine.themes.quote(key)
     if quoted is None:
         return {}

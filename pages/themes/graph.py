@@ -1,4 +1,4 @@
-"""The entities of a theme as a graph, in which the reader clicks an entity."""
+"""The entities of a theme as a graph and as a list, in which the reader chooses an entity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _PARAM = "entity"
 
 
 def choose_entity(engine: Engine, theme: Theme) -> str:
-    """Draw the entities of a theme; return the key of the entity that the reader has clicked, or an empty text."""
+    """Draw the entities of a theme, with a list of their names below.
+
+    Return the key of the entity that the reader has chosen in the graph or the list; an empty text without a choice.
+    """
     drawing = engine.themes.draw(theme)
     if not drawing.entities:
         return ""

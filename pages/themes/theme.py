@@ -30,7 +30,7 @@ def show_theme(theme: Theme) -> dict[str, Answer]:
 
 
 def show_cited(message_id: str, answer: Answer) -> dict[str, Answer]:
-    """Show a cited text whose citations open the source; return the text by its id."""
+    """Show an answer whose citations open the sources; return the answer by ``message_id``, its id in the address."""
     show_richtext(
         build_answer_blocks(answer, name_sources(answer)),
         key=f"cited_{message_id}",
