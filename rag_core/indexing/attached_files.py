@@ -13,7 +13,7 @@ from rag_core.store.file_names import clean_folder, clean_name
 from rag_core.types.documents import VersionRow
 from rag_core.types.jobs import Job
 
-# Maximum depth of attachments that are indexed: files attached to a document, and files attached to these files.
+# Maximum depth of indexed attachments: 1 for a file attached to a document, 2 for a file attached to such a file.
 MAX_DEPTH = 2
 # Follows the name of a file in the path of the folder of its attached files, as in "/papers/tender.pdf!".
 FOLDER_MARK = "!"
@@ -33,7 +33,7 @@ class AttachedFiles:
     submit : callable or None
         `Submission.submit`; ``None`` if the attached files were submitted with an earlier version.
     max_bytes : int
-        Limit on the total size of the attached files.
+        Limit on the total size of the attached files in bytes.
     password : str, optional
         Password of the parent, which encrypted attachments often share.
     """
@@ -85,7 +85,7 @@ class AttachedFiles:
         self.jobs[job.job_id] = file.name
 
     def describe(self) -> str:
-        """Return a sentence about the attached files; empty if there are none."""
+        """Return a message about the attached files, read and unread; empty if there are none."""
         parts = []
         if self._read:
             parts.append(f"The attached files are listed as documents of their own: {', '.join(self._read)}.")

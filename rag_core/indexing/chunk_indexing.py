@@ -21,10 +21,10 @@ def build_chunk_batch(chunk_ids: Sequence[int], spans: Sequence[ChunkSpan], vers
 
 
 def add_chunks(indexes: Indexes, batch: ChunkBatch, encodings: Encodings) -> None:
-    """Add chunks with their dense vectors to the indexes of retrievers.
+    """Add a batch of chunks, which contains their dense vectors, to the indexes of retrievers.
 
-    ``encodings`` maps the name of each retriever with an encoder to the vectors of the chunks. The index of such a
-    retriever gets no chunks if their vectors are missing.
+    ``encodings`` maps the name of the score of each retriever with an encoder to the encoder's vectors of the chunks.
+    If the vectors for such a retriever are missing, its index gets no chunks.
     """
     for retriever, index in indexes:
         if retriever.reads != "encoding":
@@ -36,7 +36,7 @@ def add_chunks(indexes: Indexes, batch: ChunkBatch, encodings: Encodings) -> Non
 def index_chunks(
     stores: Stores, indexes: Indexes, batch: ChunkBatch, embedding_ids: Sequence[int], encodings: Encodings
 ) -> None:
-    """Add chunks to indexes, as `add_chunks` does, and link each chunk to its stored embedding."""
+    """Add chunks with their stored dense vectors to indexes, and link each chunk to its embedding; see `add_chunks`."""
     dense = stores.embeddings.read_dense(embedding_ids)
     add_chunks(indexes, replace(batch, vectors=np.stack([dense[one] for one in embedding_ids])), encodings)
     # The chunks are linked last, because chunks without a link are added again after an interruption.

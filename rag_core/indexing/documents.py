@@ -91,7 +91,8 @@ class Documents:
     def get(self, document_id: str, *, version_id: str | None = None) -> DocumentInfo:
         """Return a document; raise `UnknownDocument` if the library does not contain it.
 
-        If ``version_id`` is a replaced version in a snapshot, return the document with the data of that version.
+        If ``version_id`` is a replaced version that searches of a snapshot find, the document has the data of that
+        version. Any other ``version_id`` is ignored.
         """
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
@@ -153,11 +154,16 @@ class Documents:
         return self.submit(guide.GUIDE_NAME, guide.build_guide_pdf())
 
     def has_name_clash(self, name: str, data: bytes, *, collection: str = DEFAULT_COLLECTION) -> bool:
-        """Return whether the collection has an indexed or queued document with this name but other content."""
+        """Return whether the collection has an indexed or queued document with this name but other content.
+
+        Return false if a document of any collection has this content, because `submit` then adds no document.
+        """
         return self._submission.has_name_clash(name, data, clean_collection(collection))
 
     def retry(self, document_id: str, *, password: str | None = None, ocr: str | None = None) -> Job:
-        """Queue a document's file to be indexed again.
+        """Queue a document's file to be indexed again, and return the job.
+
+        If the same content is queued already, the returned job has ended with the result ``duplicate``.
 
         Parameters
         ----------
@@ -176,9 +182,10 @@ class Documents:
     def delete(self, document_ids: Sequence[str], *, collections: Sequence[str] = ()) -> Sequence[DeleteReceipt]:
         """Remove documents from every store, and return receipts with the amount of data that each store still has.
 
-        Attached documents are removed as well; their receipts follow the receipt of the document that contains them. If
-        a store fails, searches no longer find the document, and its removal continues in the background or when the
-        document is deleted again. With ``collections``, documents are removed from these collections only.
+        Jobs of the documents are cancelled first. Attached documents are removed as well; their receipts follow the
+        receipt of the document that contains them. If a store fails, searches no longer find the document, and its
+        removal continues in the background or when the document is deleted again. With ``collections``, documents are
+        removed from these collections only.
 
         Raises
         ------
@@ -198,14 +205,15 @@ class Documents:
         return receipts
 
     def delete_named(self, names: Sequence[str]) -> Iterator[DeleteReceipt]:
-        """Remove the documents with these names or ids one by one, and yield the receipt of each.
+        """Remove the documents with these names or ids one by one, and yield the receipts.
 
-        If a document has other names as well, only the given names are removed; its content stays.
+        - A document is removed with its attached documents if its id or all its names are given; see `delete`.
+        - Of any other document, only the given names are removed, with one receipt for each name. Its content stays.
 
         Raises
         ------
         UnknownDocument
-            A name does not exist. Nothing is removed.
+            At least one name or id does not exist. Nothing is removed.
         """
         wanted = set(map(normalize_name, names))
         for document_id in self.find_ids(names):
@@ -221,7 +229,7 @@ class Documents:
     def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
         """Replace the tags of each document; ``tags`` maps document ids to tags.
 
-        Tags are normalized by `normalize_name`. Of tags that differ only in letter case, one is stored.
+        Tags are normalized by `normalize_name` and sorted. Of tags that differ only in letter case, the last is stored.
         """
         cleaned: dict[str, Sequence[str]] = {}
         for document_id, names in tags.items():
@@ -238,14 +246,15 @@ class Documents:
         ------
         UnknownDocument
         CollectionError
-            The name is empty, or another document of the collection has it.
+            The name is empty, or the collection has a document with the new name already.
         """
         return self._naming.rename(self._library.document(document_id).document_id, name)
 
     def versions(self, document_id: str) -> Sequence[DocumentVersion]:
-        """Return the stored versions of a document; raise `UnknownDocument` if it does not exist.
+        """Return the current version of a document, and then the former versions whose file is stored, newest first.
 
-        The first version is the active version, or else the latest version. The other versions follow, newest first.
+        The current version is the active version, or the latest version if none is active. Raise `UnknownDocument` if
+        the document does not exist.
         """
         current = self._find_version_id(document_id)
         rows = self._library.find_versions(versions.c.document_id == document_id)
@@ -259,7 +268,15 @@ class Documents:
         ]
 
     def restore_version(self, version_id: str) -> Job:
-        """Queue the indexing of a replaced version, which then replaces the current version."""
+        """Queue the indexing of a replaced version's file, which then replaces the current version.
+
+        Raises
+        ------
+        UnknownDocument
+            The version is not stored.
+        StoreUnavailable
+            Its file is not stored.
+        """
         row = self._find_replaced(version_id)
         data = self._files.get(row.sha256)
         return self._submission.submit(
@@ -271,6 +288,11 @@ class Documents:
         self._removal.remove_content(self._find_replaced(version_id))
 
     def _find_replaced(self, version_id: str) -> VersionRow:
+        """Return a version of which the file is stored, or which only searches of a snapshot find.
+
+        Raise `UnknownDocument` for any other version. A version that has ended counts only if its document has an
+        active version.
+        """
         row = self._library.version(version_id)
         states = _FILE_ONLY_STATES if row and row.active_version else ("replaced",)
         if row is None or (row.state not in states and row.id not in self._snapshots.find_snapshot_only_versions()):
@@ -278,11 +300,9 @@ class Documents:
         return row
 
     def title(self, document_id: str) -> str:
-        """Return the title on the first page, or an empty text if the file name contains the title.
+        """Return the title on the first page of a document; raise `UnknownDocument` if the document does not exist.
 
-        Raises
-        ------
-        UnknownDocument
+        The title is empty if the page has no title, or if the name of the document contains the title.
         """
         first = self._library.page(self._find_version_id(document_id), 0)
         return extract_title(self._library.document(document_id).name, first)
@@ -324,7 +344,7 @@ class Documents:
         return self._library.tables(places)
 
     def chunks(self, document_id: str, page_index: int | None = None) -> Sequence[ChunkSpan]:
-        """Return the chunks of a document, or of one of its pages, in order.
+        """Return the chunks of a document in order; with ``page_index``, only chunks with text of this page.
 
         Raises
         ------
@@ -351,6 +371,9 @@ class Documents:
         Raises
         ------
         UnknownDocument
+            The document or the version does not exist.
+        StoreUnavailable
+            The file is not stored.
         """
         current_id = self._find_version_id(document_id)
         if version_id is None or version_id == current_id:
@@ -400,7 +423,8 @@ class Documents:
         """Return images of a page for a reader. If LibreOffice is installed, it draws the pages of Office documents.
 
         See `render_page` for the other parameters and the errors. ``wait_s`` is the maximum time in seconds to wait for
-        LibreOffice. If it takes longer, or if its pages lack the highlighted words, Footnote draws the page.
+        LibreOffice. If LibreOffice fails or takes longer, or if its pages lack most of the highlighted words, Footnote
+        draws the page.
         """
         document, page, spans = self._find_highlighted(document_id, page_index, version_id, highlights)
         name, is_pending = document.name, False
@@ -424,7 +448,9 @@ class Documents:
     def render_figure(
         self, document_id: str, page_index: int, *, version_id: str, span: tuple[int, int], scale: float = 1.5
     ) -> PageImage | None:
-        """Return an image of the figure whose caption overlaps ``span`` of the page's text; ``None`` if there is none.
+        """Return an image of the figure whose caption overlaps ``span`` of the page's text.
+
+        Return ``None`` if there is no such figure, or if ``version_id`` was replaced and is in no snapshot.
 
         Raises
         ------
@@ -439,11 +465,11 @@ class Documents:
         return draw_figure(self._stores, row, page_index, span, scale)
 
     def find_descriptions(self, places: Collection[PageKey]) -> Mapping[PageKey, Sequence[FigureDescription]]:
-        """Return what models wrote about the figures of pages, by version id and page index."""
+        """Return what models wrote about the figures of pages, by version id and page index; see `FigureStore.find`."""
         return self._stores.figures.find(places)
 
     def describe_figures(self, document_id: str) -> Job | None:
-        """Queue the description of figures without a description; see `FigureDescriber.request`."""
+        """Queue the description of a document's figures that have no description; see `FigureDescriber.request`."""
         version = self._library.version(self._find_version_id(document_id))
         return version and self._describe_figures(version)
 

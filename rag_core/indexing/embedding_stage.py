@@ -22,13 +22,14 @@ from rag_core.types.chunks import Embedding, SparseVector, build_embedded_text
 from rag_core.types.documents import DocumentStatus
 from rag_core.types.protocols import TermEncoder
 
-# Maximum number of chunks of the documents that are embedded together.
+# Maximum number of chunks of several documents that are embedded together. A single document may have more chunks.
 MAX_CHUNKS = 512
 # Maximum number of texts in one call of the embedder. Cancelling and stopping take effect only between calls.
 TEXTS_PER_CALL = 64
 # Number of parallel calls: while the vectors of one call are stored, the vectors of the next call are computed.
 PARALLEL_CALLS = 2
-# A document is embedded between two calls for a batch if the rest of the batch has at least this many times the chunks.
+# A waiting document is embedded between two calls for a batch if the number of texts of the batch that are not embedded
+# yet is at least this many times the number of chunks of the document.
 MIN_LENGTH_RATIO = 2
 # Seconds between two reports of the progress.
 REPORT_EVERY_S = 0.25
@@ -61,9 +62,10 @@ class EmbeddingStage:
             self._process_by_space(self._take_tasks(first, MAX_CHUNKS))
 
     def _take_tasks(self, first: EmbeddingTask, max_chunks: int, excluded: Collection[str] = ()) -> list[EmbeddingTask]:
-        """Return ``first`` and further waiting tasks, with at most ``max_chunks`` chunks in total.
+        """Return ``first`` and further waiting tasks, as long as they have at most ``max_chunks`` chunks in total.
 
-        Tasks of documents whose ids are in ``excluded`` stay in the queue.
+        ``first`` is returned even if it alone has more chunks. Tasks of documents whose ids are in ``excluded`` stay in
+        the queue.
         """
         taken, room = [first], max_chunks - len(first.spans)
         while following := self._pipeline.chunked.get(
@@ -78,21 +80,24 @@ class EmbeddingStage:
             self._process(group)
 
     def _process_shorter(self, batch: _Batch, remaining: int) -> None:
-        """Process waiting tasks that are much shorter than the remaining chunks of a batch."""
-        waiting = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
+        """Process waiting tasks that are much shorter than the rest of a batch, which has ``remaining`` texts."""
+        excluded = {*self._waiting_documents, *(task.task.document_id for task in batch.tasks)}
         max_chunks = remaining // MIN_LENGTH_RATIO
-        first = self._pipeline.chunked.get(wait=False, max_chunks=max_chunks, excluded=waiting)
+        first = self._pipeline.chunked.get(wait=False, max_chunks=max_chunks, excluded=excluded)
         if first is None or self._stopping:
             return
-        before, self._waiting_documents = self._waiting_documents, waiting
+        before, self._waiting_documents = self._waiting_documents, excluded
         try:
-            self._process_by_space(self._take_tasks(first, max_chunks, waiting))
+            self._process_by_space(self._take_tasks(first, max_chunks, excluded))
         finally:
             self._waiting_documents = before
             batch.restart_clock()
 
     def _process(self, tasks: Sequence[EmbeddingTask]) -> None:
-        """Embed tasks together. If that fails, embed them one by one, so that only the faulty document fails."""
+        """Embed tasks together, and pass them to the publication stage.
+
+        If embedding fails, the tasks are embedded one by one, so that only the faulty document fails.
+        """
         batch = _Batch(tasks)
         try:
             self._pipeline.outages.run([task.task.job_id for task in tasks], lambda: self._embed(batch))
@@ -118,7 +123,7 @@ class EmbeddingStage:
         """Compute and store the embeddings that are not stored yet."""
         embedder, space = batch.tasks[0].generation.embedder, batch.tasks[0].generation.space
         hashes = [digest for task in batch.tasks for digest in task.hashes]
-        batch.find_missing(self._stores.embeddings.find_ids(space, hashes))
+        batch.record_missing(self._stores.embeddings.find_ids(space, hashes))
         order = sorted(batch.texts, key=lambda digest: batch.texts[digest][1])
         running: deque[tuple[list[bytes], Future[list[Embedding]]]] = deque()
         reported = 0.0
@@ -141,7 +146,7 @@ class EmbeddingStage:
         self._drop_cancelled(batch)
 
     def _encode(self, batch: _Batch) -> None:
-        """Compute the vectors of all chunks for retrievers that have an encoder."""
+        """Compute the vectors of all chunks for each retriever with an encoder, and store them in ``batch``."""
         for task in list(batch.tasks):
             encoders = task.generation.encoders.items()
             batch.encodings[task] = {name: self._encode_texts(batch, task, load()) for name, load in encoders}
@@ -161,9 +166,9 @@ class EmbeddingStage:
                     self._stores.jobs.set_progress(task.task.job_id, "encoding", len(vectors), len(texts))
         return vectors
 
-    def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], running: Future[list[Embedding]]) -> None:
-        """Store the embeddings that a call returns, except embeddings that only cancelled tasks need."""
-        vectors = dict(zip(digests, running.result(), strict=True))
+    def _save(self, space: str, batch: _Batch, digests: Sequence[bytes], call: Future[list[Embedding]]) -> None:
+        """Store the embeddings that a call of the embedder returns, except those that only cancelled tasks need."""
+        vectors = dict(zip(digests, call.result(), strict=True))
         wanted = {digest: vector for digest, vector in vectors.items() if batch.is_wanted(digest)}
         self._stores.embeddings.save(space, wanted)
         self._pipeline.pace.record(*batch.record_saved(wanted))
@@ -178,6 +183,7 @@ class EmbeddingStage:
                 )
 
     def _drop_cancelled(self, batch: _Batch) -> None:
+        """Remove cancelled tasks from a batch, and report their results."""
         for task in [task for task in batch.tasks if task.task.job_id in self._pipeline.cancelled]:
             batch.tasks.remove(task)
             self._pipeline.results.put(task.build_result(DocumentStatus.CANCELLED, CANCELLED, batch.computed[task]))
@@ -189,14 +195,16 @@ class _Batch:
     def __init__(self, tasks: Sequence[EmbeddingTask]) -> None:
         self.tasks = list(tasks)
         self.texts: dict[bytes, tuple[str, int]] = {}  # hash: (text, number of tokens)
+        # Numbers by task: chunks that have an embedding, and embeddings that were computed.
         self.embedded: Counter[EmbeddingTask] = Counter()
         self.computed = Counter({task: task.computed for task in tasks})
         self.encodings: dict[EmbeddingTask, Mapping[str, Sequence[SparseVector]]] = {}
         self.tokens = self.tokens_saved = 0
         self._saved_at = time.monotonic()
+        # The tasks that contain each text of `texts`, by hash.
         self._owners: dict[bytes, list[EmbeddingTask]] = {}
 
-    def find_missing(self, known: Mapping[bytes, int]) -> None:
+    def record_missing(self, known: Mapping[bytes, int]) -> None:
         """Record the texts that have no embedding yet; ``known`` contains the hashes of the other texts."""
         self.texts.clear()
         self.embedded.clear()

@@ -21,7 +21,10 @@ from rag_core.types.documents import VersionRow
 def index_descriptions(
     stores: Stores, removal: Removal, generation: IndexGeneration, version: VersionRow, page_texts: Mapping[int, str]
 ) -> None:
-    """Add a chunk to all indexes for each description without a chunk; do nothing if the version was replaced."""
+    """Add a chunk to all indexes for each description of `FigureStore.find_unindexed`.
+
+    Do nothing if the version has no chunks or is no longer active.
+    """
     rows = stores.figures.find_unindexed(version.id)
     chunks = stores.documents.chunk_rows(version.id) if rows else []
     if not chunks:
@@ -44,7 +47,7 @@ def index_descriptions(
 
 
 def _build_span(row: AnyRow, number: int, chunks: Sequence[ChunkRow], text: str, embedder: Embedder) -> ChunkSpan:
-    """Return the chunk of a figure's description.
+    """Return the chunk of a figure's description; ``number`` is added to the ordinal after the last chunk.
 
     The text of the chunk is the caption. The prefix contains as much of the description as the embedder reads, because
     a prefix is searched but never quoted.

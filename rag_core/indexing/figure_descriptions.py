@@ -100,10 +100,11 @@ class FigureDescriber:
         return self._preferences.describes_figures and not self._preferences.figures_problem
 
     def request(self, version: VersionRow) -> Job | None:
-        """Queue the description of figures without a description, in a version that is active or being published.
+        """Queue the description of figures in a version that is active or being published, and return the job.
 
-        Return ``None`` if there is nothing to do: no figure has a caption, or figures are not described and no earlier
-        version of the document has descriptions.
+        A job of the document that waits already is returned instead of a second one. If a version of the document has
+        descriptions, a job is always needed, which copies or removes them. Otherwise, return ``None`` if `is_on` is
+        false or no figure has a caption.
         """
         stores = self._stores
         if not stores.figures.has_any(version.document_id) and not (
@@ -210,7 +211,12 @@ class _Caption(NamedTuple):
 
 @dataclass(slots=True)
 class _Attempts:
-    """The number of pictures of a document that were sent, and the number of failures since the last description."""
+    """The attempts to describe the figures of a document.
+
+    ``sent`` is the number of pictures sent to the model, also by earlier jobs. ``failures`` is the number of failures
+    since the last description; a failure that would be repeated counts as `MAX_FAILURES`. ``problems`` are the reasons
+    of all failures.
+    """
 
     sent: int
     failures: int = 0
@@ -218,7 +224,7 @@ class _Attempts:
 
 
 def _list_captions(page_texts: Mapping[int, str]) -> list[_Caption]:
-    """Return the captions of figures on pages, in order."""
+    """Return the captions of figures in the texts of pages, in order."""
     return [
         _Caption(page_index, start, end, text[start:end])
         for page_index, text in sorted(page_texts.items())
@@ -230,7 +236,13 @@ def _list_captions(page_texts: Mapping[int, str]) -> list[_Caption]:
 def _ask_for_description(
     model: LanguageModel, image: PageImage, caption: str, is_ending: Callable[[], bool]
 ) -> str | None:
-    """Return the description of a figure; ``None`` if the job is ending."""
+    """Return the model's description of a figure; ``None`` if the job is ending.
+
+    Raises
+    ------
+    GeneratorError, ImagesRejected
+        The model fails, takes too long, describes nothing, or accepts no images.
+    """
     stream, started, text = model.stream_reply(build_figure_messages(caption, image.png)), time.monotonic(), ""
     with closing(stream.events("")) as events:
         for event in events:

@@ -13,7 +13,7 @@ from rag_core.types.documents import PageImage, VersionRow
 def draw_figure(
     stores: Stores, version: VersionRow, page_index: int, span: tuple[int, int], scale: float
 ) -> PageImage | None:
-    """Return the first figure whose caption overlaps a span of a page's text; ``None`` if there is none.
+    """Return an image of the first figure whose caption overlaps a span of a page's text; ``None`` if there is none.
 
     ``scale`` is in pixels per point. May raise `DocumentError` or `StoreError`.
     """

@@ -48,9 +48,9 @@ class Index:
         return self._indexer.reindex(document_ids, chunk_tokens=chunk_tokens, embedder=embedder)
 
     def estimate_seconds(self) -> float | None:
-        """Return how long a re-index of all chunks will take, estimated from the files that were indexed last.
+        """Return the estimated time in seconds for a re-index of all chunks, from the files that were indexed last.
 
-        Return ``None`` if no file was indexed.
+        Return ``None`` if the time of no file is known.
         """
         rate = self._stores.jobs.chunks_per_second()
         return self._stores.documents.counts()["chunks"] / rate if rate else None
@@ -60,5 +60,5 @@ class Index:
         return self._stores.documents.outdated_ids(PARSER_VERSIONS)
 
     def differences(self) -> dict[str, tuple[Any, Any]]:
-        """Return ``name: (value in the index, value in the settings)`` of each setting whose two values differ."""
+        """Return the value in the index and the value in the settings of each setting whose values differ, by name."""
         return self._generations.find_differences()

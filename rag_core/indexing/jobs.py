@@ -37,9 +37,9 @@ class Jobs:
         return self._indexer.problem
 
     def list(self, active: bool = False, limit: int | None = 50) -> list[Job]:
-        """Return the newest ``limit`` jobs, or all jobs if it is ``None``, newest first.
+        """Return the newest ``limit`` jobs, or all jobs if ``limit`` is ``None``, newest first.
 
-        If ``active`` is true, return only queued and running jobs.
+        If ``active`` is true, only queued and running jobs are considered.
         """
         return self._store.all(active=active, limit=limit)
 
@@ -60,7 +60,7 @@ class Jobs:
         return [ended[job_id] for job_id in job_ids]
 
     def as_completed(self, job_ids: Sequence[str], on_progress: Callable[[Job], None] | None = None) -> Iterator[Job]:
-        """Yield each of these jobs as soon as it has ended.
+        """Yield each of these jobs as soon as the job has ended.
 
         Parameters
         ----------

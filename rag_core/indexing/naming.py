@@ -25,13 +25,13 @@ class Naming:
         self._jobs = stores.jobs
 
     def find_replaced(self, name: str, collection: str, folder: str) -> DocumentName | None:
-        """Return the name of the document that a file replaces, if any.
+        """Return the document name that a new file takes over from a stored file; ``None`` if it replaces no file.
 
-        A file replaces a document with the same name if
+        A file replaces a stored file with the same file name in the same collection if both are from the same folder.
+        If no folders were added to the document name, a file also replaces the stored file if
 
-        - the document is from the same folder,
-        - the folder of the document is unknown, because an earlier release added it, or
-        - the file has no folder, because it was uploaded in the browser, where the user agrees to the replacement.
+        - the folder of the stored file is unknown, because an earlier release added the file, or
+        - the new file has no folder, because it was uploaded in the browser, where the user agrees to the replacement.
         """
         namesakes = self._names.find_namesakes(name, collection)
         candidates = [one for one in namesakes if one.folder == folder]
@@ -39,16 +39,23 @@ class Naming:
         return candidates[0] if candidates else None
 
     def find_name_of_file(self, document_id: str, name: str, folder: str | None) -> DocumentName | None:
-        """Return the document's name for the file ``name`` in ``folder``; ``None`` if the document has no such name."""
+        """Return the document name of the file ``name`` in ``folder``; ``None`` if the document has no such name.
+
+        A name with an unknown folder is taken for a name of this file.
+        """
         return next((one for one in self._names.names(document_id) if _is_name_of_file(one, name, folder)), None)
 
     def set_folder(self, name: DocumentName, folder: str) -> None:
-        """Store the folder of a document's file, unless it is stored already; do nothing if ``name`` is an alias."""
+        """Store the folder of the file with a document's first name; do nothing if ``name`` is an alias."""
         if name.alias_id is None and name.folder != folder:
             self._names.set_folder(name.document_id, folder)
 
     def add_alias(self, document_id: str, name: str, collection: str, folder: str) -> str:
-        """Add an alias for a file to a document and return it; "" if the document has a name for this file."""
+        """Add an alias for a file to the document that has the content of the file, and return the alias.
+
+        Return "" if the document has a name for this file already: a name in the same collection with the same file
+        name and folder. If one of the two folders is empty or unknown, they count as the same.
+        """
         for one in self._names.names(document_id):
             is_same_folder = one.folder == folder or not one.folder or not folder
             if one.collection == collection and PurePosixPath(one.name).name == name and is_same_folder:
@@ -88,18 +95,27 @@ class Naming:
         if self._names.find(wanted, first.collection):
             raise CollectionError(f"{first.name} was not renamed, because {wanted} exists already. Enter another name.")
         self._names.rename(first, wanted)
-        self._index_again(first._replace(name=wanted))
+        self._queue_reindex(first._replace(name=wanted))
         return wanted
 
     def remove_name(self, document_id: str, name: str) -> str:
-        """Remove a name of a document, and return the first remaining name; "" if the document has no other name."""
+        """Remove a name of a document, and return the first remaining name.
+
+        Return "" and change nothing if the document does not have the name or has no other name.
+        """
         former = next((one for one in self._names.names(document_id) if one.name == name), None)
         if former is None or not self.release(former):
             return ""
         return self._names.names(document_id)[0].name
 
     def release(self, former: DocumentName) -> bool:
-        """Remove a name of a document, if the document has it. Return false if it is the only name, which stays."""
+        """Remove a name of a document; return false, and keep the name, if the document has no other name.
+
+        - If the document does not have the name any more, return true.
+        - If the first name is removed, the oldest alias becomes the first name.
+        - If the first name no longer needs folders to be unique, they are removed from it.
+        - If the first name was removed or contained folders, a re-index of the document is queued.
+        """
         names = self._names.names(former.document_id)
         file_name = PurePosixPath(former.name).name
         same = [one for one in names if _is_name_of_file(one, file_name, former.folder)]
@@ -119,11 +135,17 @@ class Naming:
             self._names.rename(first, file_name)
         # Searches also find a document by its name, so a renamed document must be indexed again.
         if current.alias_id is None or first.name != file_name:
-            self._index_again(current)
+            self._queue_reindex(current)
         return True
 
     def choose_name(self, name: str, collection: str, folder: str) -> str:
-        """Return a free name for a file. Add folders to the names of documents that would have the same name."""
+        """Return a free document name for a file.
+
+        - If the file name is free, it is returned.
+        - If files in other folders have this name, folders are added to their document names, which are changed, and to
+          the returned name.
+        - If the file has no folder, or a file in the same folder has this name, a number is added to the returned name.
+        """
         namesakes = self._names.find_namesakes(name, collection)
         if not namesakes:
             return name
@@ -137,10 +159,10 @@ class Naming:
             if qualified.count("/") > one.name.count("/"):
                 self._names.rename(one, qualified)
                 if one.alias_id is None:
-                    self._index_again(one)
+                    self._queue_reindex(one)
         return _add_folders(name, folder, folders)
 
-    def _index_again(self, former: DocumentName) -> None:
+    def _queue_reindex(self, former: DocumentName) -> None:
         details = {"document_ids": [former.document_id], "changes": {}, "renamed": True}
         self._jobs.add("reindex", former.name, details=details)
 

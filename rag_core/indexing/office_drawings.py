@@ -64,7 +64,8 @@ class OfficePdf:
     def find(self, page: Page, spans: Sequence[tuple[int, int]]) -> dict[int, FloatArray]:
         """Return the rectangles of spans of a page's text, by the index of the PDF's page that shows them.
 
-        The result is empty if less than half of the text is found, or if the page was read again.
+        The result is empty if less than half of the letters and digits in the spans are found in the PDF, or if
+        ``page`` is not among the pages given at construction, because the document was read again.
         """
         if self._texts.get(page.page_index) != page.text:
             return {}
@@ -111,13 +112,16 @@ class OfficeDrawings:
         self._is_closed = threading.Event()
 
     def find(self, document: DocumentInfo, wait_s: float) -> OfficePdf | None:
-        """Return the PDF of a document; ``None`` if LibreOffice is not installed or does not open its format.
+        """Return the PDF of a document, which is converted if necessary.
+
+        Return ``None`` if LibreOffice is not installed, the document is no Office document, or it needs a password.
 
         Raises
         ------
         ConversionError
+            The conversion failed, now or since the start of Footnote.
         TimeoutError
-            The conversion takes longer than ``wait_s`` seconds. It goes on in the background.
+            The conversion takes longer than ``wait_s`` seconds. The conversion goes on in the background.
         """
         if not find_soffice() or document.needs_password or not ACCEPTED.find_by_name(document.name).is_office:
             return None
@@ -171,5 +175,5 @@ class OfficeDrawings:
 
 
 def _has_failed(future: Future[OfficePdf]) -> bool:
-    """Return whether a conversion ended with an error of a store, or its PDF was deleted meanwhile."""
+    """Return whether a conversion ended with an error, or its PDF was deleted meanwhile."""
     return future.done() and (future.exception() is not None or not future.result().path.is_file())

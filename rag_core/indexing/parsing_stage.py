@@ -63,7 +63,7 @@ class ParsingStage:
     submission : Submission
         Queues the files that are attached to a file.
     run_smaller_file : callable
-        Processes a much smaller queued file, so that this file need not wait. It is called a few times a second,
+        Processes a much smaller queued file, so that the smaller file need not wait. Called a few times a second,
         between two pages of a large file, with the task of the large file.
     """
 
@@ -97,7 +97,9 @@ class ParsingStage:
             self._pipeline.results.put(outcome)
 
     def parse_and_chunk(self, task: IndexingTask) -> ChunkedDocument:
-        """Return a version's pages and chunks.
+        """Return the pages and chunks of a task's version, and mark the version as being indexed.
+
+        The files that are attached to the version's file are queued.
 
         Raises
         ------
@@ -143,7 +145,10 @@ class ParsingStage:
     def _parse(
         self, task: IndexingTask, sha256: str, generation: IndexGeneration, attachments: AttachedFiles
     ) -> tuple[str, list[Page], list[ChunkSpan]]:
-        """Return the parser version, the pages and the chunks of a file. Add attached files to ``attachments``."""
+        """Return the parser version, the pages and the chunks of a file, and add its attached files to ``attachments``.
+
+        If reading takes long, the pages read so far become searchable; see `_publish_first_pages`.
+        """
         chunker = DocumentChunker(generation.chunker(), task.name)
         pages: list[Page] = []
         spans: list[ChunkSpan] = []
@@ -191,8 +196,8 @@ class ParsingStage:
     def _create_attached_files(self, task: IndexingTask, row: VersionRow) -> AttachedFiles:
         """Return the object that queues the files attached to a version.
 
-        If the version is indexed again, files that were submitted before are not submitted again, because users may
-        have deleted their documents.
+        Attached files that were submitted when the version's content was indexed before are not submitted again,
+        because users may have deleted their documents.
         """
         active = self._stores.documents.version(row.active_version) if row.active_version else None
         are_submitted = task.is_indexed_again and active is not None and reads_attachments(active.extractor)
@@ -231,7 +236,10 @@ class ParsingStage:
         self._stores.jobs.set_progress(task.job_id, "embedding", 0, len(embedding_task.spans))
 
     def _store(self, document: ChunkedDocument) -> EmbeddingTask:
-        """Store the pages, chunks and words of a document; raise `EmptyDocument` if it has no chunks."""
+        """Store the pages and chunks of a document, add the chunks to the word index, and return the embedding task.
+
+        Raise `EmptyDocument` if the document has no chunks.
+        """
         stores, task, pages, spans = self._stores, document.task, document.pages, document.spans
         attributes = find_attributes(task.name, next(iter(pages), None))
         stores.documents.update_version(task.version_id, extractor=document.parser_version, **attributes._asdict())
@@ -271,7 +279,7 @@ class ParsingStage:
         return TaskResult(task, status, str(error), needs_password=isinstance(error, EncryptedDocument))
 
     def _is_gone(self, task: IndexingTask) -> bool:
-        """Return whether the version was removed while it was parsed."""
+        """Return whether the version was removed while it was parsed; false if a store does not answer."""
         try:
             return self._stores.documents.version(task.version_id) is None
         except StoreError:

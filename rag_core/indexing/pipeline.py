@@ -90,21 +90,22 @@ class TaskCounter:
 
     @property
     def is_zero(self) -> bool:
+        """Whether no task is running."""
         return not self._count
 
     def add(self) -> None:
-        """Count a task that starts."""
+        """Increase the number of running tasks, because a task starts."""
         with self._changed:
             self._count += 1
 
     def remove(self) -> None:
-        """Subtract a task that has ended, and wake the waiting threads."""
+        """Decrease the number of running tasks, because a task has ended, and wake the waiting threads."""
         with self._changed:
             self._count -= 1
             self.notify()
 
     def notify(self) -> None:
-        """Wake the waiting threads."""
+        """Wake the waiting threads, because a job was added or something else has changed."""
         with self._changed:
             self.changes += 1
             self._changed.notify_all()

@@ -36,7 +36,8 @@ OTHER_CONTENT = "Another file replaced it while it was indexed again."
 class PublicationStage:
     """Publish versions whose embeddings are stored.
 
-    A task whose embeddings were deleted before publication returns to the embedding stage, which computes them again.
+    If embeddings of a task were deleted before its publication, the task returns to the embedding stage, which computes
+    them again.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -79,9 +80,10 @@ class PublicationStage:
             log.exception("the token vectors of %s could not be prefetched", name)
 
     def _process(self, task: PublicationTask) -> TaskResult | EmbeddingTask | None:
-        """Publish a version and return its result, or return its task if embeddings are missing.
+        """Publish a version and return its result.
 
-        Return ``None`` if the process stops while a server does not answer.
+        Return the embedding task instead if embeddings are missing, and ``None`` if the process stops while a server
+        does not answer.
         """
         embedded = task.embedded
         if embedded.task.job_id in self._pipeline.cancelled:
@@ -100,7 +102,7 @@ class PublicationStage:
             return self._publish_locked(task)
 
     def _publish_locked(self, publication: PublicationTask) -> TaskResult | EmbeddingTask:
-        """Publish a version while `Removal.lock` is held."""
+        """Publish a version while `Removal.lock` is held; return its result, or its task if embeddings are missing."""
         embedded, computed = publication.embedded, publication.computed
         stores, generation, task = self._stores, embedded.generation, embedded.task
         ids = stores.embeddings.find_ids(generation.space, list(embedded.hashes))
@@ -144,6 +146,11 @@ class PublicationStage:
         return f"It replaces the version of {row.name} added on {added}, {kept}."
 
     def _retire_former(self, task: IndexingTask, digest: str) -> None:
+        """Retire the former versions of a document, whose new content has the SHA-256 ``digest``.
+
+        Replaced versions with other content stay, so that users can restore them. If a former version had other
+        content, attached documents that are no longer attached are removed.
+        """
         former = self._stores.documents.find_versions(
             versions.c.document_id == task.document_id,
             versions.c.id != task.version_id,

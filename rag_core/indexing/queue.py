@@ -150,13 +150,13 @@ class IndexingQueue:
         return job_id in self._pipeline.cancelled
 
     def wake(self) -> None:
-        """Let a queue that has given up try again at once."""
+        """Clear `problem`, and let a queue that waits after failed attempts try again at once."""
         self.problem = ""
         self._pipeline.running.notify()
 
     @property
     def changes(self) -> int:
-        """Number of times that a job was added or has ended."""
+        """Number of changes so far, such as a job that was added or a task that has ended."""
         return self._pipeline.running.changes
 
     def wait_for_change(self, timeout_s: float, seen: int | None = None) -> None:
@@ -250,7 +250,7 @@ class IndexingQueue:
         )
 
     def _run_smaller_file(self, task: IndexingTask) -> None:
-        """Process the smallest queued file of another document, if it is much smaller than the file of ``task``."""
+        """Parse the smallest queued file of another document, if it is much smaller than the file of ``task``."""
         if task.is_reindex or self._is_nested:
             return
         queued = self._stores.jobs.queued("index", smallest_first=True, limit=FILES_AT_ONCE)
@@ -270,6 +270,7 @@ class IndexingQueue:
                 self._is_nested = False
 
     def _start_reindex(self) -> Iterator[IndexingTask | None] | None:
+        """Start the oldest queued re-index and return its tasks; ``None`` if none is queued or it was cancelled."""
         queued = self._stores.jobs.queued("reindex")
         if queued and self._stores.jobs.start(queued[0].job_id):
             self._attempts[queued[0].job_id] += 1
@@ -277,7 +278,7 @@ class IndexingQueue:
         return None
 
     def _next_reindex_task(self, tasks: Iterator[IndexingTask | None]) -> IndexingTask | None:
-        """Return the next task of the running re-index, or ``None`` if it has ended."""
+        """Return the next task of the running re-index; ``None`` if the re-index has ended."""
         self._reindex = None
         for task in tasks:
             if task is not None:
@@ -290,7 +291,8 @@ class IndexingQueue:
     def _retry_and_clean(self) -> bool:
         """Retry jobs and removals that a failed store interrupted, and delete old jobs.
 
-        Call this method only while no task runs. Return whether waiting threads were woken.
+        Call this method only while no task runs. Return whether jobs were retried, in which case the waiting threads
+        were woken.
         """
         jobs, problems = self._stores.jobs, self._result_stage.problems
         has_attempts = bool(self._attempts)

@@ -26,7 +26,7 @@ def recover(stores: Stores, removal: Removal) -> bool:
     """Finish removals, reset partly indexed versions, and delete entries that no document uses.
 
     The stores are compared entry by entry only if the last process did not shut down cleanly. Return false if a store
-    was unavailable, so that the next start must repeat the recovery. Searches do not find what is not removed yet.
+    was unavailable, so that the next start must repeat the recovery. Searches do not find data that is not removed yet.
     """
     was_clean = stores.preferences.get(CLEAN_SHUTDOWN) is True
     stores.preferences.set(CLEAN_SHUTDOWN, None)
@@ -68,18 +68,18 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
         removal.finish_interrupted()
         _remove_generations(stores, removal, "retired", "building")
         if stores.documents.hidden_versions().keys() - stores.snapshots.find_snapshot_only_versions():
-            _remove_replaced(stores, removal)
+            _retire_replaced(stores, removal)
     except StoreError as error:
         log.warning("not all deleted or replaced data could be removed yet: %s", error)
 
 
 def remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Remove replaced versions that no snapshot contains, except those in a generation that a re-index builds.
+    """Retire replaced versions, except those in a generation that a re-index builds; see `Removal.retire_version`.
 
     If a store fails, the next call of `finish_removals` removes the rest.
     """
     try:
-        _remove_replaced(stores, removal)
+        _retire_replaced(stores, removal)
     except StoreError as error:
         log.warning("not all replaced data could be removed yet: %s", error)
 
@@ -148,7 +148,11 @@ def _end_published(stores: Stores) -> None:
 def _reset_unfinished(stores: Stores, removal: Removal) -> None:
     """Queue partly indexed versions again.
 
-    Remove a version instead if it has no job, and is part of a re-index or its document has another active version.
+    A version that has no job and is not searchable by its words is removed instead, if
+
+    - it is part of a re-index that builds a generation,
+    - another version of its document is active, or
+    - it was added only to index the content of a snapshot again.
     """
     waiting = {job.details["version_id"] for job in stores.jobs.all(active=True)}
     building = {generation_id for generation_id, _ in stores.documents.generations("building")}
@@ -170,8 +174,11 @@ def _is_for_snapshot(stores: Stores, removal: Removal, row: VersionRow) -> bool:
     return is_in_snapshot and bool(removal.find_same_content(row))
 
 
-def _remove_replaced(stores: Stores, removal: Removal) -> None:
-    """Retire complete versions that are not active, except versions in a generation that is being built."""
+def _retire_replaced(stores: Stores, removal: Removal) -> None:
+    """Retire complete versions that are not active, except versions in a generation that is being built.
+
+    Errors of stores are raised.
+    """
     with removal.lock:  # no version is published while this lock is held
         building = {generation_id for generation_id, _ in stores.documents.generations("building")}
         for row in stores.documents.find_versions(versions.c.state == "full"):
@@ -181,7 +188,7 @@ def _remove_replaced(stores: Stores, removal: Removal) -> None:
 
 def _remove_former(stores: Stores, removal: Removal) -> None:
     """Remove replaced versions and inactive generations, except a generation that a re-index job still builds."""
-    _remove_replaced(stores, removal)
+    _retire_replaced(stores, removal)
     is_reindexing = any(job.kind == "reindex" for job in stores.jobs.all(active=True))
     _remove_generations(stores, removal, "retired", *(() if is_reindexing else ("building",)))
 
@@ -192,7 +199,7 @@ def _remove_generations(stores: Stores, removal: Removal, *states: str) -> None:
 
 
 def _remove_orphans(stores: Stores) -> None:
-    """Delete files and index entries that no row of the database refers to, and embeddings that no chunk uses."""
+    """Delete index entries, embeddings, files and PDFs that nothing in the database refers to, and partial files."""
     chunk_ids = set(stores.documents.all_chunk_ids())
     generation_ids = [generation_id for generation_id, _ in stores.documents.generations("active", "building")]
     for _, index in stores.open_indexes(*generation_ids):

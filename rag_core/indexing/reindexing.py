@@ -41,6 +41,7 @@ class Reindexer:
         self._stores = pipeline.stores
         self._generations = pipeline.generations
         self._removal = pipeline.removal
+        # Results of the tasks that have ended, and the content of the version of each task by version id.
         self._ended: list[TaskResult] = []
         self._contents: dict[str, Content] = {}
 
@@ -169,8 +170,8 @@ class Reindexer:
     ) -> Iterator[IndexingTask]:
         """Add a new version of a document's content and yield its task, unless the document was deleted meanwhile.
 
-        ``is_new`` says whether the generation is being built. ``reread`` says whether to read the file again even if
-        its pages are stored.
+        ``is_new`` says whether the generation is being built, so that its versions are activated together. ``reread``
+        says whether to parse the file again even if its pages are stored.
         """
         library = self._stores.documents
         with self._removal.lock:
@@ -204,6 +205,7 @@ class Reindexer:
         )
 
     def _wait_for_results(self, job: Job) -> Iterator[None]:
+        """Ask the caller of `run` to wait for all running tasks, and collect their results."""
         yield None
         self._collect_results(job)
 
@@ -226,7 +228,10 @@ class Reindexer:
         return self._stores.documents.find_versions(documents.c.active_version == versions.c.id)
 
     def _choose_versions(self, rows: Sequence[VersionRow], chosen: Sequence[str]) -> list[VersionRow]:
-        """Return the active version of each chosen document, or an ended version if none is active."""
+        """Return the active version of each chosen document, or its latest ended version if none is active.
+
+        Documents without such a version are left out.
+        """
         todo = {row.document_id: row for row in rows if row.document_id in set(chosen)}
         ended = self._stores.documents.find_versions(
             versions.c.document_id.in_(set(chosen) - todo.keys()), versions.c.state == "ended"
@@ -234,7 +239,7 @@ class Reindexer:
         return [*todo.values(), *{row.document_id: row for row in ended}.values()]
 
     def _find_missing(self, generation: IndexGeneration) -> list[VersionRow]:
-        """Return the versions whose content is not in the new generation and has not failed.
+        """Return the versions whose content is not in the new generation, except content that could not be indexed.
 
         Active versions come first, then versions with content that is only in snapshots.
         """
@@ -259,7 +264,7 @@ class Reindexer:
         self._ended = [result for result in self._ended if result.task.version_id in current]
 
     def _find_complete(self, rows: Sequence[VersionRow], generation: IndexGeneration) -> set[str]:
-        """Return the ids of the versions whose chunks are all in every store."""
+        """Return the ids of the versions that have chunks, all of which are in every store."""
         stores = self._stores
         opened = stores.open_indexes(generation.generation_id)
         stored = set.intersection(

@@ -40,10 +40,14 @@ class Removal:
         document does not exist.
         """
         attached = self._naming.find_attached(document_id)
-        return [self._remove_one(document_id), *self.remove_attached(attached)]
+        return [self._remove_without_attached(document_id), *self.remove_attached(attached)]
 
     def remove_from(self, document_id: str, collections: Sequence[str]) -> list[DeleteReceipt]:
-        """Remove a document from some collections; the document keeps its names in other collections."""
+        """Remove the names of a document in some collections, and return the receipts.
+
+        A document without names in other collections is removed. Otherwise, its content stays, and each removed name
+        has a receipt. The receipts of documents that are attached in these collections follow.
+        """
         names = self._stores.names.names(document_id)
         removed = [one for one in names if one.collection in collections]
         if len(removed) == len(names):
@@ -54,7 +58,7 @@ class Removal:
         return [*(DeleteReceipt(document_id, one.name, 0, {}) for one in removed), *self.remove_attached(attached)]
 
     def remove_attached(self, names: Sequence[DocumentName]) -> list[DeleteReceipt]:
-        """Remove names of attached files. Documents without another name are removed."""
+        """Remove names of attached files. Remove documents without another name, and return their receipts."""
         return [
             receipt
             for one in names
@@ -62,7 +66,7 @@ class Removal:
             for receipt in self.remove_document(one.document_id)
         ]
 
-    def _remove_one(self, document_id: str) -> DeleteReceipt:
+    def _remove_without_attached(self, document_id: str) -> DeleteReceipt:
         with self.lock:
             self._in_progress.add(document_id)
             try:
@@ -72,7 +76,7 @@ class Removal:
                 self._in_progress.remove(document_id)
 
     def list_unfinished(self) -> list[str]:
-        """Return the names of the documents whose removal was interrupted."""
+        """Return the sorted names of the documents whose removal has started, but is not in progress now."""
         in_progress = set(self._in_progress)  # copied before the query: a removal may end meanwhile
         removing = self._stores.documents.removals_in_progress()
         return sorted(
@@ -124,10 +128,10 @@ class Removal:
         """Remove what nobody needs of a replaced version.
 
         - An incomplete version is removed.
-        - A complete version of content that a snapshot contains stays, unless another version indexes this content in
-          the same generation. Searches as of the snapshot need it.
-        - Any other version is removed if another version has the same content. If none has, its row and its file stay,
-          so that the reader can restore it.
+        - A complete version stays if a snapshot contains its content and no other version indexes this content in the
+          same generation, because searches as of the snapshot need the version.
+        - Any other version is removed if another version of the document has the same content. If none has, the row
+          and the file of the version stay, so that users can restore it.
         """
         others = self.find_same_content(row)
         indexed = [one for one in others if one.state in ("full", "words") and one.generation_id == row.generation_id]
@@ -136,7 +140,7 @@ class Removal:
         if others or row.state != "full":
             self.remove_version(row)
         else:
-            self._keep_file(row)
+            self._reduce_to_file(row)
 
     def find_same_content(self, row: VersionRow) -> list[VersionRow]:
         """Return the other versions of a document that have the same content, oldest first."""
@@ -146,8 +150,8 @@ class Removal:
             versions.c.sha256 == row.sha256,
         )
 
-    def _keep_file(self, row: VersionRow) -> None:
-        """Delete all data of a version except its row and its file."""
+    def _reduce_to_file(self, row: VersionRow) -> None:
+        """Delete all data of a version except its row and its file, and mark the version as replaced."""
         self.clear_version(row.id, row.generation_id)
         self._stores.documents.mark_version_replaced(row.id)
 
@@ -165,7 +169,8 @@ class Removal:
 
         - A version that an unfinished job needs is queued again.
         - An ended version stays listed, with its file and reason, if its document has no active version.
-        - The file of a complete version stays if a snapshot contains the content and no other version has it.
+        - The row and the file of a complete version stay if a snapshot contains its content and no other version of the
+          document has this content.
         """
         stores = self._stores
         # While the lock is held, no version is published into the generation.
@@ -179,7 +184,7 @@ class Removal:
                     self.clear_version(row.id, generation_id)
                     stores.documents.update_version(row.id, generation_id=None)
                 elif row.state == "full" and not self.find_same_content(row) and self._is_in_snapshot(row):
-                    self._keep_file(row)
+                    self._reduce_to_file(row)
                 else:
                     self.remove_version(row)
             for retriever in stores.retrievers:

@@ -50,12 +50,14 @@ def restore_library(settings: Settings, source: Path, progress: Progress = lambd
     source : Path
         The folder or the zip file of a backup.
     progress : callable
-        Called with the number of versions whose chunks are in the indexes, and the number of all versions.
+        Called with the number of complete versions whose chunks were added to the indexes so far, and the number of all
+        complete versions.
 
     Raises
     ------
     BackupError
-        The backup is damaged, or the data folder contains a library.
+        The backup is damaged, the settings name a database on a server, the data folder contains a library, or the
+        data folder cannot be written.
     DataFolderInUse, DataFolderUnwritable, StoreUnavailable
     """
     check_database_is_local(settings)
@@ -100,6 +102,7 @@ def _give_new_id(database: Path) -> None:
 
 
 def _restore_files(stores: Stores, backup: Path) -> BackupManifest:
+    """Store the files of a backup, and return its manifest."""
     manifest = BackupManifest.model_validate_json((backup / MANIFEST).read_bytes())
     for digest in manifest.files:
         stores.files.put(locate_file(backup, digest).read_bytes())

@@ -42,13 +42,15 @@ class Snapshots:
     def create(
         self, name: str, *, collection: str = "", as_of: date | None = None, zone: tzinfo | None = None
     ) -> tuple[Snapshot, Job | None]:
-        """Create a snapshot; return it, and the job that indexes content that the index lacks, or ``None``.
+        """Create a snapshot and, if the index lacks some of its content, queue the indexing of this content.
+
+        Return the snapshot, and the job that indexes the content; the job is ``None`` if the index is complete.
 
         Parameters
         ----------
         name : str
         collection : str
-            The collection to store. Default: the whole library.
+            The collection whose documents the snapshot contains. Default: the whole library.
         as_of : date, optional
             A past date. For each document, the snapshot then contains the newest version that was added by the end of
             that day and whose file is still stored. Default: the documents as they are now.
@@ -79,6 +81,7 @@ class Snapshots:
 
 
 def _check_name(name: str) -> str:
+    """Return the stored form of a snapshot's name; raise `SnapshotError` if it is empty, too long, or a date."""
     checked = normalize_snapshot_name(name)
     if not checked:
         raise SnapshotError("The name of the snapshot is empty. Enter a name, such as “Annual report 2025”.")
@@ -94,7 +97,7 @@ def _check_name(name: str) -> str:
 
 
 def _find_moment(as_of: date | None, zone: tzinfo | None) -> datetime | None:
-    """Return the end of a past day, or ``None`` for today."""
+    """Return the end of a past day; ``None`` for today or no date. Raise `SnapshotError` for a future day."""
     today = get_today(zone)
     if as_of is None or as_of == today:
         return None

@@ -72,7 +72,7 @@ class Submission:
                 stores.files.put(data)
             is_shared = replaced is not None and len(stores.names.names(replaced.document_id)) > 1
             row = build_job_row("index", name, details={"separate": True} if is_separate else {})
-            job = self._add(
+            job = self._queue_version(
                 row, password, collection, digest, len(data), document_id=None if is_shared else owner, folder=folder
             )
             # A replaced document that has other names keeps its content under these names.
@@ -83,7 +83,7 @@ class Submission:
             return job
 
     def retry(self, document_id: str, password: str | None, ocr: str | None) -> Job:
-        """Queue a document's file again; see `Documents.retry`."""
+        """Queue a document's file to be indexed again; see `Documents.retry`."""
         stores = self._stores
         with self._pipeline.removal.lock, stores.file_lock:
             row = stores.documents.version(stores.documents.document(document_id).version_id)
@@ -97,10 +97,12 @@ class Submission:
             # Attached files become separate documents, because the job that stored this option may have been deleted.
             details = {"reread": True, "separate": True, **({"ocr": ocr} if ocr else {})}
             job_row = build_job_row("index", row.name, details=details)
-            return self._add(job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row)
+            return self._queue_version(
+                job_row, password, row.collection, row.sha256, row.size, document_id=document_id, base=row
+            )
 
     def has_name_clash(self, name: str, data: bytes, collection: str) -> bool:
-        """Return whether a file has a name clash; see `Documents.has_name_clash`."""
+        """Return whether a document with other content has the file's name; see `Documents.has_name_clash`."""
         library = self._stores.documents
         if library.find_document_with_content(compute_sha256(data)):
             return False
@@ -110,7 +112,7 @@ class Submission:
         # before users see it.
         return any(row.state == "building" or row.active_version == row.id for row in rows)
 
-    def _add(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
+    def _queue_version(self, row: Mapping[str, Any], password: str | None, *content: Any, **options: Any) -> Job:
         """Add a version and the job that indexes it; see `DocumentStore.add_version`."""
         if password:  # stored before the job, which could start at once
             self._pipeline.passwords[row["id"]] = password
@@ -125,7 +127,8 @@ class Submission:
     def _add_duplicate(self, name: str, known: KnownContent, *, was_missing: bool = False, alias: str = "") -> Job:
         """Add a job that has ended already, for a file whose content is in the library.
 
-        ``was_missing`` says whether the stored file was missing. ``alias`` is the name that was added to the document.
+        ``was_missing`` says whether the file of the document was missing and is stored again. ``alias`` is the name
+        that was added to the document; empty if none was added.
         """
         is_same_name = known.name == name and not alias
         other = known.name

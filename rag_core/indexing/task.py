@@ -205,12 +205,15 @@ class EmbeddingQueue:
     def get(
         self, *, wait: bool = True, max_chunks: float = math.inf, excluded: Collection[str] = ()
     ) -> EmbeddingTask | None:
-        """Remove the task with the fewest chunks and return it; ``None`` if there is none and the queue is closed.
+        """Remove the task with the fewest chunks from the queue, and return the task.
+
+        Of each document, only the task that was added first is considered. Return ``None`` if no task is allowed and
+        the queue is closed.
 
         Parameters
         ----------
         wait : bool
-            Whether to wait for a task; otherwise, return ``None`` if there is none.
+            Whether to wait for a task; if false, return ``None`` if no task is allowed now.
         max_chunks : float
             Maximum number of chunks of the task.
         excluded : collection of str
@@ -243,9 +246,9 @@ def get_job_state(status: DocumentStatus) -> JobState:
 
 
 def summarize_pages(pages: Sequence[Page]) -> tuple[DocumentStatus, str]:
-    """Return the status of a document with these pages, and a text that lists the pages with problems.
+    """Return the status of a document with these pages, and a text that lists the pages with problems or remarks.
 
-    The status is ``partial`` if pages failed or have no text, otherwise ``indexed``.
+    The status is ``partial`` if pages failed or have no text, otherwise ``indexed``. The text may be empty.
     """
     parts = []
     failed = [page for page in pages if page.state is PageState.FAILED]

@@ -147,7 +147,7 @@ class Transfers:
         self._documents = documents
 
     def export_library(self) -> Generator[bytes, None, None]:
-        """Yield the parts of a zip file with the documents, the conversations and the settings."""
+        """Return an iterator over the bytes of a zip file with the documents, the conversations and the settings."""
         stores = self._stores
         digests = {row.id: row.sha256 for row in stores.documents.find_versions()}
         found = []
@@ -215,10 +215,11 @@ class Transfers:
                 self._stores.conversations.import_conversation(_replace_ids(one.model_dump(), known))
                 for one in manifest.conversations
             ),
-            tuple(self._set_missing(manifest.settings)),
+            tuple(self._set_missing_settings(manifest.settings)),
         )
 
     def _check_file(self, archive: Archive, one: _Document) -> None:
+        """Raise `CollectionError` for an invalid collection, and `UnreadableError` for a missing or damaged file."""
         shown = one.names[0].name
         for name in one.names:
             clean_collection(name.collection)
@@ -233,7 +234,7 @@ class Transfers:
 
     def _add_document(self, archive: Archive, one: _Document) -> ImportedDocument:
         part, known = _build_part_name(one.sha256), self._stores.documents.find_document_with_content(one.sha256)
-        names = self._list_missing(one, known.document_id) if known else one.names
+        names = self._list_missing_names(one, known.document_id) if known else one.names
         jobs: list[Job] = []
         if names and (known or part in archive):
             data = archive.read(part) if part in archive else self._stores.files.get(one.sha256)
@@ -251,14 +252,18 @@ class Transfers:
             self._documents.set_tags({document_id: [*self._documents.get(document_id).tags, *one.tags]})
         return ImportedDocument(one.names[0].name, document_id, jobs[0].job_id if jobs else None)
 
-    def _list_missing(self, one: _Document, document_id: str) -> list[_Name]:
-        """Return the names that a document lacks; ignore numbers that an earlier import added to names."""
+    def _list_missing_names(self, one: _Document, document_id: str) -> list[_Name]:
+        """Return the names of an exported document that the stored document lacks.
+
+        Numbers that an earlier import added to stored names are ignored.
+        """
         stored = self._stores.names.names(document_id)
         has = {(_NUMBER.sub("", PurePosixPath(name.name).name), name.collection, name.folder or "") for name in stored}
         has |= {(PurePosixPath(name.name).name, name.collection, name.folder or "") for name in stored}
         return [name for name in one.names if (name.file, name.collection, name.folder) not in has]
 
-    def _set_missing(self, settings: _Settings) -> Iterator[str]:
+    def _set_missing_settings(self, settings: _Settings) -> Iterator[str]:
+        """Store the settings of which this library has no value, and yield their names."""
         for name, value in settings.model_dump(exclude_none=True).items():
             if self._stores.preferences.get(name) is None:
                 self._stores.preferences.set(name, value)
@@ -266,7 +271,10 @@ class Transfers:
 
 
 def split_export(file: BinaryIO) -> Iterator[bytes]:
-    """Yield small exports with the content of a large export: one for each document, and finally one for the rest.
+    """Yield small exports with the content of a large export.
+
+    First comes an export for each document whose file is in the large export. The last export contains the whole
+    manifest, with the conversations and the settings, but no files.
 
     Raises
     ------
@@ -317,7 +325,10 @@ def _read_manifest(archive: Archive) -> _Export:
 
 
 def _replace_ids(value: Any, known: Mapping[str, str]) -> Any:
-    """Return a JSON value with document ids replaced; ``known`` maps ids in the export to ids in this library."""
+    """Return a JSON value in which ids of documents are replaced; ``known`` maps ids in the export to ids here.
+
+    Ids are looked for in the values named ``document_id``, and in lists of texts.
+    """
     if isinstance(value, dict):
         return {
             name: known.get(one, one) if name == "document_id" and isinstance(one, str) else _replace_ids(one, known)

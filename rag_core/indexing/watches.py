@@ -66,7 +66,7 @@ class Watches:
         return self._stores.watches.all()
 
     def find(self, url: str) -> WatchedFolder | None:
-        """Return the watch of a folder, even if the folder cannot be reached; ``None`` if it is not watched.
+        """Return the watched folder at ``url``, even if it cannot be reached; ``None`` if the folder is not watched.
 
         Raises
         ------
@@ -77,9 +77,10 @@ class Watches:
         return known.get(url) or known.get(resolve_url(url))
 
     def add(self, url: str, *, collection: str = DEFAULT_COLLECTION) -> WatchedFolder:
-        """Watch a folder or fsspec URL, and return the watch, which may exist already.
+        """Watch the folder at a local path or fsspec URL, and return the watched folder.
 
-        The documents are added by `sync`, or in the background after `start`.
+        If the folder is watched already, ``collection`` is ignored. The documents of the folder are added by `sync`, or
+        in the background after `start`.
 
         Raises
         ------
@@ -183,10 +184,13 @@ class Watches:
         owned: Collection[str],
         current: Mapping[str, str],
     ) -> Job:
-        """Queue a file as the next version of the document ``former``, or as a new document.
+        """Queue a file as the next version of its former document, or as a new document.
 
-        The file becomes a new document if it had no document, if its document also has another file, or if its document
-        was not added from this folder and has another name.
+        ``former`` is the id of the document that the file had at the last check. The file becomes a new document if
+
+        - the file had no document,
+        - its former document also has another file, or
+        - its former document was not added from this folder and has another name.
         """
         is_next_version = (
             former is not None
@@ -200,7 +204,7 @@ class Watches:
         return self._submission.submit(name, data, watch.collection, "keep", document_id=document_id, folder=folder)
 
     def _release_name(self, document_id: str, name: str, folder: str) -> bool:
-        """Remove the name of a file from its document, and return whether the document has other names."""
+        """Remove the name of a file from its document; return false if the document has no name of another file."""
         folder = clean_folder(folder)
         if (former := self._naming.find_name_of_file(document_id, clean_name(name), folder)) is not None:
             return self._naming.release(former)
@@ -219,8 +223,7 @@ class Watches:
     def _remove_document(self, watch: WatchedFolder, document_id: str, problems: MutableSequence[str]) -> bool:
         """Remove a document whose files were removed from this folder; return false if the removal failed.
 
-        If another watched folder contains a file of the document, the document stays, and that folder becomes its
-        owner.
+        If other watched folders contain files of the document, the document stays, and those folders become its owners.
         """
         if self._stores.watches.transfer_ownership(document_id, watch.watch_id):
             return True

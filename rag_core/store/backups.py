@@ -29,7 +29,8 @@ MANIFEST, DATABASE, FILES = "backup.json", "footnote.sqlite", "files"
 # Prefix of the temporary folders in the data folder, for backups that are being sent or restored.
 TEMPORARY_PREFIX = ".backup-"
 _MAX_MANIFEST_BYTES, _PART_BYTES = 256_000_000, 1_000_000
-# Maximum number of copies of the database. It is copied again if a document was deleted while the files were copied.
+# Maximum number of copies of the database. The database is copied again if files are missing that were not missing for
+# the copy before, because a document was then deleted while the files were copied.
 _MAX_COPIES = 5
 _SELECT_FILES = "SELECT DISTINCT sha256, size FROM versions"
 _DATABASE_ON_SERVER = (
@@ -49,7 +50,7 @@ class BackupManifest(BaseModel):
     files : dict of str to int
         Size in bytes of each stored file, by SHA-256.
     missing : list of str
-        SHA-256 of the files of documents that are not stored, for example because they were too large.
+        SHA-256 of each file that the database lists but the file store lacks, for example because it was too large.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -70,16 +71,16 @@ class BackupManifest(BaseModel):
 
 
 def write_backup(settings: Settings, target: Path) -> BackupManifest:
-    """Write a backup of the library in the data folder, verify it, and return its manifest.
+    """Write a backup of the library of ``settings`` to the folder ``target``, verify it, and return its manifest.
 
-    Another process may change the library meanwhile. First, the database is copied as of one moment. Then, the files of
-    its documents are linked or copied. Stored files never change.
+    Another process may change the library meanwhile. First, the database is copied as of one moment. Then, the files
+    that this copy lists are linked or copied. Stored files never change.
 
     Raises
     ------
     BackupError
-        The folder ``target`` is not new or empty, there is no library, the library changes too fast, or the disk is
-        full.
+        ``target`` exists and is not an empty folder, the database is on a server, the data folder contains no library,
+        documents are deleted too fast, or the backup cannot be written, for example because the disk is full.
     """
     check_database_is_local(settings)
     source = settings.data_dir / DATABASE
@@ -122,7 +123,10 @@ def check_database_is_local(settings: Settings) -> None:
 
 
 def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[str, int], list[str]]:
-    """Copy the database and the stored files; return the sizes of the copied files, and the missing files."""
+    """Copy the database and the files that it lists.
+
+    Return the size in bytes of each copied file by SHA-256, and the SHA-256 of the files that are not stored.
+    """
     missing: list[str] = []
     for _ in range(_MAX_COPIES):
         former = missing
@@ -140,7 +144,7 @@ def _copy_library(source: Path, store: FileStore, target: Path) -> tuple[dict[st
 
 
 def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
-    """Link or copy a stored file; return whether the file is stored."""
+    """Link or copy a stored file to ``target``, unless ``target`` exists; return false if the file is not stored."""
     if target.exists():
         return True
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -158,18 +162,26 @@ def _copy_file(store: FileStore, digest: str, target: Path) -> bool:
 
 
 def locate_file(folder: Path, digest: str) -> Path:
-    """Return the path of a file in the folder of a backup."""
+    """Return the path at which a backup in ``folder`` contains the file with this SHA-256."""
     return folder / FILES / digest[:2] / digest
 
 
 def _read_revision(database: Path) -> str:
+    """Return the schema revision of a database; empty if the database is older than Alembic's table."""
     with closing(sqlite3.connect(database)) as copy:
         tables = copy.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
         return str(copy.execute("SELECT version_num FROM alembic_version").fetchone()[0]) if tables else ""
 
 
 def verify_backup(folder: Path) -> BackupManifest:
-    """Return the manifest of a backup; raise `BackupError` if the database or a file differs from the manifest."""
+    """Compare the backup in ``folder`` with its manifest, and return the manifest.
+
+    Raises
+    ------
+    BackupError
+        The manifest cannot be read, the database or a file is missing or differs from the manifest, or the database is
+        damaged.
+    """
     manifest = _parse_manifest(_read_manifest(folder / MANIFEST))
     wanted = {folder / DATABASE: (manifest.database_sha256, manifest.database_bytes)}
     wanted |= {locate_file(folder, digest): (digest, size) for digest, size in manifest.files.items()}
@@ -215,9 +227,10 @@ def _parse_manifest(data: bytes) -> BackupManifest:
 
 @contextmanager
 def open_backup(source: Path, scratch: Path) -> Iterator[Path]:
-    """Yield the folder of a backup, after verifying it. A zip file is unpacked into a temporary folder in ``scratch``.
+    """Verify a backup and yield its folder.
 
-    Only the files that the manifest of a zip file lists are unpacked, up to the listed sizes.
+    If ``source`` is a zip file, the yielded folder is a temporary folder in ``scratch``. Only the files that the
+    manifest lists are unpacked into this folder, up to the listed sizes.
 
     Raises
     ------
@@ -265,7 +278,12 @@ def _unpack(archive: zipfile.ZipFile, folder: Path) -> None:
 def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
     """Write a backup into a temporary folder, and return an iterator over the bytes of a zip file of this folder.
 
-    The folder is deleted when the iterator ends.
+    The backup is complete when this function returns. The folder is deleted when the iterator ends.
+
+    Raises
+    ------
+    BackupError
+        See `write_backup`.
     """
     try:
         scratch = tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=settings.data_dir)
@@ -290,9 +308,10 @@ def stream_backup(settings: Settings) -> Generator[bytes, None, None]:
 
 
 def stream_zip(parts: Iterable[tuple[str, Path | bytes]]) -> Generator[bytes, None, None]:
-    """Yield the bytes of a zip file, given the names and contents of its parts.
+    """Yield the bytes of a zip file with these parts.
 
-    The parts are not compressed again, because most documents are compressed already.
+    Each part consists of its name and its content, which is given as bytes or as the path of a file. Parts are stored
+    without compression, because most documents are compressed already.
     """
     written = _WriteBuffer()
     with zipfile.ZipFile(written, "w") as archive:  # type: ignore[call-overload] # `ZipFile` only calls `write`
@@ -328,6 +347,6 @@ class _WriteBuffer:
 
 
 def remove_temporary_backups(folder: Path) -> None:
-    """Delete the temporary folders of backups that were being sent or restored when a process was killed."""
+    """Delete the temporary folders of backups that were left in ``folder`` when a process was killed."""
     for path in folder.glob(f"{TEMPORARY_PREFIX}*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -18,7 +18,7 @@ _CARD = TypeAdapter(DocumentCard)
 
 
 class CardlessVersion(NamedTuple):
-    """The active version of a document, if this version has no complete card."""
+    """The active version of a document, which has no complete card."""
 
     version_id: str
     document_id: str
@@ -32,7 +32,10 @@ class CardStore:
         self._db = database
 
     def find_cardless(self, limit: int) -> list[CardlessVersion]:
-        """Return the fully indexed documents without a complete card, among the ``limit`` newest, newest first."""
+        """Return the fully indexed active versions without a complete card, newest document first.
+
+        Only the ``limit`` documents that were added last are considered.
+        """
         recent = select(documents.c.id).order_by(documents.c.added_at.desc()).limit(limit)
         complete_card = select(document_cards.c.version_id).where(
             document_cards.c.version_id == versions.c.id, document_cards.c.is_complete
@@ -55,7 +58,7 @@ class CardStore:
             connection.execute(insert(document_cards).values(**values))
 
     def load(self, document_ids: Collection[str]) -> dict[str, DocumentCard]:
-        """Return the cards of documents by document id; documents without a card are left out."""
+        """Return the cards of active versions by document id; documents without such a card are left out."""
         query = select(documents.c.id, document_cards.c.card).join(
             documents, documents.c.active_version == document_cards.c.version_id
         )

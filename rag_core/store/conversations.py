@@ -28,7 +28,11 @@ class ConversationStore:
         self._db = database
 
     def all(self, query: str = "") -> list[Conversation]:
-        """Return the conversations whose title or messages contain ``query``, pinned ones first, then newest first."""
+        """Return the conversations whose title or messages contain ``query``; all if ``query`` is blank.
+
+        Pinned conversations come first. Apart from this, the conversation that was changed last comes first. If only
+        messages contain ``query``, ``found`` of the conversation is the text around ``query`` in the first of them.
+        """
         statement = select(conversations).order_by(conversations.c.pinned.desc(), conversations.c.updated_at.desc())
         words = query.strip()
         with self._db.read() as connection:
@@ -66,7 +70,7 @@ class ConversationStore:
         return _conversation_from_row(row, collections)
 
     def list_gate_scores(self, score_name: str, limit: int) -> list[float]:
-        """Return the scores with a name that the gate compared with its threshold, at most ``limit``, newest first."""
+        """Return the last ``limit`` scores of this name that the gate compared with its threshold, newest first."""
         gate = messages.c.answer["gate"]
         query = select(gate["score"].as_float()).where(gate["score_name"].as_string() == score_name)
         return self._db.fetch_values(query.order_by(messages.c.created_at.desc()).limit(limit))
@@ -85,7 +89,10 @@ class ConversationStore:
         return _message_from_row(row)
 
     def append(self, conversation_id: str, role: str, text: str, answer: Answer | None, *, title: str = "") -> Message:
-        """Add a message and return it. ``title`` becomes the title of the conversation if it has none."""
+        """Add a message and return it; raise `UnknownConversation` if the conversation is not stored.
+
+        ``title`` becomes the title of the conversation if the conversation is still called `UNTITLED`.
+        """
         conversation, moment, message_id = self.get(conversation_id), now(), create_id()
         changes: dict[str, Any] = {"updated_at": moment}
         if title and conversation.title == UNTITLED:
@@ -98,7 +105,10 @@ class ConversationStore:
         return Message(message_id, role, text, moment, answer)
 
     def replace_answer(self, message_id: str, answer: Answer) -> None:
-        """Replace the text and the answer of a message. Do nothing if the message was deleted."""
+        """Replace the answer of a message, and the text of the message by the text of the answer.
+
+        Do nothing if the message was deleted.
+        """
         values = {"text": answer.text, "answer": answer_to_json(answer)}
         self._db.change(update(messages).where(messages.c.id == message_id).values(**values))
 
@@ -106,12 +116,15 @@ class ConversationStore:
         self._db.change(delete(messages).where(messages.c.id.in_(message_ids)))
 
     def update(self, conversation_id: str, **values: Any) -> None:
-        """Change columns of a conversation, except its scope; raise `UnknownConversation` if it is not stored."""
+        """Change columns of a conversation; raise `UnknownConversation` if it is not stored.
+
+        Use `set_scope` for the columns that belong to the scope.
+        """
         if not self._db.change(update(conversations).where(conversations.c.id == conversation_id).values(**values)):
             self.get(conversation_id)
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        """Change what a conversation searches; raise `UnknownConversation` if the conversation is not stored."""
+        """Replace the scope of a conversation; raise `UnknownConversation` if the conversation is not stored."""
         self.get(conversation_id)
         condition = conversation_collections.c.conversation_id == conversation_id
         query = update(conversations).where(conversations.c.id == conversation_id)

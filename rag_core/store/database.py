@@ -24,7 +24,7 @@ from rag_core.store.migrate import prepare_schema
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 # Maximum time in milliseconds for which SQLite waits for a lock.
 BUSY_MS = 30_000
-# Maximum number of values in a statement. Older builds of SQLite refuse more than 999.
+# Maximum number of bound values in a statement. Older builds of SQLite refuse more than 999.
 MAX_BOUND = 900
 RESTORE_HINT = (
     "stop Footnote and restore the data folder from a backup, or set another folder (--data-dir, RAG_DATA_DIR) and "
@@ -98,7 +98,7 @@ class Database:
                 f"DATABASE_URL cannot be used ({error}). Give a SQLAlchemy URL whose driver is installed."
             ) from None
         if self._engine.dialect.name == "sqlite":
-            event.listen(self._engine, "connect", _set_pragmas)
+            event.listen(self._engine, "connect", _configure_sqlite)
         elif self._engine.dialect.name == "postgresql" and self._engine.driver == "psycopg":
             from rag_core.store.postgresql import guard_connections
 
@@ -115,26 +115,29 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a transaction, which is committed when the block ends, or rolled back if the block raises."""
+        """Yield a connection in a transaction.
+
+        The transaction is committed when the block ends, or rolled back if the block raises.
+        """
         if self._refusal_reason:
             raise DataFolderUnwritable(self._refusal_reason)
         with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
     def refuse_changes(self, reason: str) -> Database:
-        """Return a read-only view of the database, whose changes raise `DataFolderUnwritable` with this reason."""
+        """Return a view of the database in which `begin` and `change` raise `DataFolderUnwritable` with this reason."""
         view = copy.copy(self)
         view._refusal_reason = reason
         return view
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a connection for reading."""
+        """Yield a connection for queries. Changes are not committed."""
         with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
     def change(self, *statements: UpdateBase) -> int:
-        """Run statements in one transaction, and return how many rows the last one changed."""
+        """Run statements in one transaction, and return how many rows the last statement changed."""
         with self.begin() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
@@ -181,11 +184,12 @@ class Database:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        """Raise errors of SQLAlchemy as `StoreError`."""
         try:
             yield
         except SQLAlchemyError as error:
             if self._engine.dialect.name != "sqlite" and _is_outage(error):
-                raise self._server_unavailable(error) from error
+                raise self._build_outage_error(error) from error
             if isinstance(error, OperationalError):
                 raise _translate_operational_error(error, self._url) from error
             # The reason does not contain the SQL statement, whose values can be text of documents.
@@ -197,7 +201,7 @@ class Database:
                 raise StoreUnavailable(message) from error
             raise StoreUnavailable(f"The database {self._url} refused an operation ({reason}).") from error
 
-    def _server_unavailable(self, error: SQLAlchemyError) -> ServerUnavailable:
+    def _build_outage_error(self, error: SQLAlchemyError) -> ServerUnavailable:
         url = self._engine.url
         reason = str(error.orig if isinstance(error, StatementError) else error).strip()
         return ServerUnavailable(
@@ -214,7 +218,7 @@ def _is_outage(error: SQLAlchemyError) -> bool:
     return isinstance(error, PoolTimeout)
 
 
-def _set_pragmas(connection: Any, _record: Any) -> None:
+def _configure_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     # WAL allows searches while a document is being written.
     cursor.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,7 @@
-"""Lock a database outside of the data folder, so that two processes do not process the same queue."""
+"""Lock the database, so that two processes do not process the same queue.
+
+The lock of the data folder does not prevent this, because processes with different data folders can use one database.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class DatabaseLock:
     Raises
     ------
     DatabaseInUse
-        Another process uses the database.
+        Another process has locked the database.
     DataFolderUnwritable
         The lock file of a SQLite database cannot be written.
     """
@@ -33,17 +36,17 @@ class DatabaseLock:
         self._file: object = None
         self._engine = engine
         # Reentrant, because `_renew` opens a connection, which calls `_renew` again.
-        self._renewing, self._is_renewing = threading.RLock(), False
+        self._renewal_lock, self._is_renewing = threading.RLock(), False
         self._connection: Connection | None = None
         url = engine.url.render_as_string(hide_password=True)
         name = engine.url.database
         if engine.dialect.name == "sqlite" and name and name != ":memory:" and not name.startswith("file:"):
             self._file = _lock_file(Path(f"{name}.lock"), url)
         elif engine.dialect.name == "postgresql":
-            self._lock_database()
+            self._lock_postgresql()
             event.listen(engine, "connect", self._renew)
 
-    def _lock_database(self) -> None:
+    def _lock_postgresql(self) -> None:
         # The lock has a separate connection. PostgreSQL releases the lock when this connection is closed.
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
@@ -61,13 +64,13 @@ class DatabaseLock:
 
         The pool calls this method whenever it has opened a connection, as it does after connections were lost.
         """
-        with self._renewing:
+        with self._renewal_lock:
             if self._is_renewing or self._connection is None or self._is_alive(self._connection):
                 return
             self._is_renewing = True
             try:
                 self._connection.close()
-                self._lock_database()
+                self._lock_postgresql()
             finally:
                 self._is_renewing = False
 

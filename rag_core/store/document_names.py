@@ -15,8 +15,9 @@ from rag_core.store.schema import aliases, documents
 class DocumentName(NamedTuple):
     """A name of a document, with the collection and the folder of the file that was added under this name.
 
-    ``alias_id`` is ``None`` for the first name, which answers show, and an id for its aliases. ``folder`` is empty for
-    an upload in the browser, and ``None`` if it is unknown.
+    ``alias_id`` is the id of an alias, and ``None`` for the first name of the document, which answers show. ``folder``
+    is empty for an upload in the browser, and ``None`` if the folder is unknown, because an earlier release added the
+    file.
     """
 
     document_id: str
@@ -27,18 +28,21 @@ class DocumentName(NamedTuple):
 
 
 class NameStore:
-    """The names of documents. Each method makes its changes in one transaction."""
+    """The names of documents. Each method makes its changes in one transaction.
+
+    All queries except `list_aliases` leave out the names of documents that are being removed.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def find(self, name: str, collection: str) -> str | None:
-        """Return the id of the document with a name in a collection; ``None`` if there is none."""
+        """Return the id of the document with exactly this name in a collection; ``None`` if there is none."""
         return next((one.document_id for one in self.find_namesakes(name, collection) if one.name == name), None)
 
     def find_namesakes(self, file_name: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection with this file name, also those with folders before it, oldest first."""
-        return self._read(
+        """Return the names in a collection that are ``file_name`` or end with ``/file_name``, oldest first."""
+        return self._find_names(
             lambda table: (
                 or_(table.c.name == file_name, table.c.name.endswith(f"/{file_name}", autoescape=True)),
                 table.c.collection == collection,
@@ -46,8 +50,8 @@ class NameStore:
         )
 
     def find_in_folder(self, folder: str, collection: str) -> list[DocumentName]:
-        """Return the names in a collection of files that are in a folder or its subfolders, oldest first."""
-        return self._read(
+        """Return the collection's names whose file is in a folder or its subfolders, oldest first."""
+        return self._find_names(
             lambda table: (
                 or_(table.c.folder == folder, table.c.folder.startswith(f"{folder}/", autoescape=True)),
                 table.c.collection == collection,
@@ -55,12 +59,15 @@ class NameStore:
         )
 
     def names(self, document_id: str) -> list[DocumentName]:
-        """Return the first name of a document, then its aliases, oldest first."""
-        stored = self._read(lambda _: (documents.c.id == document_id,))
+        """Return the first name of a document, then its aliases, oldest first; empty if the document is not stored."""
+        stored = self._find_names(lambda _: (documents.c.id == document_id,))
         return sorted(stored, key=lambda one: one.alias_id is not None)
 
     def list_aliases(self, document_ids: Sequence[str]) -> dict[str, list[str]]:
-        """Return aliases by document id. Aliases in another collection than the first name are left out."""
+        """Return the aliases of documents by document id, oldest first.
+
+        Aliases in another collection than the first name, and documents without other aliases, are left out.
+        """
         query = select(aliases.c.document_id, aliases.c.name).join(documents, documents.c.id == aliases.c.document_id)
         wanted = aliases.c.document_id.in_(document_ids), aliases.c.collection == documents.c.collection
         return group_values(self._db.fetch(query.where(*wanted).order_by(aliases.c.added_at)))
@@ -70,7 +77,7 @@ class NameStore:
         self._db.change(update(documents).where(documents.c.id == document_id).values(folder=folder))
 
     def rename(self, former: DocumentName, name: str) -> None:
-        """Change the first name or an alias of a document."""
+        """Replace ``former``, the first name or an alias of a document, by ``name``."""
         table, key = (aliases, former.alias_id) if former.alias_id else (documents, former.document_id)
         self._db.change(update(table).where(table.c.id == key).values(name=name))
 
@@ -84,17 +91,18 @@ class NameStore:
         self._db.change(delete(aliases).where(aliases.c.id == alias_id))
 
     def promote_alias(self, alias: DocumentName) -> None:
-        """Replace the first name, collection and folder of a document by those of an alias."""
+        """Replace the first name, collection and folder of a document by those of an alias, and delete the alias."""
         values = {"name": alias.name, "collection": alias.collection, "folder": alias.folder}
         self._db.change(
             update(documents).where(documents.c.id == alias.document_id).values(values),
             delete(aliases).where(aliases.c.id == alias.alias_id),
         )
 
-    def _read(self, conditions: Callable[[Table], Iterable[ColumnElement[bool]]]) -> list[DocumentName]:
+    def _find_names(self, conditions: Callable[[Table], Iterable[ColumnElement[bool]]]) -> list[DocumentName]:
         """Return the names that meet conditions, oldest first.
 
-        ``conditions`` is called with the tables `documents` and `aliases`, which contain first names and aliases.
+        ``conditions`` returns the conditions on a table. It is called with `documents`, which contains the first names,
+        and with `aliases`.
         """
         # NULLIF of a column and itself is always null, with a type that all databases accept.
         first_names = _select_names(documents, func.nullif(documents.c.id, documents.c.id))

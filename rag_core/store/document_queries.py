@@ -41,7 +41,8 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, DocumentStatus, Page, PageKey, VersionRow, blank_spans
 from rag_core.types.tables import Span, Table
 
-# The numbers of all pages of a version, and of its pages in each state.
+# Columns with the number of all pages of a version, and the numbers of its pages by state. A page of the state `MIXED`
+# is counted in ``pages_text`` and in ``pages_ocr``.
 PAGE_COUNTS = ("pages", "pages_text", "pages_ocr", "pages_empty", "pages_failed")
 # Database columns by field of `DocumentInfo`.
 _INFO_COLUMNS = {
@@ -60,7 +61,7 @@ _UNKNOWN_DOCUMENT = "That document is no longer in the library. It may have been
 IS_BEING_REMOVED = (
     select(versions.c.id).where(versions.c.document_id == documents.c.id, versions.c.state == "removing").exists()
 )
-# The collections of all names of each document.
+# Pairs of document id and collection: the collections in which a document has its first name or an alias.
 _COLLECTIONS = union(
     select(documents.c.id, documents.c.collection).where(~IS_BEING_REMOVED),
     select(documents.c.id, aliases.c.collection)
@@ -82,7 +83,7 @@ _PAGES = (
 
 
 class DocumentQueries:
-    """Queries of the library. Each method reads in one transaction."""
+    """Queries of the library. A method that needs several queries runs each query in a separate transaction."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -90,7 +91,11 @@ class DocumentQueries:
     # documents
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return documents, newest first, each with the data of its active version, or else of its latest version."""
+        """Return the given documents, or all documents if ``document_ids`` is ``None``, newest first.
+
+        Each document has the data of its active version, or of its latest version if no version is active. Documents
+        that are not stored or are being removed are left out.
+        """
         any_version = versions.alias()
         latest = (
             select(any_version.c.id)
@@ -130,7 +135,7 @@ class DocumentQueries:
         return rows[0]
 
     def outdated_ids(self, parser_versions: Collection[str]) -> list[str]:
-        """Return the ids of the searchable documents that were read by other versions of the parsers."""
+        """Return the ids of the searchable documents that were read by a parser version not in ``parser_versions``."""
         query = select(documents.c.id).join(versions, versions.c.id == documents.c.active_version)
         return self._db.fetch_values(query.where(versions.c.extractor.not_in(parser_versions)))
 
@@ -150,10 +155,12 @@ class DocumentQueries:
     def find_ids(self, names: Iterable[str]) -> list[str]:
         """Return the ids of the documents with the given names or ids, in the given order.
 
+        If several documents have a name, as their first name or as an alias, the ids of all are returned.
+
         Raises
         ------
         UnknownDocument
-            No document has one of the names.
+            At least one of ``names`` is neither the name nor the id of a document.
         """
         wanted = list(dict.fromkeys(map(normalize_name, names)))
         by_key: dict[str, dict[str, None]] = {}
@@ -173,7 +180,10 @@ class DocumentQueries:
         return list(dict.fromkeys(document_id for name in wanted for document_id in by_key[name]))
 
     def ids_in_collections(self, names: Sequence[str]) -> list[str]:
-        """Return the ids of the documents in collections; raise `CollectionError` if a collection has no document."""
+        """Return the ids of the documents in collections; raise `CollectionError` if a collection has no document.
+
+        The id of a document with names in several of the collections is repeated.
+        """
         rows = self._db.fetch(_COLLECTIONS.select().where(_COLLECTIONS.c.collection.in_(names)))
         existing = {row.collection for row in rows}
         for name in names:
@@ -185,7 +195,7 @@ class DocumentQueries:
         return [row.id for row in rows]
 
     def collections(self) -> dict[str, int]:
-        """Return the number of documents in each collection."""
+        """Return the number of documents in each collection; a document counts in each collection of its names."""
         has_version = select(versions.c.id).where(versions.c.document_id == _COLLECTIONS.c.id).exists()
         query = (
             select(_COLLECTIONS.c.collection, func.count().label("documents"))
@@ -195,7 +205,7 @@ class DocumentQueries:
         return {row.collection: row.documents for row in self._db.fetch(query)}
 
     def counts(self) -> dict[str, int]:
-        """Return the number of documents, and the numbers of searchable documents, of their pages and their chunks."""
+        """Return the number of ``documents``, of ``searchable`` documents, and of their ``pages`` and ``chunks``."""
         active = select(
             func.count(),
             func.coalesce(func.sum(versions.c.pages), 0),
@@ -226,7 +236,10 @@ class DocumentQueries:
         return [VersionRow._make(row) for row in self._db.fetch(query)]
 
     def visible_versions(self, document_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the states of the versions that searches find now, by version id."""
+        """Return the states of the versions that searches find now, by version id.
+
+        With ``document_ids``, return only versions of these documents.
+        """
         query = select(versions.c.id, versions.c.state).join(documents, documents.c.active_version == versions.c.id)
         return {row.id: row.state for row in self._db.fetch_batches(query, documents.c.id, document_ids)}
 
@@ -241,7 +254,10 @@ class DocumentQueries:
         return frozenset(self._db.fetch_values(query))
 
     def count_unfinished(self, document_ids: Sequence[str] | None = None) -> tuple[int, int]:
-        """Return how many documents are searchable only by words so far, and how many are not searchable yet."""
+        """Return how many documents are searchable only by words so far, and how many are not searchable yet.
+
+        With ``document_ids``, count only these documents.
+        """
         by_words = (documents.c.active_version == versions.c.id) & (versions.c.state == "words")
         not_searchable = documents.c.active_version.is_(None) & (versions.c.state == "building")
         query = (
@@ -256,9 +272,10 @@ class DocumentQueries:
         return by_state["words"], by_state["building"]
 
     def list_partly_read(self, document_ids: Sequence[str] | None = None) -> list[tuple[str, int, int]]:
-        """Return the documents of which only the first pages are searchable.
+        """Return the documents that are still being read, and of which only the first pages are searchable.
 
-        Each document is returned as its name, the number of searchable pages, and the number of all pages.
+        Each document is returned as its name, the number of searchable pages, and the number of all pages. With
+        ``document_ids``, return only these documents.
         """
         # The last page with chunks. A page is divided into chunks when the next page is read.
         last = select(func.max(chunks.c.page_index)).where(chunks.c.version_id == versions.c.id).scalar_subquery()
@@ -273,7 +290,10 @@ class DocumentQueries:
         return [(row.name, row.pages, row.total) for row in rows if row.pages < row.total]
 
     def hidden_versions(self) -> dict[str, int]:
-        """Return the generation ids of the stored versions that searches must not find now, by version id."""
+        """Return the generation ids of the versions that are not active but may have chunks in indexes, by version id.
+
+        Searches of the present documents must not find these versions.
+        """
         # A quick check: usually, all versions with data are active.
         has_data = versions.c.state.not_in(("ended", "replaced"))
         stored = select(func.count()).select_from(versions).where(has_data).scalar_subquery()
@@ -321,7 +341,7 @@ class DocumentQueries:
     def page_contents(self, keys: Sequence[PageKey]) -> dict[PageKey, tuple[str, tuple[Table, ...]]]:
         """Return the text and the tables of stored pages by version id and page index.
 
-        In the text, headers and footers are replaced by blanks, except those that are parts of tables.
+        In the text, headers and footers are replaced by blanks, except those that overlap a table.
         """
         columns = pages.c.version_id, pages.c.page_index, pages.c.text, pages.c.skip, page_tables.c.tables
         joined = pages.outerjoin(page_tables, _is_same_page(page_tables, pages))
@@ -339,6 +359,7 @@ class DocumentQueries:
 
     def _fetch_pages(self, query: Select[Any], table: SqlTable, keys: Collection[PageKey]) -> list[AnyRow]:
         key = tuple_(table.c.version_id, table.c.page_index)
+        # A key consists of two bound values.
         return self._db.fetch_batches(query, key, keys, MAX_BOUND // 2)
 
     def texts_of_version(self, version_id: str) -> dict[int, str]:
@@ -347,14 +368,14 @@ class DocumentQueries:
         return {row.page_index: row.text for row in self._db.fetch(query)}
 
     def chunk_rows(self, version_id: str, page_index: int | None = None) -> list[ChunkRow]:
-        """Return the chunks of a version in order. If ``page_index`` is given, return only the chunks on this page."""
+        """Return the chunks of a version in order. With ``page_index``, return only chunks with text of this page."""
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id).order_by(chunks.c.ordinal)
         if page_index is not None:
             query = query.where(chunks.c.page_index <= page_index, chunks.c.page_index_end >= page_index)
         return [ChunkRow._make(row) for row in self._db.fetch(query)]
 
     def adjacent_chunks(self, version_id: str, ordinal: int) -> tuple[ChunkRow | None, ChunkRow | None]:
-        """Return the chunks before and after a chunk of a version; ``None`` for a chunk that does not exist."""
+        """Return the chunks before and after the chunk ``ordinal``; ``None`` for a chunk that does not exist."""
         is_neighbour = chunks.c.ordinal.in_([ordinal - 1, ordinal + 1])
         query = select_chunk_rows(ALL_CHUNKS).where(chunks.c.version_id == version_id, is_neighbour)
         by_ordinal = {row.ordinal: row for row in map(ChunkRow._make, self._db.fetch(query))}
@@ -388,13 +409,17 @@ class DocumentQueries:
         return self._db.fetch_values(select(chunks.c.id))
 
 
+# The chunks of all versions, joined with their version and document.
 ALL_CHUNKS = chunks.join(versions, versions.c.id == chunks.c.version_id).join(
     documents, documents.c.id == versions.c.document_id
 )
 
 
 def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
-    """Return a query whose rows have the fields of `ChunkRow`, in the same order."""
+    """Return a query whose rows have the fields of `ChunkRow`, in the same order.
+
+    ``chunks_with_documents`` is a join that contains at least the tables `chunks` and `documents`.
+    """
     chunk_columns = [chunks.c[name] for name in ChunkRow._fields[: ChunkRow._fields.index("document_id")]]
     with_pages = chunks_with_documents.join(pages, _is_same_page(pages, chunks))
     return select(
@@ -403,9 +428,9 @@ def select_chunk_rows(chunks_with_documents: FromClause) -> Select[Any]:
 
 
 def lock_active(connection: Connection, version_id: str) -> bool:
-    """Return whether a version is the active version of its document, which then stays so until the transaction ends.
+    """Return whether a version is active; if so, keep it active until the transaction ends.
 
-    A query would not do: the document could be removed between the query and the next statement.
+    A query would not lock the row: the document could be removed between the query and the next statement.
     """
     unchanged = update(documents).where(documents.c.active_version == version_id).values(active_version=version_id)
     return connection.execute(unchanged).rowcount > 0

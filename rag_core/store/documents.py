@@ -49,7 +49,10 @@ class DocumentStore(DocumentQueries):
     # generations
 
     def generations(self, *states: str) -> list[tuple[int, Fingerprint]]:
-        """Return the generations in some states (``building``, ``active`` or ``retired``), oldest first."""
+        """Return the id and the fingerprint of the generations in these states, oldest first.
+
+        The states are ``building``, ``active`` and ``retired``.
+        """
         query = select(generations.c.id, generations.c.fingerprint).where(generations.c.state.in_(states))
         rows = self._db.fetch(query.order_by(generations.c.id))
         return [(row.id, Fingerprint(**row.fingerprint)) for row in rows]
@@ -63,14 +66,17 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(generations).where(of_generation).values(fingerprint=changed))
 
     def add_generation(self, fingerprint: Fingerprint, state: str) -> int:
-        """Add a generation and return its id."""
+        """Add a generation in a state (see `generations`) and return its id."""
         values = {"fingerprint": asdict(fingerprint), "state": state, "created_at": now()}
         with self._db.begin() as connection:
             connection.execute(insert(generations).values(values))
             return int(connection.execute(select(func.max(generations.c.id))).scalar_one())
 
     def swap_generation(self, generation_id: int) -> None:
-        """Activate a generation, and the complete version of each document in this generation.
+        """Activate a generation, and retire the generation that was active.
+
+        - A document with a complete version of its present content in the new generation gets this active version.
+        - Any other document has no active version from now on.
 
         All changes are made in one transaction, so that a question searches either the old or the new index.
         """
@@ -111,9 +117,10 @@ class DocumentStore(DocumentQueries):
     def find_document_with_content(
         self, sha256: str, *, only_queued: bool = False, collection: str | None = None
     ) -> KnownContent | None:
-        """Return an indexed or queued document with this content; ``None`` if there is none.
+        """Return a searchable or queued document with this content; ``None`` if there is none.
 
-        Documents whose content a queued file will replace are ignored.
+        Documents whose content a queued file will replace are ignored. A document in which the content is completely
+        indexed is preferred.
 
         Parameters
         ----------
@@ -122,7 +129,7 @@ class DocumentStore(DocumentQueries):
         only_queued : bool
             Whether to consider only versions in the state ``building``.
         collection : str, optional
-            By default, documents of all collections are considered.
+            The collection of the document's first name. By default, all collections are considered.
         """
         later = versions.alias()
         replaced = select(later.c.id).where(
@@ -157,25 +164,27 @@ class DocumentStore(DocumentQueries):
         base: VersionRow | None = None,
         job: Mapping[str, Any] | None = None,
     ) -> tuple[str, str]:
-        """Add a version to a document, and return the ids of the document and the version.
+        """Add a version to a new or stored document, and return the ids of the document and the version.
 
         Parameters
         ----------
         name, collection : str
-            Name and collection of a new document.
+            Name and collection of a new document; ignored with ``document_id``.
         sha256 : str
+            SHA-256 of the file.
         size : int
             Size of the file in bytes.
         folder : str, optional
-            Folder of the file of a new document.
+            Folder of a new document's file; ignored with ``document_id``.
         document_id : str, optional
-            By default, a new document is added.
+            The stored document. By default, a new document is added.
         generation_id : int, optional
+            By default, the generation is chosen when indexing starts.
         base : VersionRow, optional
-            The version whose content is indexed again.
+            The version whose content is indexed again. The new version is dated 1 µs after it instead of now.
         job : mapping, optional
-            Row of the job that indexes the version. It is added in the same transaction, because a version without a
-            job would never be indexed.
+            Row of the job that indexes the version; see `build_job_row`. The row is completed by the two ids and added
+            in the same transaction, because a version without a job would never be indexed.
         """
         version_id = create_id()
         # Content that is indexed again keeps its time, so that it does not replace content that was added later.
@@ -198,7 +207,7 @@ class DocumentStore(DocumentQueries):
         return {row.id: row.added_at for row in rows}
 
     def version_ages(self, version_ids: Collection[str]) -> dict[str, float]:
-        """Return the number of days since versions were added, by version id."""
+        """Return the days since versions were added, as fractional numbers, by version id."""
         moment = now()
         dates = self.version_dates(version_ids)
         return {version_id: (moment - added) / timedelta(days=1) for version_id, added in dates.items()}
@@ -234,7 +243,7 @@ class DocumentStore(DocumentQueries):
                     )
 
     def set_tags(self, tags: Mapping[str, Sequence[str]]) -> None:
-        """Replace the tags of documents, by document id."""
+        """Replace the tags of documents; ``tags`` maps document ids to the new tags."""
         with self._db.begin() as connection:
             for document_id, chosen in tags.items():
                 connection.execute(update(documents).where(documents.c.id == document_id).values(tags=list(chosen)))
@@ -250,7 +259,7 @@ class DocumentStore(DocumentQueries):
         return [PageHeading(row.page_index, row.page_label, row.heading, unpack_headings(row.headings)) for row in rows]
 
     def save_pages(self, version_id: str, extracted: Sequence[Page]) -> None:
-        """Store or replace the pages of a version with their tables, and store the numbers of pages by state."""
+        """Replace the stored pages of a version, with their hidden texts and tables, and store the `PAGE_COUNTS`."""
         rows = [{"version_id": version_id, **page_to_row(page)} for page in extracted]
         hidden = [
             {"version_id": version_id, "page_index": page.page_index, "text": page.hidden}
@@ -278,7 +287,10 @@ class DocumentStore(DocumentQueries):
             connection.execute(update(versions).where(versions.c.id == version_id).values(**counts))
 
     def save_chunks(self, version_id: str, spans: Sequence[ChunkSpan]) -> list[int]:
-        """Add chunks to a version, and return their ids in the given order. Former chunks of the version are kept."""
+        """Add chunks to a version, and return their ids in the order of their ordinals.
+
+        Former chunks of the version are kept, but the stored number of chunks is the number of the new chunks.
+        """
         rows = [{**chunk_to_row(span), "version_id": version_id} for span in spans]
         former = select(func.coalesce(func.max(chunks.c.id), 0)).where(chunks.c.version_id == version_id)
         with self._db.begin() as connection:
@@ -301,8 +313,10 @@ class DocumentStore(DocumentQueries):
     ) -> bool:
         """Mark a version as complete and, if ``active`` is true, make it the active version of its document.
 
-        Return false, and change nothing, if the version cannot be made active: its document is being removed, or
-        ``reread`` is true and the document has an active version with other content.
+        Return true, or return false and change nothing if the version cannot be made active, because
+
+        - its document is being removed, or
+        - ``reread`` is true and the document has an active version with other content.
         """
         version, former = versions.alias(), versions.alias()
         other_content = select(former.c.id).where(
@@ -318,16 +332,19 @@ class DocumentStore(DocumentQueries):
             return True
 
     def publish_words(self, version_id: str) -> None:
-        """Make a new document searchable by words while its embeddings are being computed.
+        """Make a version searchable by words while its embeddings are being computed.
 
-        Change nothing if the document has an active version.
+        Change nothing if its document has an active version or is being removed.
         """
         with self._db.begin() as connection:
             if self._activate(connection, version_id, documents.c.active_version.is_(None)):
                 connection.execute(update(versions).where(versions.c.id == version_id).values(state="words"))
 
     def _activate(self, connection: Connection, version_id: str, *conditions: Any) -> bool:
-        """Make a version the active version of its document; return false if the document violates a condition."""
+        """Make a version the active version of its document.
+
+        Return false, and change nothing, if the document violates a condition or is being removed.
+        """
         owner_id = select(versions.c.document_id).where(versions.c.id == version_id, _IS_NOT_BEING_REMOVED)
         query = update(documents).where(documents.c.id == owner_id.scalar_subquery(), *conditions)
         return connection.execute(query.values(active_version=version_id)).rowcount == 1
@@ -335,11 +352,14 @@ class DocumentStore(DocumentQueries):
     # removal of versions and documents
 
     def mark_version_ended(self, version_id: str, status: DocumentStatus, reason: str) -> None:
-        """End a version that will not be published. The active version of the document is not changed."""
+        """Mark a version that will not be published as ended, and hide it if searches find it by its words.
+
+        Another active version of the document stays active.
+        """
         self._withdraw(version_id, state="ended", status=status.value, reason=reason, chunks=0)
 
     def mark_version_replaced(self, version_id: str) -> None:
-        """Mark a version as replaced by another version, after its data was deleted."""
+        """Mark a version as replaced by another version. Delete its data before; see `clear_version`."""
         self.update_version(version_id, state="replaced", generation_id=None, chunks=0)
 
     def restart_version(self, version_id: str) -> None:
@@ -347,7 +367,7 @@ class DocumentStore(DocumentQueries):
         self._withdraw(version_id, state="building", status=DocumentStatus.QUEUED.value, generation_id=None)
 
     def _withdraw(self, version_id: str, **values: Any) -> None:
-        """Hide a version from searches and change its row, in one transaction."""
+        """Hide a version from searches and, unless it is being removed, change its row, in one transaction."""
         self._db.change(
             update(documents).where(documents.c.active_version == version_id).values(active_version=None),
             update(versions).where(versions.c.id == version_id, _IS_NOT_BEING_REMOVED).values(**values),
@@ -366,9 +386,9 @@ class DocumentStore(DocumentQueries):
         return self._db.fetch_values(select(versions.c.id).where(versions.c.state == "ended", chunk.exists()))
 
     def clear_version(self, version_id: str) -> None:
-        """Delete the pages, tables, chunks, card and entities of a version, and theme summaries that quote it.
+        """Delete the pages, tables, chunks, card and entities of a version, and the summaries of themes that quote it.
 
-        The descriptions of its figures are moved to the active version of the document.
+        The descriptions of its figures are moved to another active version or deleted; see `move_descriptions`.
         """
         with self._db.begin() as connection:
             move_descriptions(connection, version_id)

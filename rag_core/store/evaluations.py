@@ -1,4 +1,4 @@
-"""Store the labelled questions that users create in the app, feedback on answers, and evaluations."""
+"""Store labelled questions, which users create in the app or a program generates, feedback, and evaluations."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class EvaluationStore:
         self._db.change(delete(labels).where(labels.c.is_pseudo))
 
     def remove_pseudo_labels_of(self, document: str) -> None:
-        """Delete the labels of pseudo-questions about a document, which is given by its name."""
+        """Delete the labels of pseudo-questions with evidence in the document named ``document``."""
         query = select(labels.c.id, labels.c.evidence).where(labels.c.is_pseudo)
         with self._db.begin() as connection:
             rows = connection.execute(query)

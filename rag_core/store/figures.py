@@ -30,7 +30,10 @@ class FigureStore:
         self._db = database
 
     def find(self, places: Collection[PageKey]) -> dict[PageKey, list[FigureDescription]]:
-        """Return the descriptions of figures on pages, in order; pages without descriptions are left out."""
+        """Return the descriptions of figures by version id and page index, in the order of the page's text.
+
+        Pages without descriptions are left out.
+        """
         columns = _TABLE.c.page_index, _TABLE.c.start, _TABLE.c.end, _TABLE.c.text, _TABLE.c.model
         query = select(_TABLE.c.version_id, *columns).order_by(_TABLE.c.start)
         rows = self._db.fetch_batches(query, tuple_(_TABLE.c.version_id, _TABLE.c.page_index), places)
@@ -41,21 +44,24 @@ class FigureStore:
 
     def has_any(self, document_id: str) -> bool:
         """Return whether any version of a document has descriptions."""
-        return self._db.fetch_first(_select_of_document(document_id)) is not None
+        return self._db.fetch_first(_select_first_of_document(document_id)) is not None
 
     def find_by_picture(self, document_id: str, digest: str) -> AnyRow | None:
-        """Return a description of the picture with a digest, in any version of a document; ``None`` if not stored."""
-        return self._db.fetch_first(_select_of_document(document_id).where(_TABLE.c.digest == digest))
+        """Return the row of a description of the picture with this digest, in any version of a document.
+
+        Return ``None`` if no such description is stored.
+        """
+        return self._db.fetch_first(_select_first_of_document(document_id).where(_TABLE.c.digest == digest))
 
     def list_placed(self, version_id: str) -> list[AnyRow]:
-        """Return the descriptions of a version that have a place."""
+        """Return the rows of a version's descriptions that have a place."""
         return list(self._db.fetch(select(_TABLE).where(_TABLE.c.version_id == version_id, _IS_PLACED)))
 
     def add(self, version_id: str, page_index: int, span: tuple[int, int], description: Mapping[str, Any]) -> None:
         """Store a description; do nothing if the version is no longer active.
 
-        ``description`` contains ``digest``, ``text`` and ``model``. A copy of a description also contains
-        ``created_at``.
+        ``span`` contains the start and the end of the caption in the page's text. ``description`` contains ``digest``,
+        ``text`` and ``model``. A copy of a description also contains ``created_at``.
         """
         values = {"id": create_id(), "version_id": version_id, "page_index": page_index, "created_at": now()}
         values |= {"start": span[0], "end": span[1], **description}
@@ -68,9 +74,9 @@ class FigureStore:
         self._db.change(delete(_TABLE).where(_TABLE.c.version_id == version_id, ~_IS_PLACED))
 
     def find_unindexed(self, version_id: str) -> list[AnyRow]:
-        """Return the descriptions of a version that searches do not find yet.
+        """Return the rows of a version's descriptions that have a place, but are not found by searches yet.
 
-        A description has no chunk yet or, after an interruption, a chunk without an embedding.
+        Such a description has no chunk or, after an interruption, a chunk without an embedding.
         """
         query = select(_TABLE).outerjoin(chunks, chunks.c.id == _TABLE.c.chunk_id)
         return list(
@@ -92,15 +98,16 @@ class FigureStore:
         return ids
 
 
-def _select_of_document(document_id: str) -> Any:
+def _select_first_of_document(document_id: str) -> Any:
     query = select(_TABLE).join(versions, versions.c.id == _TABLE.c.version_id)
     return query.where(versions.c.document_id == document_id).limit(1)
 
 
 def move_descriptions(connection: Any, version_id: str) -> None:
-    """Move the descriptions of a version to the active version of its document, or delete them if no other is active.
+    """Move the descriptions of a version to the active version of its document.
 
-    Moved descriptions have no place. The job that describes figures compares their pictures to find new places.
+    A description is deleted instead if no other version is active, or if the active version has a description of the
+    same picture. Moved descriptions have no place. The job that describes figures compares pictures to find new places.
     """
     query = select(documents.c.active_version).join(versions, versions.c.document_id == documents.c.id)
     active_id = connection.execute(query.where(versions.c.id == version_id)).scalar()

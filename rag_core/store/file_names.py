@@ -12,7 +12,7 @@ MAX_NAME_CHARS = 200
 
 
 def clean_name(name: str) -> str:
-    """Return a file name without folders, control characters and direction marks.
+    """Return a file name without folders, in the form of `normalize_name`; ``unnamed.pdf`` if nothing remains.
 
     >>> clean_name("../../etc/pass\\x00wd.pdf")
     'passwd.pdf'
@@ -21,7 +21,7 @@ def clean_name(name: str) -> str:
 
 
 def clean_collection(name: str) -> str:
-    """Return the stored form of a collection's name; raise `CollectionError` if the name has no visible character."""
+    """Return the name of a collection in the form of `normalize_name`; raise `CollectionError` if nothing remains."""
     clean = normalize_name(name)
     if not clean:
         raise CollectionError("A collection needs a name. Give it one with letters or digits.")
@@ -37,7 +37,8 @@ def clean_folder(path: str) -> str:
 def normalize_name(name: str) -> str:
     """Return the stored form of a name, which may contain folders.
 
-    The name is in NFC, on one line, and has at most `MAX_NAME_CHARS` characters.
+    The returned name is in NFC and on one line. Control characters, direction marks, and dots and spaces at both ends
+    are removed. If the name has more than `MAX_NAME_CHARS` characters, it is cut before its suffix. It may be empty.
     """
     cleaned = unicodedata.normalize("NFC", "".join(_clean_character(character) for character in name))
     cleaned = " ".join(cleaned.split()).strip(". ")

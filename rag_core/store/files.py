@@ -41,7 +41,14 @@ class FileStore:
     Parameters
     ----------
     url : str or Path
-        An fsspec URL, or a folder.
+        An fsspec URL, or a local folder.
+
+    Raises
+    ------
+    SettingsError
+        The URL cannot be parsed or its driver is not installed.
+    DataFolderUnwritable, ServerUnavailable
+        The folder cannot be created, or its server does not answer.
     """
 
     def __init__(self, url: str | Path) -> None:
@@ -72,7 +79,13 @@ class FileStore:
             raise _build_write_error(error, str(url)) from error
 
     def put(self, data: bytes) -> str:
-        """Store content, unless it is stored already, and return its SHA-256."""
+        """Store content, unless it is stored completely already, and return its SHA-256.
+
+        Raises
+        ------
+        DataFolderUnwritable, ServerUnavailable
+            The file cannot be written, or the server of the files does not answer.
+        """
         digest = compute_sha256(data)
         target = self._path(digest)
         try:
@@ -112,7 +125,7 @@ class FileStore:
             ) from error
 
     def get(self, digest: str) -> bytes:
-        """Return the content with a SHA-256; raise `StoreUnavailable` if it is not stored."""
+        """Return the content with a SHA-256; raise `StoreUnavailable` if it is not stored or cannot be read."""
         try:
             with self._report_outage():
                 return bytes(self._fs.cat_file(self._path(digest)))
@@ -123,7 +136,13 @@ class FileStore:
 
     @contextmanager
     def local(self, digest: str) -> Iterator[Path]:
-        """Yield a local path of the content with a SHA-256, which is valid until the block ends."""
+        """Yield the path of a local file with the content of a SHA-256; the path is valid until the block ends.
+
+        Raises
+        ------
+        StoreUnavailable
+            The content is not stored or cannot be read.
+        """
         if self._is_local:
             path = Path(self._path(digest))
             if not path.exists():
@@ -180,7 +199,13 @@ class FileStore:
 
 
 def find_files(fs: Any, root: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the details of all files in a folder and its subfolders, and the errors of subfolders, each by path."""
+    """Return the details of all files in a folder and its subfolders, and why subfolders cannot be read, each by path.
+
+    Raises
+    ------
+    OSError
+        The folder itself cannot be read.
+    """
     import fsspec
 
     details: dict[str, Any] = {}

@@ -11,7 +11,9 @@ from rag_core.system import make_new_files_private
 
 
 class FolderLock:
-    """A lock that is held from construction until `release` is called or the process ends, even by a crash.
+    """A lock on a data folder, which is created if it does not exist.
+
+    The lock is held from construction until `release` is called or the process ends, even by a crash.
 
     Raises
     ------
@@ -39,9 +41,9 @@ class FolderLock:
             self._address_file.unlink(missing_ok=True)
         except Timeout:
             raise DataFolderInUse(
-                f"The data folder {folder} is in use by another Footnote process{_owner(folder)}. Close it, use the "
-                "web page instead, or name another folder (--data-dir, RAG_DATA_DIR).",
-                _read(folder / ".address"),
+                f"The data folder {folder} is in use by another Footnote process{_describe_owner(folder)}. Close it, "
+                "use the web page instead, or name another folder (--data-dir, RAG_DATA_DIR).",
+                _read_text(folder / ".address"),
             ) from None
         except OSError as error:
             raise DataFolderUnwritable(
@@ -50,7 +52,7 @@ class FolderLock:
             ) from error
 
     def announce(self, address: str) -> None:
-        """Write the address of this process into the folder, for processes that cannot get the lock."""
+        """Store the address of this process's web page in the folder, for processes that cannot get the lock."""
         self._address_file.write_text(address, "utf-8")
 
     def release(self) -> None:
@@ -62,12 +64,13 @@ class FolderLock:
             self._lock.release()
 
 
-def _owner(folder: Path) -> str:
-    process = _read(folder / ".pid")
+def _describe_owner(folder: Path) -> str:
+    process = _read_text(folder / ".pid")
     return f" (process {process})" if process.isdecimal() else ""
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
+    """Return the text of a file; empty if the file cannot be read."""
     try:
         return file.read_text("utf-8")
     except (OSError, UnicodeDecodeError):

@@ -25,7 +25,7 @@ _REQUEUE = (
 
 
 def build_job_row(kind: str, name: str, **values: Any) -> dict[str, Any]:
-    """Return the row of a job. The job is queued, unless ``values`` contain another state."""
+    """Return the row of a new job; ``values`` are further columns. By default, the state is `JobState.QUEUED`."""
     row = {"id": create_id(), "kind": kind, "name": name, "state": JobState.QUEUED.value, "created_at": now()}
     return {**row, "details": {}, **values}
 
@@ -50,7 +50,10 @@ class JobStore:
         return _job_from_row(row)
 
     def all(self, *, active: bool = False, limit: int | None = None) -> list[Job]:
-        """Return jobs, newest first. If ``active`` is true, return only queued and running jobs."""
+        """Return the ``limit`` newest jobs, or all jobs if ``limit`` is ``None``, newest first.
+
+        If ``active`` is true, only queued and running jobs are considered.
+        """
         query = select(jobs).order_by(jobs.c.created_at.desc(), jobs.c.id)
         if active:
             query = query.where(jobs.c.state.in_(ACTIVE))
@@ -59,12 +62,12 @@ class JobStore:
         return [_job_from_row(row) for row in self._db.fetch(query)]
 
     def states(self, job_ids: Sequence[str]) -> dict[str, JobState]:
-        """Return the states of jobs by id. Jobs that are no longer stored are left out."""
+        """Return the states of the given jobs by id. Jobs that are no longer stored are left out."""
         rows = self._db.fetch_batches(select(jobs.c.id, jobs.c.state), jobs.c.id, job_ids)
         return {row.id: JobState(row.state) for row in rows}
 
     def count_states(self) -> dict[str, int]:
-        """Return the number of stored jobs in each state."""
+        """Return the number of stored jobs in each state, including states without jobs."""
         rows = self._db.fetch(select(jobs.c.state, func.count()).group_by(jobs.c.state))
         return {**dict.fromkeys([one.value for one in JobState], 0), **dict(map(tuple, rows))}
 
@@ -76,7 +79,7 @@ class JobStore:
         return next(iter(self._db.fetch_values(query.order_by(jobs.c.created_at.desc()).limit(1))), None)
 
     def queued(self, kind: str, *, limit: int | None = None, smallest_first: bool = False) -> list[Job]:
-        """Return the queued jobs of a kind, oldest first.
+        """Return the queued jobs of a kind, at most ``limit``, oldest first.
 
         If ``smallest_first`` is true, jobs of small files come first. The jobs of one document keep their order,
         because its latest version must be published last.
@@ -120,14 +123,14 @@ class JobStore:
         self._change(job_id, {} if ends_at is None else {"ends_at": ends_at}, stage=stage, done=done, total=total)
 
     def set_reason(self, job_id: str, reason: str) -> None:
-        """Store why a running job waits; ``reason`` is empty if it does not wait."""
+        """Store why a job waits; ``reason`` is empty if the job does not wait. Do nothing if the job is not running."""
         running = (jobs.c.id == job_id) & (jobs.c.state == JobState.RUNNING.value)
         self._db.change(update(jobs).where(running).values(reason=reason))
 
     def finish(
         self, job_id: str, state: JobState, result: DocumentStatus | None, reason: str = "", **details: Any
     ) -> None:
-        """End a queued or running job. If ``details`` are given, they replace the details of the job."""
+        """End a job; do nothing if it has ended already. If ``details`` are given, they replace those of the job."""
         values = {
             "state": state.value,
             "result": result.value if result else None,
@@ -138,7 +141,7 @@ class JobStore:
         self._db.change(update(jobs).where(jobs.c.id == job_id, jobs.c.state.in_(ACTIVE)).values(**values))
 
     def add_details(self, job_id: str, **values: Any) -> None:
-        """Add values to the details of a job."""
+        """Add values to the details of a job; values with the same names are replaced."""
         self._change(job_id, values)
 
     def _change(self, job_id: str, details: Mapping[str, Any], **values: Any) -> None:
@@ -151,15 +154,15 @@ class JobStore:
             connection.execute(update(jobs).where(of_job).values(**values))
 
     def requeue(self, job_id: str) -> None:
-        """Mark a running job, on which no thread works, as queued."""
+        """Mark a running job as queued. Call this method only if no thread works on the job."""
         self._db.change(_REQUEUE.where(jobs.c.id == job_id))
 
     def requeue_interrupted(self) -> None:
-        """Mark all running jobs of an earlier process as queued."""
+        """Mark all running jobs as queued. Call this method only at start, when no thread works on a job."""
         self._db.change(_REQUEUE)
 
     def remove_ended(self, keep: int, ended_before: datetime | None = None) -> None:
-        """Delete ended jobs, except the ``keep`` newest jobs and jobs that ended at ``ended_before`` or later."""
+        """Delete ended jobs, except the ``keep`` newest of them and jobs that ended at ``ended_before`` or later."""
         kept_ids = select(jobs.c.id).where(jobs.c.state.not_in(ACTIVE)).order_by(jobs.c.created_at.desc()).limit(keep)
         query = delete(jobs).where(jobs.c.state.not_in(ACTIVE), jobs.c.id.not_in(kept_ids))
         if ended_before is not None:
@@ -180,9 +183,10 @@ def _job_from_row(row: Any) -> Job:
     )
 
 
-def _estimate_remaining(row: Any, seconds: float) -> float | None:
+def _estimate_remaining(row: Any, elapsed_s: float) -> float | None:
+    """Return the estimated time in seconds until a job ends; ``None`` if the job is not running or has no progress."""
     if row.state != JobState.RUNNING.value or not row.total:
         return None
     if "ends_at" in row.details:
         return max(0.0, float(row.details["ends_at"]) - time.time())
-    return seconds * (row.total - row.done) / row.done if row.done else None
+    return elapsed_s * (row.total - row.done) / row.done if row.done else None

@@ -20,6 +20,7 @@ from rag_core.types.access import is_loopback
 
 _TIMEOUT_S = 30.0
 _PORT, _TLS_PORT = 143, 993
+# Maximum number of characters of a subject in a file name.
 _MAX_SUBJECT = 80
 _UID_AND_SIZE = re.compile(rb"UID (\d+).*?RFC822\.SIZE (\d+)|RFC822\.SIZE (\d+).*?UID (\d+)")
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f/\\:*?"<>|]+')
@@ -47,7 +48,7 @@ class Mailboxes(RemoteFolder):
         Raises
         ------
         OSError
-            The server cannot be reached, or refuses the login or the mailbox.
+            The server cannot be reached, refuses the login or the mailbox, or sends an incomplete list of messages.
         """
         with self._open(path) as (server, count):
             validity = (server.response("UIDVALIDITY")[1] or [b""])[0] or b""
@@ -71,7 +72,7 @@ class Mailboxes(RemoteFolder):
         return messages
 
     def cat_file(self, path: str) -> bytes:
-        """Return the source of a message. The message is not marked as read."""
+        """Return the source of a message, without marking the message as read; raise `OSError` if it cannot be read."""
         url, _, name = path.rpartition("/")
         with self._open(url) as (server, _count):
             answers = _check(server.uid("FETCH", name.partition(" ")[0], "(BODY.PEEK[])"))
@@ -82,9 +83,9 @@ class Mailboxes(RemoteFolder):
 
     @contextmanager
     def _open(self, url: str) -> Iterator[tuple[imaplib.IMAP4, int]]:
-        """Yield a connection with the selected mailbox, and the number of messages in the mailbox.
+        """Select the mailbox at a URL, and yield the connection and the number of messages in the mailbox.
 
-        The connection is kept for the next call. If the server has closed it, a new connection is opened.
+        The connection is kept for the next call. If the server has closed the connection, a new one is opened.
         """
         parts = urlsplit(url)
         mailbox = _quote(unquote(parts.path.strip("/")) or "INBOX")
@@ -114,7 +115,13 @@ def _log_out(servers: dict[str, imaplib.IMAP4]) -> None:
 
 
 def _log_in(scheme: str, host: str, port: int | None, login: str | None) -> imaplib.IMAP4:
-    """Return an encrypted connection after logging in."""
+    """Log in to a server and return the connection.
+
+    Raises
+    ------
+    PermissionError
+        The netrc file has no password, the server refuses the login, or a server on another machine lacks encryption.
+    """
     login, password = _find_credentials(host, unquote(login or ""))
     server: imaplib.IMAP4
     # Without this context, imaplib would accept any certificate.
@@ -137,6 +144,7 @@ def _log_in(scheme: str, host: str, port: int | None, login: str | None) -> imap
 
 
 def _find_credentials(host: str, login: str) -> tuple[str, str]:
+    """Return the login and the password for a host from the user's netrc file. ``login`` may be empty."""
     try:
         found = netrc.netrc().authenticators(host)
     except FileNotFoundError as error:
@@ -158,7 +166,10 @@ def _check(answer: tuple[str, Any]) -> list[Any]:
 
 
 def _find_subject(header: bytes) -> str:
-    """Return the decoded subject of a message in a form that can be part of a file name."""
+    """Return the decoded subject of a message in a form that can be part of a file name.
+
+    Return ``message`` if the subject is empty.
+    """
     subject = read_mail_field(email.message_from_bytes(header, policy=email.policy.default), "Subject")
     return " ".join(_NOT_IN_NAMES.sub(" ", subject).split())[:_MAX_SUBJECT].strip(". ") or "message"
 

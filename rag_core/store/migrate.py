@@ -34,12 +34,14 @@ def prepare_schema(engine: Engine) -> None:
     Raises
     ------
     StoreUnavailable
-        A newer version of Footnote wrote the database, or its schema is unknown.
+        Another version of Footnote wrote the database, with a schema that is unknown here, or a migration failed.
+    DataFolderUnwritable
+        The database could not be copied before a migration.
     """
     with engine.connect() as connection:
         revision = _find_revision(connection)
     if revision is None:
-        with _transaction(engine) as connection:
+        with _open_transaction(engine) as connection:
             metadata.create_all(connection)
             _REVISIONS.create(connection)
             connection.execute(_REVISIONS.insert().values(version_num=HEAD))
@@ -76,7 +78,7 @@ def _migrate(engine: Engine, revision: str) -> None:
         )
     _back_up(engine, revision)
     log.info("updating the database %s from schema %s to %s", shown, revision, HEAD)
-    with _transaction(engine) as connection:
+    with _open_transaction(engine) as connection:
         config.attributes["connection"] = connection
         if not inspect(connection).has_table(_REVISIONS.name):
             command.stamp(config, revision)
@@ -84,7 +86,11 @@ def _migrate(engine: Engine, revision: str) -> None:
 
 
 def _find_revision(connection: Connection) -> str | None:
-    """Return the revision of a database; ``None`` for a new database."""
+    """Return the revision of a database; ``None`` for a new database.
+
+    A database without the table of Alembic has a number in its preferences: 1 stands for `FIRST`. Any other number is
+    returned as text, which is no known revision.
+    """
     tables = inspect(connection)
     if tables.has_table(_REVISIONS.name):
         return connection.execute(select(_REVISIONS.c.version_num)).scalar()
@@ -113,14 +119,14 @@ def _back_up(engine: Engine, revision: str) -> None:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a SQLite database as of one moment, even while another process writes to it."""
+    """Copy a SQLite database as of one moment, even while another process writes to it. Replace ``target``."""
     target.unlink(missing_ok=True)
     with closing(sqlite3.connect(source)) as original, closing(sqlite3.connect(target)) as copy:
         original.backup(copy)
 
 
 @contextmanager
-def _transaction(engine: Engine) -> Iterator[Connection]:
+def _open_transaction(engine: Engine) -> Iterator[Connection]:
     """Open a transaction that includes changes of the schema."""
     if engine.dialect.name != "sqlite":
         with engine.begin() as connection:

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, event
 CHECK_AFTER_S = 0.5
 # Maximum time in seconds for this check.
 ANSWER_WITHIN_S = 1.5
-# Time in seconds after a failed check in which new connections fail at once, so that a question waits only once.
+# For this time in seconds after a failed check, new connections fail at once, so that a question waits only once.
 FAIL_FAST_S = 1.0
 # Maximum time in seconds to open a connection. psycopg waits at least 2 s.
 CONNECT_WITHIN_S = 2
@@ -48,6 +48,7 @@ class _Guard:
         self._silent_until = 0.0
 
     def connect(self, conninfo: str, context: Any) -> psycopg.Connection[Any]:
+        """Return a guarded connection; raise `ServerSilent` if the server does not, or just did not, respond."""
         if time.monotonic() < self._silent_until:
             raise ServerSilent("no response")
         try:
@@ -61,7 +62,10 @@ class _Guard:
         return connection
 
     def is_silent(self, conninfo: str) -> bool:
-        """Return whether the server does not respond to a new connection. A refusal is a response."""
+        """Return whether the server does not respond to a new connection. A refusal is a response.
+
+        If the server does not respond, new connections fail at once for `FAIL_FAST_S` seconds.
+        """
         try:
             waiting.wait_conn(generators.connect(conninfo), interval=0.1, timeout=ANSWER_WITHIN_S).finish()
         except psycopg.errors._WaitTimeout:
@@ -82,7 +86,7 @@ class _GuardedConnection(psycopg.Connection[Any]):  # type: ignore[misc]
         return super().wait(self._watch(gen), *arguments, **options)
 
     def _watch(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        """Yield what ``gen`` yields; raise `ServerSilent` if the server hangs."""
+        """Yield what ``gen`` yields; if the server hangs, close the connection and raise `ServerSilent`."""
         checked = time.monotonic()
         try:
             wanted = next(gen)

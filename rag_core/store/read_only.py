@@ -11,30 +11,30 @@ from pathlib import Path
 
 from rag_core.errors import DataFolderInUse, DataFolderUnwritable
 
-# Documents and models are read in place. LibreOffice's PDFs of Office documents and SQLite's "-shm" files are created
-# again when they are needed. Hidden files are locks of the writing process.
+# What is not copied. Documents and models are read in place. LibreOffice's PDFs of Office documents and SQLite's "-shm"
+# files are created again when they are needed. Hidden files are locks of the writing process.
 _NOT_COPIED = shutil.ignore_patterns("files", "models", "office-pdfs", ".*", "*-shm")
-# Maximum number of copies, and the pause between two copies in seconds.
+# Maximum number of attempts to copy, and the pause between two attempts in seconds.
 _MAX_COPIES, _PAUSE_S = 5, 0.3
 # File systems may record the same time for two changes within this time in nanoseconds.
 _PRECISION_NS = 50_000_000
 
 
 def is_read_only(folder: Path) -> bool:
-    """Return whether a folder contains a library that can be read, but not changed."""
+    """Return whether a folder contains a library in which this process cannot write the folder or the database."""
     database = folder / "footnote.sqlite"
     return database.is_file() and not all(os.access(one, os.W_OK) for one in (folder, database))
 
 
 def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a temporary copy of the database and the indexes of a folder, without the files of documents.
+    """Return a temporary folder with a copy of the database and the indexes of ``folder``, without documents' files.
 
     A copy is needed because SQLite and Chroma write into their folders even if nothing is changed.
 
     Raises
     ------
     DataFolderInUse
-        Another process changed files during each of several copies.
+        Another process changed files during each attempt to copy them.
     DataFolderUnwritable
         The folder cannot be read, or the disk of temporary files is full.
     """
@@ -65,7 +65,7 @@ def copy_library(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _list_states(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the time of the last change in nanoseconds, and the size in bytes, of each file to copy."""
+    """Return the time of the last change in nanoseconds, and the size in bytes, of each file to copy, by path."""
     states = {}
     for parent, folders, names in os.walk(folder):
         left_out = _NOT_COPIED(parent, [*folders, *names])

@@ -157,9 +157,10 @@ document_cards = Table(
     Column("card", JSON, nullable=False),
 )
 
-# Descriptions of figures by language models, which are no text of a document. ``start`` and ``end`` are the place of
-# the caption, ``digest`` is the SHA-256 of the picture, and searches find a description by the chunk ``chunk_id``. When
-# a version is replaced, its rows are moved to the new version. They have no place until their figures are found there.
+# Descriptions of figures by language models, which are no text of a document. ``start`` and ``end`` are the offsets of
+# the caption in the page's text, ``digest`` is the SHA-256 of the picture, and searches find a description by the chunk
+# ``chunk_id``. When a version is replaced, its rows are moved to the new version. Their ``page_index``, ``start`` and
+# ``end`` are null until their figures are found in the new version.
 figure_descriptions = Table(
     "figure_descriptions",
     metadata,
@@ -199,7 +200,7 @@ themes = Table(
     Column("cited", Integer, nullable=False),
 )
 
-# The entities of a theme have a row for each version that mentions them, so that they can be deleted with the version.
+# An entity of a theme has a row for each version that mentions the entity. A row is deleted with its version.
 theme_entities = Table(
     "theme_entities",
     metadata,

@@ -27,7 +27,7 @@ _PAGE_COLUMNS = ("page_index", "page_label", "text", "reason", "width", "height"
 
 
 def hash_text(prefix: str, text: str) -> bytes:
-    """Return a hash of 16 bytes of the embedded text of a chunk, which consists of prefix and text."""
+    """Return a 16-byte hash of the text that is embedded for a chunk: its prefix and its text."""
     return hashlib.blake2b(f"{prefix}\x00{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -83,8 +83,8 @@ def unpack_dense(data: bytes) -> FloatArray:
 def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, FloatArray]]:
     """Return the token vectors and the scales of each row ``(tokens, scales)`` of stored bytes.
 
-    The vectors are int8, shape (n, dimension). Their values are 16 times the stored 4-bit numbers, which stay in the
-    upper half of a byte. The scales are float32, shape (n,), and are therefore divided by 16.
+    The vectors are int8, shape (n, dimension). Their values are 16 times the stored 4-bit numbers, because each number
+    is left in the upper half of a byte. To compensate, the scales, float32 of shape (n,), are divided by 16.
     """
     if not rows:
         return []
@@ -104,7 +104,7 @@ def unpack_tokens(rows: Sequence[tuple[bytes, bytes]]) -> list[tuple[Int8Array, 
 
 
 def chunk_to_row(span: ChunkSpan) -> dict[str, Any]:
-    """Return the database columns of a chunk; sentence starts are stored as little-endian uint16."""
+    """Return the database columns of a chunk without its version; sentence starts are little-endian uint16."""
     return {
         **{name: getattr(span, name) for name in ChunkSpan.__slots__},
         "sentences": np.asarray(span.sentences, "<u2").tobytes(),

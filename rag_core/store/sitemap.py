@@ -39,12 +39,12 @@ class Sitemaps(RemoteFolder):
         self._addresses: dict[str, str] = {}
 
     def find(self, path: str, detail: bool = True) -> dict[str, dict[str, Any]]:
-        """Return the details of the pages of a sitemap, and of the sitemaps that it lists, by path.
+        """Return the details of the pages that a sitemap lists, directly or through other sitemaps, by path.
 
         Raises
         ------
         OSError
-            A sitemap cannot be read, or the content at its URL is no sitemap.
+            A sitemap cannot be read, the content at its URL is no sitemap, or too many sitemaps or pages are listed.
         """
         pages = {}
         # Pages without a time of their last change are read again each day.
@@ -70,7 +70,7 @@ class Sitemaps(RemoteFolder):
         return pages
 
     def cat_file(self, path: str) -> bytes:
-        """Return a page that `find` found."""
+        """Return the content of a page that `find` found; raise `OSError` if the page cannot be read."""
         if path not in self._addresses:
             raise FileNotFoundError(f"{path} is not in the sitemap")
         with _open_client() as client:
@@ -87,7 +87,7 @@ def _read(client: httpx.Client, url: str) -> bytes:
     Raises
     ------
     OSError
-        The server does not send the content, or the content is too large.
+        The server does not send the content, redirects to another host or too often, or the content is too large.
     """
     deadline = time.monotonic() + _DEADLINE_S
     for _redirect in range(_MAX_REDIRECTS):
@@ -126,7 +126,7 @@ def _unpack_gzip(data: bytes) -> bytes:
 
 
 def _list_entries(data: bytes, url: str) -> list[tuple[str, str, str]]:
-    """Return the entries of a sitemap on the host of its URL.
+    """Return the entries of the sitemap at ``url`` that are on the same host as the sitemap.
 
     Each entry consists of its kind (``sitemap`` or ``url``), its URL, and the time of the last change, which may be
     empty.
@@ -166,7 +166,10 @@ def _has_same_host(url: str, base: str) -> bool:
 
 
 def _build_name(url: str) -> str:
-    """Return the file name of a page, with folders. The extension ``.html`` is added to names without an extension."""
+    """Return the file name of a page, with folders.
+
+    The extension ``.html`` is added if the URL has a query, or if its path has no known extension.
+    """
     parts = urlsplit(url)
     path = "/".join(part for part in unquote(parts.path).split("/") if part not in ("", ".", "..")) or "index"
     name = f"{path}?{unquote(parts.query)}".replace("/", "_") if parts.query else path

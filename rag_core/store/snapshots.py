@@ -59,8 +59,8 @@ class SnapshotStore:
         ----------
         name, collection : str
         as_of : datetime, optional
-            A past time. The snapshot contains the newest version of each document that was added until then and whose
-            file is still stored. By default, the snapshot contains the active versions.
+            A past time. Of each document, the snapshot contains the newest version that was added at or before this
+            time and whose file is still stored. By default, the snapshot contains the active versions.
 
         Raises
         ------
@@ -86,14 +86,14 @@ class SnapshotStore:
         return next(one for one in self.all() if one.snapshot_id == snapshot_id)
 
     def all(self) -> list[Snapshot]:
-        """Return all snapshots, newest date first."""
+        """Return all snapshots, latest ``as_of`` first."""
         counts = {snapshot_id: numbers for snapshot_id, *numbers in self._db.fetch(_COUNTS)}
         columns = (snapshots.c[name] for name in ("id", "name", "collection", "as_of", "created_at"))
         rows = self._db.fetch(select(*columns).order_by(snapshots.c.as_of.desc(), snapshots.c.name))
         return [Snapshot(*row, *counts.get(row.id, (0, 0, 0))) for row in rows]
 
     def find(self, text: str) -> AsOf:
-        """Return the snapshot with a name, or all snapshots until a date (YYYY-MM-DD).
+        """Return the snapshot named ``text`` or, if ``text`` is a date (YYYY-MM-DD), all snapshots up to its end.
 
         Raises
         ------
@@ -145,9 +145,10 @@ class SnapshotStore:
         return content.sha256 in self.find_names(content.document_id)
 
     def find_superseded_contents(self) -> list[VersionRow]:
-        """Return one version for each content in a snapshot that is no longer the present content of its document.
+        """Return a version of each content that is in a snapshot but is no longer the present content of its document.
 
-        Of several versions with the same content, the newest indexed version is returned, or else the newest version.
+        Of several versions with the same content, the newest completely indexed version is returned, or the newest
+        version if none is completely indexed.
         """
         rows = self._library.find_versions(IS_IN_SNAPSHOT, versions.c.state.in_(("full", "words", "replaced", "ended")))
         present = {Content(row.document_id, row.sha256) for row in rows if row.id == row.active_version}
@@ -165,7 +166,11 @@ class SnapshotStore:
         return set(self._db.fetch_values(query))
 
     def versions(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> dict[str, tuple[str, str]]:
-        """Return the id and the state of the searchable version of each document in the snapshots, by document id."""
+        """Return the id and the state of the version that searches of the snapshots find, by document id.
+
+        If several snapshots contain a document, its content in the newest of them counts. Documents whose content is
+        not indexed are left out. With ``document_ids``, return only versions of these documents.
+        """
         query = (
             select(snapshot_contents.c.snapshot_id, versions.c.document_id, versions.c.id, versions.c.state)
             .join(versions, _IS_SAME_CONTENT)
@@ -193,14 +198,17 @@ class SnapshotStore:
         return {row.id: row for row in map(ChunkRow._make, rows)}
 
     def _find_newest_snapshots(self, as_of: AsOf) -> dict[str, str]:
-        """Return the id of the newest snapshot that contains a document, by document id."""
+        """Return the id of the newest snapshot in ``as_of`` that contains a document, by document id."""
         of_snapshots = snapshot_contents.c.snapshot_id.in_(as_of.snapshot_ids)
         query = select(snapshot_contents.c.document_id, snapshot_contents.c.snapshot_id).where(of_snapshots)
         rows = sorted(self._db.fetch(query), key=lambda row: as_of.snapshot_ids.index(row.snapshot_id))
         return {row.document_id: row.snapshot_id for row in rows}
 
     def count_unsearchable(self, as_of: AsOf, document_ids: Sequence[str] | None = None) -> int:
-        """Return the number of documents in the snapshots whose content is not indexed."""
+        """Return the number of documents in the snapshots whose content is not indexed.
+
+        With ``document_ids``, count only these documents.
+        """
         newest = self._find_newest_snapshots(as_of)
         wanted = set(newest) if document_ids is None else set(newest) & set(document_ids)
         return len(wanted - self.versions(as_of, document_ids).keys())
@@ -222,7 +230,10 @@ class SnapshotView:
         self._as_of = as_of
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return the documents of the snapshots, newest first, each with the data of its version at that time."""
+        """Return the searchable documents of the snapshots, newest first; see `replace_version` for their data.
+
+        With ``document_ids``, return only these documents.
+        """
         found = self._store.versions(self._as_of, document_ids)
         ids = [version_id for version_id, _ in found.values()]
         rows: dict[str, VersionRow] = {}
@@ -244,7 +255,10 @@ class SnapshotView:
 
 
 def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
-    """Return a document with the data of one of its versions."""
+    """Return a document with the id, size, reason, and numbers of pages and chunks of one of its versions.
+
+    Other data, such as the status and the year, stays as it is.
+    """
     counts = {name: getattr(row, name) for name in PAGE_COUNTS}
     return replace(document, version_id=row.id, chunks=row.chunks, size=row.size, reason=row.reason, **counts)
 
@@ -267,7 +281,10 @@ _COUNTS: Select[Any] = select(
 
 
 def _select_contents(connection: Connection, collection: str, as_of: datetime | None) -> list[Content]:
-    """Return the content of each document of a collection, now or at a past time."""
+    """Return the content of each document of a collection, or of the library if ``collection`` is empty.
+
+    The content is the present one, or the newest stored one at the time ``as_of``.
+    """
     query = select(versions.c.document_id, versions.c.sha256).join(documents, documents.c.id == versions.c.document_id)
     if collection:
         query = query.where(documents.c.collection == collection)

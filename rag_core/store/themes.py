@@ -31,14 +31,15 @@ _NO_SUMMARY: dict[str, Any] = {"digest": "", "summary": []}
 class ThemeStore:
     """The entities of versions, and the themes of each build. Each method makes its changes in one transaction.
 
-    Only entities and statements of active versions are returned.
+    Entities and statements are stored only for active versions. `themes` leaves out those whose version is no longer
+    active.
     """
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def find_versions(self, rules: str) -> set[str]:
-        """Return the ids of the versions in which entities were searched by these rules."""
+        """Return the ids of the versions whose stored entities were found by these rules or this model."""
         query = select(document_entities.c.version_id).where(document_entities.c.rules == rules)
         return set(self._db.fetch_values(query))
 
@@ -52,7 +53,7 @@ class ThemeStore:
             connection.execute(insert(document_entities).values(version_id=version_id, rules=rules, entities=packed))
 
     def load_entities(self, version_ids: Collection[str]) -> dict[str, DocumentEntities]:
-        """Return the stored entities of versions, by version id."""
+        """Return the stored entities of versions by version id. Versions without stored entities are left out."""
         found = {}
         for row in self._db.fetch_batches(select(document_entities), document_entities.c.version_id, version_ids):
             entities, statements = json.loads(zlib.decompress(row.entities))
@@ -65,7 +66,8 @@ class ThemeStore:
     def add_theme(self, build: str, position: int, theme: StoredTheme) -> None:
         """Store a theme at a position of a build. A theme that is stored at this position is replaced.
 
-        Entities and statements of versions that are no longer active are left out.
+        Entities and statements of versions that are no longer active are left out. If the summary cites such a
+        statement, the summary is left out, too.
         """
         with self._db.begin() as connection:
             connection.execute(delete(themes).where(themes.c.build == build, themes.c.position == position))

@@ -23,7 +23,7 @@ class TokenStore:
         self._db = database
 
     def add(self, name: str, digest: str, caller: Caller) -> AccessToken:
-        """Store a token and return it."""
+        """Store a token with the rights and collections of ``caller``, and return the token."""
         values = {"id": create_id(), "name": name, "digest": digest, "created_at": now()}
         values |= {"rights": list(caller.rights), "collections": list(caller.collections)}
         self._db.change(insert(api_tokens).values(**values))
@@ -34,7 +34,10 @@ class TokenStore:
         return [_token_from_row(row) for row in self._db.fetch(select(api_tokens).order_by(api_tokens.c.created_at))]
 
     def find(self, digest: str) -> AccessToken | None:
-        """Return the token with a digest and record its use; ``None`` if there is none."""
+        """Return the token with a digest, and record its use at most once in `USE_RECORDED_EVERY`.
+
+        Return ``None`` if there is no such token. The returned token has the time of the use before this one.
+        """
         row = self._db.fetch_first(select(api_tokens).where(api_tokens.c.digest == digest))
         if row is None:
             return None

@@ -28,7 +28,10 @@ class TrainingStore:
         self._db = database
 
     def add(self, training: Training, adapter: StoredAdapter) -> Training:
-        """Store a training, and return it with its id and time. The matrices are stored only if it was accepted."""
+        """Store a training, and return it with its id and time.
+
+        The matrices of the adapter are stored only if the training was accepted.
+        """
         stored = replace(training, training_id=create_id(), created_at=now())
         report = asdict(stored)
         del report["training_id"], report["created_at"]

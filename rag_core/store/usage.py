@@ -23,9 +23,10 @@ class UsageStore:
         self._db.change(insert(usage).values(generator=generator, created_at=now(), **asdict(used)))
 
     def totals(self, since: datetime | None = None) -> list[UsageTotal]:
-        """Return the total usage since a time, by generator and currency, most calls first.
+        """Return the total usage of each generator and currency, most calls first.
 
-        Requests without a price do not contribute to the cost.
+        With ``since``, only requests from this time on are counted. Requests without a price do not contribute to the
+        cost.
         """
         columns = usage.c
         sums = (func.sum(columns.calls).label("calls"), func.sum(columns.cost).label("cost"))

@@ -43,7 +43,7 @@ class WatchStore:
         )
 
     def record_check(self, watch_id: str, problem: str) -> None:
-        """Store the result of a check that has just ended; ``problem`` is empty if it succeeded."""
+        """Store the result of a check that has just ended; ``problem`` is empty if the check succeeded."""
         self._db.change(update(watches).where(watches.c.id == watch_id).values(checked_at=now(), problem=problem))
 
     def files(self, watch_id: str) -> dict[str, Any]:
@@ -67,7 +67,10 @@ class WatchStore:
         return self._db.fetch_first(query) is not None
 
     def transfer_ownership(self, document_id: str, watch_id: str) -> bool:
-        """Make the other watched folders with a file of a document its owners; return false if there are none."""
+        """Make all watched folders except ``watch_id`` that contain a file of a document owners of the document.
+
+        Return false if no other watched folder contains such a file.
+        """
         query = update(watched_files).where(_is_in_other_watch(document_id, watch_id)).values(owned=True)
         return self._db.change(query) > 0
 

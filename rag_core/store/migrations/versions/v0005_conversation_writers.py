@@ -8,6 +8,6 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Add the columns. Existing conversations use the model in use, without instructions."""
+    """Add the columns. Existing conversations use the configured model, without instructions."""
     op.add_column("conversations", sa.Column("model", sa.Text, nullable=True))
     op.add_column("conversations", sa.Column("instructions", sa.Text, nullable=False, server_default=""))
