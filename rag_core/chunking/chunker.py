@@ -25,6 +25,7 @@ from rag_core.types.chunks import HEADING_SEPARATOR, PAGE_BREAK, ChunkSpan
 from rag_core.types.documents import Page
 from rag_core.types.tables import Span
 
+# A function that returns the character spans of the tokens of each text; see `Chunker`.
 Offsets = Callable[[Sequence[str]], "list[IntArray]"]
 # Share of a chunk that the next chunk repeats, so that few answers are divided.
 OVERLAP = 0.18
@@ -48,11 +49,11 @@ class ChunkConfig:
     Attributes
     ----------
     tokens : int
-        Maximum number of tokens of a chunk.
+        Maximum number of tokens of a chunk, without its prefix.
     overlap : float
         Share of these tokens that the next chunk repeats.
     window : int
-        Maximum number of tokens of an input of the embedder.
+        Maximum number of tokens of an input of the embedder, including the special tokens.
     special : int
         Number of special tokens in each input.
 
@@ -129,7 +130,7 @@ class Chunker:
         for ordinal, (start, end, pieces) in enumerate(self._iter_chunks(page, mails), first):
             mail = find_mail_at(mails, start)
             heading = (mail and mail.heading) or find_heading(page, start)
-            common, common_tokens = self._build_prefix(format_document_label(name, title, heading), heading)
+            common, common_tokens = self._build_first_line(format_document_label(name, title, heading), heading)
             tokens = sum(piece.tokens for piece in pieces)
             room = self._config.window - self._config.special - common_tokens - tokens
             lines = [*find_header_lines(page, tables, start, common), *find_carried_labels(page, start, end)]
@@ -154,13 +155,13 @@ class Chunker:
             spans[-1] = self._extend_to_next_page(spans[-1], following)
         return spans
 
-    def _build_prefix(self, document: str, heading: str) -> tuple[str, int]:
+    def _build_first_line(self, document_label: str, heading: str) -> tuple[str, int]:
         """Return the first line of a prefix and its number of tokens."""
         if not heading:
-            return self._truncate(document, PREFIX_TOKENS)
+            return self._truncate(document_label, PREFIX_TOKENS)
         # The heading needs room after a long name.
-        document, _ = self._truncate(document, DOCUMENT_TOKENS)
-        return self._truncate(f"{document}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
+        document_label, _ = self._truncate(document_label, DOCUMENT_TOKENS)
+        return self._truncate(f"{document_label}{HEADING_SEPARATOR}{heading}", PREFIX_TOKENS)
 
     def _truncate(self, line: str, limit: int) -> tuple[str, int]:
         """Return the text of at most the first ``limit`` tokens of a line, and the number of these tokens."""
@@ -168,7 +169,7 @@ class Chunker:
         return (line[: int(offsets[limit - 1][1])] if len(offsets) > limit else line), min(len(offsets), limit)
 
     def _iter_chunks(self, page: Page, mails: Sequence[Mail]) -> Iterator[tuple[int, int, Sequence[_Piece]]]:
-        """Yield the start, the end and the pieces of each chunk of a page. A mail begins with a new chunk."""
+        """Yield the start, the end and the pieces of each chunk of a page. Each mail begins a new chunk."""
         offsets = self._offsets([page.text])[0]
         for body_start, body_end in _split_at_mails(_find_bodies(page), mails):
             pieces = list(self._iter_pieces(page.text, body_start, body_end, offsets))
@@ -199,7 +200,10 @@ class Chunker:
         return _Piece(start, end, tokens)
 
     def _extend_to_next_page(self, span: ChunkSpan, following: Page) -> ChunkSpan:
-        """Return the last chunk of a page, extended by the end of its last sentence on the next page if this fits."""
+        """Return the last chunk of a page, extended by the end of its last sentence on the next page.
+
+        The chunk is returned unchanged if its last sentence does not continue there, or if the end does not fit.
+        """
         bodies = _find_bodies(following)
         if not bodies or _SENTENCE_END.search(span.text) or _ends_in_footer(span.text, following):
             return span

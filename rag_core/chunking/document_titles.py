@@ -52,12 +52,12 @@ def name_in_words(name: str) -> str:
 def extract_title(name: str, first: Page | None) -> str:
     """Return the title of a document: information on its first page that the file name lacks; may be empty.
 
-    The title of an SEC filing contains the company, its trading symbol, the form and the date. Other titles contain the
-    first heading, unless the file name contains most of its words, and a trading symbol.
+    The title of an SEC filing contains the company, its trading symbol, the form and the date. Other titles contain a
+    trading symbol, and before it the first heading if the file name lacks more than half of its words.
 
     Examples
     --------
-    >>> from rag_core.types import PageState
+    >>> from rag_core.types.documents import PageState
     >>> extract_title("q3.pdf", Page(0, "1", "Acme Inc.\\n(Exact name of registrant)", PageState.TEXT))
     'Acme Inc.'
     """
@@ -73,7 +73,11 @@ def extract_title(name: str, first: Page | None) -> str:
 
 
 def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
-    """Return the company, the year and the form of a filing; for other documents, the year in the file name."""
+    """Return the company, the year and the form of a filing; for other documents, the year in the file name.
+
+    The year of a filing is that of the date on its cover, or else that in the file name. A file name with several years
+    has none.
+    """
     years = find_years(name_in_words(name))
     year_in_name = int(years[0]) if len(years) == 1 else None
     cover = read_filing_cover(first.text) if first else None
@@ -109,22 +113,22 @@ def read_filing_cover(text: str) -> FilingCover | None:
     ended, dated = _ENDED.search(cover), _DATED.search(cover)
     date = ended or dated
     form_name = form["form"].upper() if form else ""
-    name = _name_registrant(registrant) if registrant else ""
+    name = _read_registrant_name(registrant) if registrant else ""
     return FilingCover(name, form_name, date["date"] if date else "", is_period=bool(ended))
 
 
-def _name_registrant(registrant: re.Match[str]) -> str:
+def _read_registrant_name(registrant: re.Match[str]) -> str:
     """Return the name of the company, given a match of `_REGISTRANT`."""
     name = registrant["name"].strip()
     # If the line is only a legal form, such as "Inc.", the name is in the line above.
-    if not _distinctive_words(name):
+    if not _list_distinctive_words(name):
         name = f"{registrant['before'] or ''} {name}".strip()
     return name
 
 
 def _list_parts(filing: FilingCover, symbol: str, file_name: str) -> list[str]:
     """Return the parts of the title of a filing. Parts that the file name contains are empty."""
-    is_named = all(word in file_name for word in _distinctive_words(filing.registrant))
+    is_named = all(word in file_name for word in _list_distinctive_words(filing.registrant))
     return [
         "" if is_named else filing.registrant,
         symbol,
@@ -133,7 +137,7 @@ def _list_parts(filing: FilingCover, symbol: str, file_name: str) -> list[str]:
     ]
 
 
-def _distinctive_words(company: str) -> list[str]:
+def _list_distinctive_words(company: str) -> list[str]:
     """Return the words of a company's name without its legal form."""
     return [word for word in _split_words(company) if word not in _INCORPORATED]
 
@@ -146,7 +150,11 @@ def _find_symbol(cover: str, file_name: str) -> str:
 
 
 def _choose_heading(heading: str, file_name: str) -> str:
-    """Return the first heading of a path; empty if it is generic or the file name contains most of its words."""
+    """Return the first heading of a path that is more than a label such as "Note 12".
+
+    Return an empty text if the heading is generic or a single word, or if the file name contains at least half of its
+    words. Numbers and words of one or two letters are not counted.
+    """
     parts = (part for part in heading.split(HEADING_SEPARATOR) if not SECTION_LABEL.fullmatch(part))
     first = next(parts, "").rstrip("…").strip()
     words = [word for word in _split_words(first) if len(word) >= _MIN_LETTERS and not word.isdigit()]

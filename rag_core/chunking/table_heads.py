@@ -139,7 +139,8 @@ def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, pre
     start : int
         Offset of the beginning of the chunk.
     prefix : str
-        Prefix of the chunk. Lines that it contains, such as the heading of the page, are left out.
+        First line of the prefix of the chunk. Lines of the head that equal a part of it, such as the heading, are left
+        out, and so are lines below ``start``, which are in the chunk.
     """
     number = bisect_left(tables, start, key=lambda table: table.head[0][0]) - 1
     if number < 0 or start >= tables[number].end:
@@ -151,15 +152,15 @@ def find_header_lines(page: Page, tables: Sequence[HeadedTable], start: int, pre
 def find_carried_labels(page: Page, start: int, end: int) -> list[str]:
     """Return the texts of cells that extend, from rows above, into the first table row in a span of a page."""
     rows = [row for table in page.tables for row in table.body if any(start < cell.end for cell in row.cells)]
-    row = min(rows, key=_find_start, default=None)
-    return [cell.text for cell in row.cells if not cell.spans] if row and _find_start(row) < end else []
+    row = min(rows, key=_find_row_start, default=None)
+    return [cell.text for cell in row.cells if not cell.spans] if row and _find_row_start(row) < end else []
 
 
 def fit_head(lines: Sequence[str], counts: Sequence[int], room: int) -> tuple[Sequence[str], int]:
     """Return the last lines of a table head that fit into ``room`` tokens, and their number of tokens.
 
-    The last lines are the most important ones, because they contain the column heads. ``counts`` are the numbers of
-    tokens of the lines.
+    The number is at most `HEAD_TOKENS`. The last lines are the most important ones, because they contain the column
+    heads. ``counts`` are the numbers of tokens of the lines.
     """
     first, tokens = len(lines), 0
     while first and tokens + counts[first - 1] <= min(HEAD_TOKENS, room):
@@ -168,12 +169,12 @@ def fit_head(lines: Sequence[str], counts: Sequence[int], room: int) -> tuple[Se
     return lines[first:], tokens
 
 
-def _find_start(row: TableRow) -> int:
+def _find_row_start(row: TableRow) -> int:
     return min(cell.start for cell in row.cells if cell.spans)
 
 
 def _parse_row(line: str, offset: int) -> _Row | None:
-    """Return a line as a row, with its last group of values or the value at its end; ``None`` without values.
+    """Return a line as a row with its last group of values, or with the value at its end; ``None`` without them.
 
     ``offset`` is the offset of the line in the text of the page.
     """

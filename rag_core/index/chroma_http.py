@@ -15,7 +15,7 @@ CHECK_WITHIN_S = 1.0
 
 
 class ChromaHttpClient(httpx.Client):
-    """An HTTP client whose requests fail within seconds if the server hangs, but not if it works on a large request.
+    """An HTTP client whose requests fail within seconds if the server hangs, but not if the server is merely slow.
 
     Parameters
     ----------
@@ -28,7 +28,13 @@ class ChromaHttpClient(httpx.Client):
         self._check_url = f"{api_url}/heartbeat"
 
     def request(self, *arguments: Any, **options: Any) -> httpx.Response:
-        """Send a request; raise `httpx.ReadTimeout` if the server hangs."""
+        """Send a request, and repeat it with the next time limit as long as the server answers checks.
+
+        Raises
+        ------
+        httpx.TransportError
+            The server does not answer a check, or the last time limit is exceeded.
+        """
         for limit in RESPOND_WITHIN_S[:-1]:
             try:
                 return self._request(limit, *arguments, **options)

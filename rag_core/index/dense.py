@@ -112,13 +112,13 @@ class DenseIndex:
                 self._call(lambda batch=batch: collection.delete(ids=batch))
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of the given chunks are stored, or the number of all stored chunks."""
+        """Return the number of chunks in the index; with ``chunk_ids``, only these chunks are counted."""
         if chunk_ids is None:
             return int(self._call(self._collection.count)) if self._collection is not None else 0
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the chunks in the index; with ``chunk_ids``, only ids that are in both."""
         collection = self._collection
         if collection is None:
             return set()

@@ -19,7 +19,7 @@ _IS_UNUSED = ~select(chunks.c.id).where(chunks.c.embedding_id == embeddings.c.id
 
 
 class EmbeddingStore:
-    """Embeddings by vector space and text hash. The vector space identifies the embedder.
+    """The stored embeddings, by vector space and text hash. The vector space identifies the embedder.
 
     Parameters
     ----------
@@ -105,7 +105,10 @@ class EmbeddingStore:
         }
 
     def remove_unused(self, embedding_ids: Sequence[int] | None = None) -> int:
-        """Delete the given embeddings, or all embeddings, except those that chunks use; return their number."""
+        """Delete the given embeddings, or all embeddings, except those that chunks use.
+
+        Return the number of deleted embeddings.
+        """
         query = delete(embeddings).where(_IS_UNUSED)
         queries = [query]
         if embedding_ids is not None:
@@ -116,7 +119,10 @@ class EmbeddingStore:
         return removed
 
     def find_ids_of_versions(self, version_ids: Sequence[str]) -> list[int]:
-        """Return the ids of the embeddings of the texts of versions, even if no chunk is linked to them yet."""
+        """Return the ids of all embeddings, in any vector space, whose text is that of a chunk of the given versions.
+
+        The chunk need not be linked to the embedding.
+        """
         query = select(embeddings.c.id).join(chunks, chunks.c.text_hash == embeddings.c.text_hash)
         return sorted({row.id for row in self._db.fetch_batches(query, chunks.c.version_id, version_ids)})
 

@@ -40,7 +40,10 @@ class ChunkBatch:
 
 
 def build_version_condition(versions: VersionFilter | None) -> tuple[str, dict[str, str | bool]]:
-    """Return a condition in SQLite that restricts the column ``version``, and its values; both may be empty."""
+    """Return an SQLite condition for the column ``version``, which begins with AND, and the values of its parameters.
+
+    Both are empty if ``versions`` is ``None``.
+    """
     if versions is None:
         return "", {}
     ids, is_included = (versions.versions, False) if isinstance(versions, Excluding) else (versions, True)
@@ -69,11 +72,11 @@ class ChunkIndex(Protocol):
         ...
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the chunks in the index; with ``chunk_ids``, only ids that are in both."""
         ...
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of the given chunks are stored, or the number of all stored chunks."""
+        """Return the number of chunks in the index; with ``chunk_ids``, only these chunks are counted."""
         ...
 
 
@@ -130,7 +133,7 @@ class Retriever(ABC):
 
     @abstractmethod
     def open(self, generation_id: int) -> ChunkIndex:
-        """Return the index of a generation. A new index is empty."""
+        """Return the index of a generation; for a new generation, the index is empty."""
 
     def open_all(self, generation_ids: Iterable[int]) -> list[ChunkIndex]:
         """Return the indexes of generations, or the one index that all generations share."""

@@ -171,11 +171,11 @@ class SparseIndex:
             connection.execute(_INSERT_POSTINGS, kept)
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of the given chunks are stored, or the number of all stored chunks."""
+        """Return the number of chunks in the index; with ``chunk_ids``, only these chunks are counted."""
         return len(self.ids(chunk_ids))
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the chunks in the index; with ``chunk_ids``, only ids that are in both."""
         condition = "" if chunk_ids is None else " AND chunk_id IN (SELECT value FROM json_each(:ids))"
         statement = text(
             "SELECT chunk_id FROM entries JOIN segments ON segments.id = entries.segment "  # noqa: S608 - constants

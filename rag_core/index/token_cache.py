@@ -51,7 +51,7 @@ class TokenCache:
         return self._total_bytes + sum(map(_size, vectors.values())) <= self.max_bytes
 
     def put(self, vectors: Mapping[int, ChunkVectors], clear_count: int) -> None:
-        """Add token vectors by chunk id. Do nothing if `clear` was called after the given `clear_count`."""
+        """Add token vectors by chunk id. Do nothing if `clear` was called since `clear_count` had the given value."""
         # Vectors that were read together are views of one large array, which a single view would keep in memory.
         copies = {
             chunk_id: ChunkVectors(entry.tokens.copy(), entry.scales.copy(), entry.sentences)

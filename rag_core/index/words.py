@@ -74,7 +74,12 @@ _TERM = re.compile(r"[^\W_]+(?:[-./&'’:_][^\W_]+)*")
 
 
 def find_query_terms(question: str) -> list[str]:
-    """Return the distinct search terms of a question: words except stop words, codes, and the parts of codes.
+    """Return the distinct search terms of a question, at most `MAX_TERMS`, in this order:
+
+    - terms for dates, and numbers with and without separators of their groups of digits;
+    - words and codes, without stop words and other frequent words, or all words if no others remain;
+    - if the question is not in English, the stems of these words;
+    - the parts of codes.
 
     >>> find_query_terms("What does the 10-K say of ENOSPC?")
     ['10-k', 'say', 'enospc', '10', 'k']
@@ -238,8 +243,8 @@ class WordIndex:
             # no rare term of the question.
             enough = k if versions is None else MAX_POSTINGS
             # Count all words of the question together, which is faster. The reranker needs their frequencies too.
-            self._count_documents(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
-            frequencies = self._count_documents(connection, terms)
+            self._count_chunks_with(connection, [*terms, *ALPHANUMERIC.findall(question.text.lower())])
+            frequencies = self._count_chunks_with(connection, terms)
             match = _build_query(_select_terms(frequencies, enough, self._count_all(connection) / 2))
             rows = connection.execute(text(statement), {"match": match, "k": k, **version_values}).all()
             return [Hit(chunk_id, float(score)) for chunk_id, score in rows]
@@ -256,8 +261,8 @@ class WordIndex:
         query = text(f"SELECT rowid, -bm25(words) FROM words WHERE words MATCH :match {_IS_WITHIN_LIMITS}")  # noqa: S608 - fixed
         scores = np.zeros(len(part.chunk_ids))
         with self._db.read() as connection:
-            in_part = self._count_documents(connection, terms, part)
-            in_index = self._count_documents(connection, terms)
+            in_part = self._count_chunks_with(connection, terms, part)
+            in_index = self._count_chunks_with(connection, terms)
             total = len(part.chunk_ids)
             for term in _select_terms(in_part, k, total / 2):
                 factor = _weight_term(total, in_part[term]) / _weight_term(self._count_all(connection), in_index[term])
@@ -272,7 +277,8 @@ class WordIndex:
     def find_forms(self, question: str, versions: VersionFilter | None = None) -> dict[str, list[str]]:
         """Return the other forms of abbreviations and names in a question, by the form in the question.
 
-        Chunks of ``versions`` define the forms.
+        The forms are those that chunks of ``versions`` define. Each form in the question has at most `MAX_FORMS` other
+        forms, the most frequent ones first.
         """
         spans = list_form_keys(question)
         condition, values = build_version_condition(versions)
@@ -300,7 +306,10 @@ class WordIndex:
         return {form: others[:MAX_FORMS] for form, others in forms.items()}
 
     def list_abbreviations(self, versions: Iterable[str]) -> dict[str, str]:
-        """Return the long forms of the abbreviations in versions, except abbreviations with several long forms."""
+        """Return the long form of each abbreviation that versions define, by abbreviation.
+
+        Abbreviations with several long forms are left out.
+        """
         query = text(
             "SELECT form, other FROM forms WHERE version IN (SELECT value FROM json_each(:versions)) "
             "AND length(form) < length(other) GROUP BY form HAVING min(key) = max(key) AND count(DISTINCT other) = 1"
@@ -312,8 +321,9 @@ class WordIndex:
     def find_similar_word(self, word: str, ranges: Mapping[str, tuple[int, int]] | None = None) -> str:
         """Return the word of the index that is most similar to a word with a typing error.
 
-        Return an empty text if no word is similar, or if several words are equally similar. The first letter must be
-        correct, including its case. ``ranges`` restricts the search to versions; see `find_words`.
+        Return an empty text if no word is similar, or if words with different stems are equally similar. Of words with
+        the same stem, the most frequent one is returned. The first letter must be correct, including its case.
+        ``ranges`` restricts the search to versions; see `find_words`.
         """
         condition, limits = _build_range_condition(ranges)
         variants = list_variants(word)
@@ -381,9 +391,9 @@ class WordIndex:
         with self._db.read() as connection:
             if isinstance(versions, CountedAlone):
                 part = self._get_part(versions)
-                total, frequencies = len(part.chunk_ids), self._count_documents(connection, words, part)
+                total, frequencies = len(part.chunk_ids), self._count_chunks_with(connection, words, part)
             else:
-                total, frequencies = self._count_all(connection), self._count_documents(connection, words)
+                total, frequencies = self._count_all(connection), self._count_chunks_with(connection, words)
         return {word: max(0.0, math.log((total + 1) / (frequency + 0.5))) for word, frequency in frequencies.items()}
 
     def find_missing(self, words: Sequence[str], ranges: Mapping[str, tuple[int, int]] | None = None) -> list[str]:
@@ -392,7 +402,7 @@ class WordIndex:
         query = text(f"SELECT 1 FROM words WHERE words MATCH :match{condition} LIMIT 1")  # noqa: S608 - a fixed condition
         with self._db.read() as connection:
             if ranges is None:
-                return [word for word, count in self._count_documents(connection, words).items() if not count]
+                return [word for word, count in self._count_chunks_with(connection, words).items() if not count]
             return [
                 word
                 for word in words
@@ -415,12 +425,12 @@ class WordIndex:
             counts.total = _count_rows(connection)
         return counts.total
 
-    def _count_documents(
+    def _count_chunks_with(
         self, connection: Connection, words: Sequence[str], part: _Part | None = None
     ) -> dict[str, int]:
-        """Return the number of chunks, in the index or in a part of it, that contain each word, in the given order.
+        """Return, by word, the number of chunks in the index, or in ``part``, that contain the word.
 
-        The numbers are cached, because counting common words is slow.
+        The words are in the order of ``words``. The numbers are cached, because counting common words is slow.
         """
         counts = part or self._counts
         cached = counts.document_frequencies
@@ -465,14 +475,14 @@ class WordIndex:
         self._counts = _Counts()
 
     def count(self, chunk_ids: Sequence[int] | None = None) -> int:
-        """Return how many of the given chunks are stored, or the number of all stored chunks."""
+        """Return the number of chunks in the index; with ``chunk_ids``, only these chunks are counted."""
         if chunk_ids is not None:
             return len(self.ids(chunk_ids))
         with self._db.read() as connection:
             return _count_rows(connection)
 
     def ids(self, chunk_ids: Sequence[int] | None = None) -> set[int]:
-        """Return the ids of the given chunks that are stored, or of all stored chunks."""
+        """Return the ids of the chunks in the index; with ``chunk_ids``, only ids that are in both."""
         condition = "" if chunk_ids is None else " WHERE rowid IN (SELECT value FROM json_each(:ids))"
         values = {"ids": json.dumps(list(chunk_ids or ()))}
         with self._db.read() as connection:
@@ -567,7 +577,10 @@ def _count_rows(connection: Connection) -> int:
 
 
 def _build_range_condition(ranges: Mapping[str, tuple[int, int]] | None) -> tuple[str, dict[str, Any]]:
-    """Return the condition for rows of some versions, and its values; both are empty if ``ranges`` is ``None``."""
+    """Return the condition for rows of some versions, and the values of its parameters.
+
+    The condition begins with AND. Both are empty if ``ranges`` is ``None``. See `WordIndex.find_words` for ``ranges``.
+    """
     if ranges is None:
         return "", {}
     ends = [end for one in ranges.values() for end in one] or [0]

@@ -38,8 +38,14 @@ _SENTENCE_END = re.compile(r"[.!?;:]\s|\n\s*\n|[()]")
 def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
     """Yield the short and the long form of each abbreviation that a text defines.
 
-    An abbreviation has at least two capitals. The algorithm is that of Schwartz and Hearst, "A simple algorithm for
-    identifying abbreviation definitions in biomedical text", PSB 2003.
+    An abbreviation has at least two capitals. Definitions are found in this order:
+
+    - an abbreviation in brackets after its long form;
+    - an abbreviation before its long form in brackets;
+    - a line of a list of abbreviations.
+
+    The algorithm is that of Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in
+    biomedical text", PSB 2003.
 
     >>> list(find_abbreviations("The Harbour Dredging Board (HDB) met. The KWV (Kleiner Wasserverband) did not."))
     [('HDB', 'Harbour Dredging Board'), ('KWV', 'Kleiner Wasserverband')]
@@ -50,29 +56,29 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
             yield match[1], long
     for match in _BEFORE_LONG.finditer(text):
         for inside in (match[2], re.split(r"[,;]", match[2])[0]):
-            if long := _match_whole(match[1], inside):
+            if long := _read_as_long_form(match[1], inside):
                 yield match[1], long
                 break
     for match in _LIST_LINE.finditer(text):
-        if long := _match_whole(match[1], match[3], only_initials=not match[2]):
+        if long := _read_as_long_form(match[1], match[3], only_initials=not match[2]):
             yield match[1], long
 
 
 def _find_long_form(short: str, text: str) -> str:
-    """Return the long form of an abbreviation at the end of a text; empty if the text does not end with a long form."""
-    most = min(len(short) + 5, 2 * len(short))
+    """Return the long form of ``short`` with which a text ends; empty if the text does not end with one."""
+    most_words = min(len(short) + 5, 2 * len(short))
     words = [
         match for match in ALPHANUMERIC.finditer(text) if len(match[0]) > _ARTICLE_LETTERS or not match[0].islower()
     ]
-    # Prefer the shortest ending in which the letters are initials of words to the shortest that contains the letters.
+    # An ending in which the letters are initials of words is preferred to one that only contains the letters.
     for start in (word.start() for word in reversed(words)):
         if _has_initials(short, text[start:]):
-            return _check_long_form(short, text[start:], most)
+            return _check_long_form(short, text[start:], most_words)
     return _check_long_form(short, text[_find_letters(short, text) :], len(short))
 
 
-def _match_whole(short: str, text: str, *, only_initials: bool = False) -> str:
-    """Return a text if the whole text is the long form of an abbreviation; otherwise an empty string.
+def _read_as_long_form(short: str, text: str, *, only_initials: bool = False) -> str:
+    """Return a text if the whole text is the long form of an abbreviation; otherwise empty. See `_check_long_form`.
 
     If ``only_initials`` is true, each letter of the abbreviation must be the initial of a word.
     """
@@ -83,16 +89,17 @@ def _match_whole(short: str, text: str, *, only_initials: bool = False) -> str:
 
 
 def _has_initials(short: str, long: str) -> bool:
-    """Return whether the letters of an abbreviation are initials of words of a text, in order, first word included."""
+    """Return whether the letters of an abbreviation are initials of words of a text, in order, from the first word."""
     initials = iter("".join(word[0] for word in ALPHANUMERIC.findall(normalize(long))))
     letters = normalize(short)
     return next(initials, "") == letters[0] and all(letter in initials for letter in letters[1:] if letter.isalnum())
 
 
 def _find_letters(short: str, text: str) -> int:
-    """Return the offset of the shortest ending of a text that contains the letters of an abbreviation in order.
+    """Return the offset at which the shortest ending of a text begins that contains the letters of an abbreviation.
 
-    The first letter must begin a word. If there is no such ending, the length of the text is returned.
+    The letters must be in order, and the first one must begin a word. If there is no such ending, return the length of
+    the text.
     """
     lower, offset = text.lower(), len(text)
     for index, letter in reversed(list(enumerate(short.lower()))):
@@ -106,7 +113,11 @@ def _find_letters(short: str, text: str) -> int:
 
 
 def _check_long_form(short: str, text: str, most_words: int) -> str:
-    """Return a long form without line breaks and quotes; empty if the text cannot be a long form."""
+    """Return a text without its article, line breaks and outer quotes; empty if it cannot be a long form.
+
+    A long form is longer than the abbreviation, has at most ``most_words`` words, and contains neither the abbreviation
+    nor digits. A stop word has no long form.
+    """
     long = _ARTICLE.sub("", " ".join(text.split()).strip(f"{_QUOTES} ,.:"))
     has_wrong_length = len(long) <= len(short) or len(long.split()) > most_words
     contains_others = short in ALPHANUMERIC.findall(long) or any(map(str.isdigit, long))
@@ -128,7 +139,10 @@ def _build_word_key(word: str) -> str:
 
 
 def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
-    """Return the keys (`build_form_key`) and spans of all sequences of up to `MAX_FORM_WORDS` words of a question."""
+    """Return the span of each sequence of up to `MAX_FORM_WORDS` words of a question, by its key (`build_form_key`).
+
+    If several sequences have the same key, the span is that of the first one.
+    """
     words = list(ALPHANUMERIC.finditer(question))
     keys = [_build_word_key(word[0]) for word in words]
     return {
@@ -141,8 +155,8 @@ def list_form_keys(question: str) -> dict[str, tuple[int, int]]:
 def can_be_counterpart(form: str, other: str, question: str) -> bool:
     """Return whether a form in a question can be the short form of ``other`` or its long form.
 
-    A short form must have capitals, unlike the word "it". If the question has no capitals, a short form must not be a
-    stop word.
+    If the form is longer than ``other``, it can be its long form. A shorter form must have at least two capitals,
+    unlike the word "it"; if the question has no capitals, a shorter form must not be a stop word.
     """
     is_long = len(form) > len(other)
     return is_long or sum(map(str.isupper, form)) > 1 or (question.islower() and form not in STOP_WORDS)
@@ -158,7 +172,9 @@ def add_forms(question: str, forms: Mapping[str, Sequence[str]]) -> str:
 
 
 def choose_forms(question: str, text: str, forms: Mapping[str, Sequence[str]]) -> str:
-    """Return a question in which each abbreviation has the form that a text contains.
+    """Return a question in which each form that a text lacks is replaced by another form that the text contains.
+
+    If the text contains none of the other forms either, the form in the question stays.
 
     >>> choose_forms("Who chairs the HDB?", "The Harbour Dredging Board met.", {"HDB": ["Harbour Dredging Board"]})
     'Who chairs the Harbour Dredging Board?'

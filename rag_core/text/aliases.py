@@ -38,17 +38,20 @@ _MIN_LETTERS = 3
 
 @dataclass(frozen=True)
 class Aliases:
-    """The names in a document.
+    """The names that a document defines as names of the same thing.
 
-    Each group contains the names of one thing, as keys of `build_form_key`. ``title`` is the title of the document,
-    which contains the name of the author.
+    Each group contains the names of one thing, as keys of `build_form_key`. A name in ``title``, the title of the
+    document, is taken as the name of the document's author.
     """
 
     groups: tuple[frozenset[str], ...] = ()
     title: str = ""
 
     def mentions(self, name: str, text: str) -> bool:
-        """Return whether a text mentions a thing by any of its names. The author can also be mentioned as "we".
+        """Return whether a text contains any name in the groups with ``name``, or "we" if ``name`` is the author.
+
+        If ``name`` is neither in a group nor in the title, return false, even if the text contains ``name``. Other
+        pronouns of the author, in several languages, count as "we".
 
         >>> aliases = find_aliases('Acme Widgets Ltd ("Lessee") rents it. The Lessee pays.', "Borealis")
         >>> aliases.mentions("Acme", "The Lessee pays monthly."), aliases.mentions("Borealis", "We sold the mill.")
@@ -69,7 +72,7 @@ NO_ALIASES = Aliases()
 
 
 def find_aliases(text: str, title: str = "") -> Aliases:
-    """Return the groups of names that a text defines, by terms in quotes, ticker symbols and abbreviations.
+    """Return the names that a text defines by terms in quotation marks, ticker symbols and abbreviations.
 
     Groups with a name in common are merged. ``title`` is the title of the document.
     """
@@ -98,7 +101,10 @@ def _find_definitions(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _stands_for(key: str, form: str) -> bool:
-    """Return whether the key of a name equals a form, or is part of it and has at least `_MIN_LETTERS` letters."""
+    """Return whether the key of a name equals a form, or is a part of at least `_MIN_LETTERS` letters.
+
+    The part consists of whole words of the form.
+    """
     return key == form or (len(key) >= _MIN_LETTERS and f" {key} " in f" {form} ")
 
 

@@ -90,14 +90,14 @@ class AnnotatedText:
 def find_missing_figures(asked: AnnotatedText, said: AnnotatedText, known: Collection[str] = ()) -> Iterator[str]:
     """Yield the figures of a question that a text does not contain.
 
-    A figure is a sequence of two or more digits.
+    A figure is a sequence of two or more digits. Commas and full stops between digits are ignored.
 
     Parameters
     ----------
     asked, said : AnnotatedText
         The question and the text.
     known : collection of str
-        Years that are left out.
+        Years that are left out, also if the question writes them with two digits, as in "FY22".
     """
     digits, question = (_DIGIT_SEPARATOR.sub("", one.text) for one in (said, asked))
     known = {*known, *(year[2:] for year in find_years(asked.text) if year in known and year not in asked.text)}

@@ -83,9 +83,10 @@ _BESIDE = re.compile(
 
 @cache
 def load_calendar_names(*styles: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the numbers of months (from 1) and of weekdays (from 0, Monday) by their names in all languages.
+    """Return the number of each month (from 1) by name, and the number of each weekday (from 0, Monday) by name.
 
-    The styles of the names are ``wide`` for full names and ``abbreviated``.
+    The names are those of all `LANGUAGES`, normalized and without a final full stop. The styles are ``wide`` for full
+    names and ``abbreviated``.
     """
     from babel import Locale
 
@@ -102,7 +103,8 @@ def load_calendar_names(*styles: str) -> tuple[dict[str, int], dict[str, int]]:
 def find_dates(text: str) -> tuple[WrittenDate, ...]:
     """Return the days and months that a text states, in text order.
 
-    Dates without a year are found only if they contain the name of a month, with few exceptions.
+    A date without a year is found if it contains the name of a month, or if it follows a German preposition or article,
+    as in "am 31.05.". Relative dates, such as "yesterday", are not found.
 
     >>> [one.readings for one in find_dates("Freitag, 7. April 2023")]
     [(CalendarDate(year=2023, month=4, day=7),)]
@@ -110,44 +112,49 @@ def find_dates(text: str) -> tuple[WrittenDate, ...]:
     (CalendarDate(year=2023, month=7, day=4), CalendarDate(year=2023, month=4, day=7))
     """
     found: list[WrittenDate] = []
-    for written in chain(_find_numeric(text), _find_named(text)):
+    for written in chain(_find_numeric_dates(text), _find_month_name_dates(text)):
         if not any(one.start < written.end and written.start < one.end for one in found):
             found.append(_add_weekday(written, text))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _find_numeric(text: str) -> Iterator[WrittenDate]:
+def _find_numeric_dates(text: str) -> Iterator[WrittenDate]:
     if not any(map(str.isdigit, text)):
         return
     for match in _ISO.finditer(text):
-        yield from _build_date(match, [_parse_parts(match[1], match[3], match[4])])
+        yield from _build_written_date(match, [_build_calendar_date(match[1], match[3], match[4])])
     for match in _NUMERIC.finditer(text):
         first, second, year = match[1], match[4], match[5]
-        readings = [_parse_parts(year, second, first), _parse_parts(year, first, second)]
+        readings = [_build_calendar_date(year, second, first), _build_calendar_date(year, first, second)]
         if match[3] and readings[0]:
-            yield from _build_date(match, readings[:1])
+            yield from _build_written_date(match, readings[:1])
             continue
         order = DAY_FIRST if int(first) > _MONTHS else MONTH_FIRST if int(second) > _MONTHS else ""
-        yield from _build_date(match, readings, order, is_numeric=True)
+        yield from _build_written_date(match, readings, order, is_numeric=True)
     for match in _DAY_OF_MONTH.finditer(text):
-        yield from _build_date(match, [_parse_parts("", match[2], match[1])])
+        yield from _build_written_date(match, [_build_calendar_date("", match[2], match[1])])
 
     for match in _MONTH_OF_YEAR.finditer(text):
-        yield from _build_date(match, [_parse_parts(match[2], match[1], "")])
+        yield from _build_written_date(match, [_build_calendar_date(match[2], match[1], "")])
 
 
-def _find_named(text: str) -> Iterator[WrittenDate]:
+def _find_month_name_dates(text: str) -> Iterator[WrittenDate]:
     for match in _DAY_MONTH.finditer(text):
-        yield from _build_named(match, match[4], match[1], match[2], match[5] or match[6])
+        yield from _build_month_name_date(match, match[4], match[1], match[2], match[5] or match[6])
     for match in _MONTH_DAY.finditer(text):
-        yield from _build_named(match, match[1], match[2], match[3], match[4])
+        yield from _build_month_name_date(match, match[1], match[2], match[3], match[4])
     for match in _MONTH_YEAR.finditer(text):
-        yield from _build_named(match, match[1], "", "", match[2])
+        yield from _build_month_name_date(match, match[1], "", "", match[2])
 
 
-def _build_named(
+def _build_month_name_date(
     match: re.Match[str], name: str, first: str | None, last: str, year: str | None
 ) -> Iterator[WrittenDate]:
+    """Yield the date of a match, or nothing if ``name`` is not the name of a month there.
+
+    ``first`` and ``last`` are the days of a range; ``first`` is empty or ``None`` for one day, and ``last`` is empty
+    for a month.
+    """
     folded = normalize(name)
     month = load_calendar_names("wide", "abbreviated")[0].get(folded)
     is_word = not year and folded in _ALSO_WORDS and name.islower()
@@ -156,11 +163,16 @@ def _build_named(
     if month is None or is_word:
         return
     days = range(int(first or last), int(last) + 1) or (int(last),) if last else (0,)
-    yield from _build_date(match, [_parse_parts(year or "", str(month), str(day or "")) for day in days])
+    yield from _build_written_date(
+        match, [_build_calendar_date(year or "", str(month), str(day or "")) for day in days]
+    )
 
 
-def _parse_parts(year: str, month: str, day: str) -> CalendarDate | None:
-    """Return a date from its parts; ``None`` if there is no such date. Year and day may be empty."""
+def _build_calendar_date(year: str, month: str, day: str) -> CalendarDate | None:
+    """Return a date from its parts; ``None`` if there is no such date.
+
+    Year and day may be empty. A year of two digits is from 1969 to 2068.
+    """
     digits = year.lstrip("'’")
     number = int(digits or 0)
     if len(digits) == len("23"):
@@ -172,7 +184,7 @@ def _parse_parts(year: str, month: str, day: str) -> CalendarDate | None:
     return CalendarDate(number, int(month), int(day or 0))
 
 
-def _build_date(
+def _build_written_date(
     match: re.Match[str], readings: Iterable[CalendarDate | None], order: str = "", *, is_numeric: bool = False
 ) -> Iterator[WrittenDate]:
     """Yield the date of a match, or nothing if no reading is possible."""
@@ -182,7 +194,10 @@ def _build_date(
 
 
 def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
-    """Return a date with the weekday before it. Readings of an ambiguous date on other weekdays are left out."""
+    """Return a date extended by the weekday before it; unchanged without a weekday.
+
+    If a numeric date has readings on this weekday, its other readings are left out.
+    """
     match = _WEEKDAY_BEFORE.search(text, max(0, written.start - _MAX_WEEKDAY), written.start)
     weekday = load_calendar_names("wide", "abbreviated")[1].get(normalize(match[1])) if match else None
     if match is None or weekday is None:
@@ -195,18 +210,22 @@ def _add_weekday(written: WrittenDate, text: str) -> WrittenDate:
 
 
 def find_head_date(text: str, order: str) -> date | None:
-    """Return the day on which a document was written; ``None`` if its first page does not state it.
+    """Return the day on which a document was written; ``None`` if its first page does not state the day, or is a log.
 
-    The day is at the end of a short line near the beginning. If the line has no year, there must be exactly one year
-    near the beginning. A log of several days was not written on one day. A log is recognized by several lines that
-    consist of a day, or by an entry that begins with a day and contains words such as "yesterday".
+    The day is the first one that stands at the end of a line near the beginning of the page, after at most
+    `_HEAD_WORDS` words. If the line has no year, there must be exactly one year near the beginning.
+
+    A log of several days was not written on one day. A page is a log in these cases:
+
+    - Several lines consist of a day.
+    - An entry begins with a day and contains words such as "yesterday". It ends at a blank line.
 
     Parameters
     ----------
     text : str
         Text of the first page.
     order : str
-        Order of day and month in the document; empty if it is unknown.
+        Order of day and month in the document; empty if it is unknown. Without it, ambiguous dates are ignored.
 
     >>> find_head_date("Memo\\nOslo, 11 March 2024\\nYesterday the pump failed.", "")
     datetime.date(2024, 3, 11)
@@ -243,7 +262,10 @@ def find_orders(text: str) -> frozenset[str]:
 
 
 def list_date_terms(text: str) -> list[str]:
-    """Return terms for a word index: one for each day and month that a text may mean, and its orders of day and month.
+    """Return terms for the word index for the dates in a text, and for the orders of day and month that it shows.
+
+    Each reading of a date has a term. A reading with year and day has two more terms: one without the year, and one
+    without the day.
 
     >>> list_date_terms("Paid 04/13/2023.")
     ['d20230413', 'd0413', 'd202304', 'ordermdy']
@@ -262,15 +284,18 @@ def write_term(one: CalendarDate) -> str:
 
 
 def list_asked_terms(question: str) -> list[str]:
-    """Return the terms of the word index for the dates in a question; see `list_date_terms`."""
+    """Return the terms of the word index for the dates in a question, one for each reading; see `write_term`."""
     return list(dict.fromkeys(write_term(one) for found in find_asked_dates(question) for one in found.readings))
 
 
 def find_asked_dates(question: str) -> tuple[WrittenDate, ...]:
-    """Return the dates in a question.
+    """Return the dates in a question, in order.
 
-    The order of day and month follows from the language and the unambiguous dates of the question. Words such as
-    "next week" are relative to today. "The day after the meeting" has no readings.
+    - An ambiguous numeric date has the order of day and month that other dates of the question show. Otherwise, the day
+      is first in a language other than English; in English, both readings are kept.
+    - Words such as "next week" are relative to today.
+    - "The day after 1 May" is one date, 2 May. "The day after" before other words, as in "the day after the meeting",
+      is a date without readings.
     """
     return _find_asked_dates(question, get_today())
 
@@ -314,7 +339,10 @@ def describe_asked_days(question: str) -> list[str]:
 
 
 def read_date(written: WrittenDate, order: str) -> tuple[CalendarDate, ...]:
-    """Return the readings of a date that fit an order of day and month; all readings if ``order`` is empty."""
+    """Return the reading of an ambiguous numeric date in an order of day and month.
+
+    All readings of other dates are returned, and all readings if ``order`` is empty.
+    """
     if not written.is_numeric or len(written.readings) == 1 or not order:
         return written.readings
     return (written.readings[order == MONTH_FIRST],)
@@ -325,7 +353,8 @@ def find_matching_date(
 ) -> WrittenDate | None:
     """Return a date in a text that may be the same as a date in a question; ``None`` if there is none.
 
-    Of several dates, one that is written as in the question is preferred, then one with few readings.
+    Of several dates, one that is written as in the question is preferred, then one with few readings. A date in the
+    question without readings matches only the same words.
 
     Parameters
     ----------
@@ -335,7 +364,8 @@ def find_matching_date(
     document : DatesForDocument
         Properties of the document that contains the text.
     title : str
-        Title of the document. Dates without a year are taken to be in one of its years.
+        Title of the document. A date of the text without a year is taken to be in one of the years in the title. If
+        the title has none, the year follows from ``document.written_on``, if this is known; see `_list_years`.
     """
     if not asked.readings:
         match = re.search(rf"(?<!\w){re.escape(asked.text)}(?!\w)", text, re.IGNORECASE)
@@ -361,8 +391,9 @@ def find_matching_date(
 
 
 def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
-    """Return the possible years of a date without a year: that of the document, and that of the nearest such month.
+    """Return the years that a date without a year can have, given the day on which its document was written.
 
+    These are the year of ``written_on``, and the year in which the date's month is nearest to ``written_on``.
     The list is empty for a date with a year, and if the day on which the document was written is unknown.
     """
     if written_on is None or one.year:
@@ -373,7 +404,11 @@ def _list_years(one: CalendarDate, written_on: date | None) -> list[str]:
 
 @cache
 def _build_hint(number: int) -> re.Pattern[str]:
-    """Return a pattern for a day or the last two digits of a year, and for any range of numbers."""
+    """Return a pattern for the quick check whether a text can contain a day or a year.
+
+    It matches a number that ends in the day or in the last two digits of the year, and any range of numbers, because
+    the day can be inside the range.
+    """
     return re.compile(rf"(?:(?<!\d)0?|\d\d){number % 100}(?!\d)|\d\w?\w?\.?{_TO}\d")
 
 
@@ -387,14 +422,17 @@ def _may_be_same(asked: CalendarDate, said: CalendarDate, years: Sequence[str]) 
 
 
 def is_dated(document: DatesForDocument, title: str) -> bool:
-    """Return whether a date of a question is the date of the whole document, or is stated in its title."""
+    """Return whether a date in a question is the day on which the document was written, or is stated in ``title``."""
     day = document.written_on
     is_asked_for = day is not None and any((day.year, day.month, day.day) in one.readings for one in document.dates)
     return is_asked_for or states_date(document, title)
 
 
 def select_days(dates: AskedDates, version_id: str, title: str) -> DatesForDocument:
-    """Return the dates of a question for a document, or none if `is_dated` is true of the document."""
+    """Return the days, without the months, in a question for a document; empty if `is_dated` is true of the document.
+
+    ``title`` is the title of the document.
+    """
     days = dates.days_of(version_id)
     return NO_DATES_FOR_DOCUMENT if is_dated(days, title) else days
 
@@ -415,12 +453,14 @@ def contains_only_exchanged_date(document: DatesForDocument, text: str) -> bool:
 
 
 def blank_dates(question: str, dates: Iterable[WrittenDate]) -> str:
-    """Return a question in which some of its dates are replaced by blanks."""
+    """Return a question in which each character of the given dates is replaced by a blank."""
     return blank_spans(question, ((one.start, one.end) for one in dates))
 
 
 def write_dates_as(question: str, document: DatesForDocument, text: str, title: str = "") -> str:
     """Return a question with its dates as a text writes them, because the answerability model cannot compare dates.
+
+    A date that the text does not contain stays as it is.
 
     >>> asked = "What was paid on 7 April 2023?"
     >>> write_dates_as(asked, DatesForDocument(find_asked_dates(asked), "mdy"), "Paid 04/07/2023: 12 euros.")

@@ -15,7 +15,7 @@ _FISCAL_YEAR = re.compile(r"\b(?:FY|fiscal(?: year)?) ?['’]?(\d\d)(?:/(\d\d))?
 _NEXT_YEAR = re.compile(rf"(?<!\d)({YEAR})[/–](\d\d)(?![\d/])")
 # A year from 1000 to 2099, such as a year in a text about history.
 ANY_YEAR = r"(?:1\d{3}|20\d\d)"
-# Words that make a period of a date in a question, as in "after 1 May".
+# Words that turn a date in a question into a period, such as "after" in "after 1 May".
 OPEN_PERIOD = re.compile(
     r"(?<!\w)(?:after|before|since|until|till|between|following|next|nach|vor|seit|bis|ab|zwischen|depuis|après|avant|"
     r"entre|desde|después|antes|hasta)(?!\w)",
@@ -30,6 +30,8 @@ MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?
 
 def find_years(text: str) -> list[str]:
     """Return the distinct years from 1900 to 2099 in a text; "FY22" is 2022, and "2022/23" is 2022 and 2023.
+
+    Years in four digits come first, then fiscal years in two digits, then the second years of pairs.
 
     >>> find_years("Sales in 2021, FY22 and FY2023"), find_years("FY24/25 after 2022/23")
     (['2021', '2023', '2022'], ['2022', '2024', '2025', '2023'])

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from rag_core.text.normalize import normalize_characters
 
-# Minimum length of a code without separators. Shorter ones, such as "Q3" and "10-K", are words.
+# Minimum number of letters and digits of a code. Shorter ones, such as "Q3" and "10-K", are words.
 _MIN_CHARACTERS = 5
 # Minimum number of digits of a number that is an identifier. Shorter numbers are mostly years and quantities.
 _MIN_DIGITS = 6
@@ -18,6 +18,8 @@ _NUMBER = re.compile(
     r"(?<![\w$€£¥.,])(?<![$€£¥] )(?<!\b[A-Z]{3} )"
     r"(?:\d{1,3}(?:([ .,'’\u00a0\u2009\u202f])\d{3})(?:\1\d{3})*|\d{6,})(?![\w%]|[.,]\d)"
 )
+# Words with letters and digits that are no codes: names with an "x" for any digit, compounds with a lower-case word of
+# four or more letters, fiscal years and other periods, and ordinals.
 _NO_CODE = re.compile(r"\dx+$|(?:^|\W)[a-z]{4,}(?:\W|$)|^(?i:fy|cy|[qh][1-4])\W?\d+(?:/\d\d)?$|^\d+(?:th|st|nd|rd)\b")
 # Consecutive digits or consecutive letters of an identifier.
 _RUN = re.compile(r"\d+|[^\W\d_]+")

@@ -117,12 +117,19 @@ def find_instructions(text: str) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=10_000)
 def contains_instructions(text: str) -> bool:
-    """Return whether a text contains sentences that read like instructions to a model."""
+    """Return whether a text contains an instruction to a model, or characters that hide text from readers."""
     return _matches_instruction(text) or _matches_instruction(_join_sentences(text))
 
 
 def remove_obfuscation(text: str) -> str:
-    """Return the text as a model may read it, with tag characters decoded and invisible characters removed."""
+    """Return the text as a model may read it.
+
+    - Tag characters are decoded, and compatibility forms are replaced (NFKC).
+    - Invisible characters are removed.
+    - Each sequence of white space within a line becomes one blank.
+
+    Look-alike letters of other scripts stay.
+    """
     if not text.isascii():
         decoded = unicodedata.normalize("NFKC", _TAG.sub(lambda tag: chr(ord(tag[0]) - 0xE0000), text))
         text = "".join(char for char in decoded if unicodedata.category(char) != "Cf").replace("’", "'")
@@ -130,6 +137,7 @@ def remove_obfuscation(text: str) -> str:
 
 
 def _matches_instruction(text: str) -> bool:
+    """Return whether a pattern of an instruction matches a text, or the text contains characters that hide text."""
     if _HIDING.search(text):
         return True
     plain = remove_obfuscation(text)

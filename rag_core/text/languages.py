@@ -53,7 +53,7 @@ def detect_language(text: str) -> str:
     >>> detect_language("Das Rauchen ist nicht gestattet."), detect_language("Smoking is not allowed.")
     ('de', '')
     """
-    code = _classify(text)
+    code = _identify_language(text)
     return "" if code == "en" else code
 
 
@@ -65,20 +65,23 @@ def name_language(text: str) -> str:
     """
     from babel import Locale
 
-    code = _classify(text)
+    code = _identify_language(text)
     return str(Locale("en").languages[code]) if code else ""
 
 
 def languages_differ(text: str, source: str) -> bool:
-    """Return whether two texts are in different languages or scripts; false if a language is uncertain."""
+    """Return whether only one of two texts is in Latin script, or both texts are in different languages.
+
+    If the scripts are the same and a language is uncertain, return false.
+    """
     if _is_latin(text) != _is_latin(source):
         return True
-    language, other = _classify(text), _classify(source)
+    language, other = _identify_language(text), _identify_language(source)
     return bool(language and other) and language != other
 
 
 @lru_cache(maxsize=2000)
-def _classify(text: str) -> str:
+def _identify_language(text: str) -> str:
     """Return the language code of a text, by naive Bayes over byte n-grams; empty if the language is uncertain.
 
     The model is that of Lui and Baldwin, "langid.py: An off-the-shelf language identification tool", ACL 2012.

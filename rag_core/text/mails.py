@@ -37,7 +37,7 @@ _ADDRESS = re.compile(r"\s*(?:<[^<>\s]*>|\[mailto:[^\]]*\])")
 _QUOTED, _NEXT_PARAGRAPH = re.compile(r"\s*>"), re.compile(r"\n\s*\n\s*(?=\S)")
 # Maximum number of lines without a label between two header fields, such as further lines of a list of recipients.
 _MAX_BETWEEN = 2
-# Maximum numbers of characters.
+# Maximum numbers of characters of `Mail.heading`, and of a title above the first mail.
 _MAX_HEADING, _MAX_TITLE = 80, 120
 
 
@@ -70,8 +70,10 @@ def find_mails(text: str, *, is_first: bool = False) -> tuple[Mail, ...]:
     >>> [mail.heading for mail in find_mails("From: Anna Berg <a@b.org>\\nDate: 3 May 2021\\n\\nIt leaks.")]
     ['From: Anna Berg, Date: 3 May 2021']
     """
-    attributions = [Mail(match.start(), match.end(), _shorten(match["line"])) for match in _ATTRIBUTION.finditer(text)]
-    found = sorted([*_find_headers(text), *attributions], key=lambda mail: mail.start)
+    attributions = [
+        Mail(match.start(), match.end(), _shorten_heading(match["line"])) for match in _ATTRIBUTION.finditer(text)
+    ]
+    found = sorted([*_find_mails_with_header(text), *attributions], key=lambda mail: mail.start)
     title = text[: found[0].start] if is_first and found else ""
     if 0 < len(title.strip()) <= _MAX_TITLE:
         found[0] = replace(found[0], start=len(title) - len(title.lstrip()))
@@ -94,7 +96,10 @@ def find_mail_at(mails: Sequence[Mail], offset: int) -> Mail | None:
 
 
 def find_header(text: str, offset: int, *, is_first: bool = False) -> tuple[int, int] | None:
-    """Return the span of the header of the mail at an offset; ``None`` if there is no header before the offset."""
+    """Return the span of the header of the mail that contains an offset; ``None`` without a header before the offset.
+
+    The span ends at the offset at the latest. Text of a mail after a quoted mail has the header of its first part.
+    """
     mails = find_mails(text, is_first=is_first)
     mail = find_mail_at(mails, offset)
     if mail is not None and mail.start == mail.body and mail.heading:
@@ -115,7 +120,7 @@ class _HeaderLine:
     value: str
 
 
-def _find_headers(text: str) -> Iterator[Mail]:
+def _find_mails_with_header(text: str) -> Iterator[Mail]:
     block: list[_HeaderLine] = []
     between = 0
     for match in _LINE.finditer(text):
@@ -149,18 +154,25 @@ def _build_mail(block: Sequence[_HeaderLine]) -> Iterator[Mail]:
     if len(block) > 1 and "from" in values and is_mail:
         named = [values[kind] for kind in ("from", "when") if kind in values]
         heading = ", ".join(f"{line.label}: {line.value}" if line.label else line.value for line in named)
-        yield Mail(block[0].start, block[-1].end, _shorten(heading))
+        yield Mail(block[0].start, block[-1].end, _shorten_heading(heading))
 
 
 def _find_quote_end(text: str, start: int, end: int) -> int | None:
-    """Return the offset of the first paragraph without ">" after paragraphs with ">"; ``None`` if there is none."""
+    """Return the offset of the first paragraph without ">" after paragraphs with ">"; ``None`` if there is none.
+
+    ``start`` and ``end`` are the span of the paragraphs.
+    """
     if not _QUOTED.match(text, start):
         return None
     paragraphs = (match.end() for match in _NEXT_PARAGRAPH.finditer(text, start, end))
     return next((offset for offset in paragraphs if start < offset and not _QUOTED.match(text, offset)), None)
 
 
-def _shorten(line: str) -> str:
+def _shorten_heading(line: str) -> str:
+    """Return a line without mail addresses and extra white space, in at most `_MAX_HEADING` characters.
+
+    Addresses stay if the line contains nothing else.
+    """
     bare = _ADDRESS.sub("", line)
     line = " ".join((bare if bare.strip(" :") else line).split())
     return line if len(line) <= _MAX_HEADING else line[: _MAX_HEADING - 1].rstrip() + "…"

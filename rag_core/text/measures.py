@@ -51,8 +51,9 @@ _NOUN_FIRST = frozenset(("fr", "es", "it", "pt"))
 class Measure:
     """The unit of an amount.
 
-    ``dimension`` is the measured quantity, such as ``duration`` or ``currency``. ``units`` contains several units if
-    the word for the unit is ambiguous, such as "dollars".
+    ``dimension`` is the measured quantity, such as ``duration`` or ``currency``; for metric units that the locale data
+    lacks, it is the symbol without its prefix, such as ``A``. ``units`` contains several units if the word for the unit
+    is ambiguous, such as "dollars".
     """
 
     dimension: str
@@ -132,10 +133,10 @@ def find_unit_after(text: str, end: int) -> str:
 
 @cache
 def convert_unit(unit: str) -> tuple[str, Decimal] | None:
-    """Return the base unit of a unit from `find_unit_after`, and the factor between both; ``None`` if unknown.
+    """Return the base unit of a unit from `find_unit_after`, and how many base units the unit is; ``None`` if unknown.
 
     >>> convert_unit("length-kilometer"), convert_unit("W-k"), convert_unit("duration-year")
-    (('meter', Decimal('1000')), ('watt', Decimal('1000')), ('month', Decimal('12')))
+    (('meter', Decimal('1E+3')), ('watt', Decimal('1E+3')), ('month', Decimal('12')))
     """
     first, _, name = unit.partition("-")
     if first in _SYMBOLS:

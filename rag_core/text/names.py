@@ -56,7 +56,7 @@ def find_document_names(question: str) -> list[str]:
 
 
 def find_lowercase_names(question: str) -> list[str]:
-    """Return the content words of a question without capitals, because any of them may be a name; otherwise nothing.
+    """Return the content words of a question, because any of them may be a name; empty if the question has capitals.
 
     >>> find_lowercase_names("acme's current ratio?")
     ['acme', 'current', 'ratio']
@@ -86,7 +86,15 @@ def list_name_words(question: str, start: int, end: int) -> list[Word]:
 
 
 def contains_name_form(word: Word, said: AnnotatedText, about: AnnotatedText) -> bool:
-    """Return whether a passage (``said``) or its title (``about``) contains any form of a name."""
+    """Return whether a passage (``said``) or its title (``about``) contains a name or another form of the name.
+
+    Other forms are:
+
+    - an inflected form, or a word that is similar (`MIN_NAME_RATIO`);
+    - words of the passage that form the name without blanks;
+    - a word of the title that begins or ends with the name;
+    - for an acronym, words of the passage with its letters as initials.
+    """
     name, (words, joined) = strip_possessive(word), _normalize_words(said, about)
     stems = said.stems | about.stems
     if name in words or word.stem in stems or stem(name) in stems or name in joined:
@@ -147,10 +155,10 @@ def find_likely_names(asked: AnnotatedText) -> list[Word]:
 
 
 def contains_document_name(title: str, name: str) -> bool:
-    """Return whether the name or title of a document contains a name, in any case and with any separators.
+    """Return whether the name or title of a document contains a name, in any case.
 
-    The name must begin at the beginning of a word: "oakstreet_lease" and "LeaseOakStreet" contain "Oak Street", but
-    "royaloakstreet" does not.
+    It contains all words of the name, in any order; or it contains the name with any separators, from the beginning of
+    a word: "oakstreet_lease" and "LeaseOakStreet" contain "Oak Street", but "royaloakstreet" does not.
     """
     words, joined, starts = _split_title(title)
     parts = ALPHANUMERIC.findall(normalize(name))

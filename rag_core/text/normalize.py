@@ -43,7 +43,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 @cache
 def _map_plain_forms() -> tuple[dict[int, str], dict[int, str]]:
-    """Return the plain forms of look-alike characters: those of one character, and those of several characters."""
+    """Return two mappings from look-alike characters to plain forms: of one character, and of several characters."""
     single: dict[int, str] = dict(_HYPHENS)
     several: dict[int, str] = {}
     for code in chain.from_iterable(starmap(range, _LOOK_ALIKES)):
@@ -60,9 +60,10 @@ def _map_plain_forms() -> tuple[dict[int, str], dict[int, str]]:
 
 
 def replace_look_alikes(text: str) -> str:
-    """Return the text with full-width, circled and mathematical letters and digits as plain ones, of the same length.
+    """Return the text with full-width, circled and mathematical letters and digits as plain ones.
 
-    No-break spaces, no-break hyphens and, inside codes, full-width punctuation marks are replaced as well.
+    No-break spaces, no-break hyphens and, inside codes, full-width punctuation marks are replaced as well. A circled
+    digit after a figure becomes a blank. The length of the text does not change.
 
     >>> replace_look_alikes("\uff2b\uff38\uff0d\uff17\uff17")
     'KX-77'

@@ -136,7 +136,7 @@ class Number:
 
 
 def parse_numbers(text: str, *, spaced: bool = True) -> list[Number]:
-    """Return the numbers of a text, in order.
+    """Return the numbers and the parts of dates in a text, in order.
 
     In a range such as "3 to 5 %", the first number is a percentage as well.
 
@@ -182,12 +182,15 @@ def numbers_equal(said: Number, source: Number, scales: frozenset[int] = frozens
 
 
 def contains_number(numbers: Iterable[Number], wanted: Number, scales: frozenset[int] = frozenset()) -> bool:
-    """Return whether one of the numbers of a source equals a number or is rounded to it; see `numbers_equal`."""
+    """Return whether ``wanted`` equals, or is a rounded form of, a number of a source; see `numbers_equal`."""
     return any(numbers_equal(wanted, one, scales, rounded=True) for one in numbers)
 
 
 def _is_rounded(rounded: Decimal, value: Decimal) -> bool:
-    """Return whether a number may be a rounded form of a value: at most 10 % and one unit of its last digit away."""
+    """Return whether a number may be a rounded form of a value; false for 0.
+
+    They differ by at most 10 % of the number, and by less than one unit of its last digit that is not 0.
+    """
     if not rounded or not value:
         return False
     digits = len(rounded.normalize().as_tuple().digits)
@@ -197,7 +200,11 @@ def _is_rounded(rounded: Decimal, value: Decimal) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The scale word, percent sign and currency after a figure. ``end`` is the end offset of all three."""
+    """The scale word, percent sign and currency after a figure; empty texts if the figure has none.
+
+    ``scale_end`` is the end offset of the scale word, or -1 if only the others follow. ``end`` is the end offset of all
+    three. Both offsets are the end of the figure if nothing follows.
+    """
 
     scale_end: int
     end: int

@@ -44,7 +44,11 @@ def build_outline(pages: Sequence[PageHeading]) -> list[OutlineEntry]:
 
 
 def find_heading(page: Page, start: int) -> str:
-    """Return the path of the last heading of a page at or before an offset, or else the heading of the page."""
+    """Return the path of the last heading at or before an offset of a page, or else ``page.heading``.
+
+    Headings with a title of more than `MAX_HEADING` characters are ignored. The path is shortened; ``page.heading`` is
+    returned as it is.
+    """
     before = (one for one in reversed(page.headings or ()) if one.start <= start and len(one.title) <= MAX_HEADING)
     return next((shorten_heading(one.path) for one in before), page.heading)
 
@@ -62,7 +66,10 @@ def shorten_heading(heading: str) -> str:
 
 
 def clean_title(title: str) -> str:
-    """Return a title without a scale such as "(in millions)"; empty for a title that is only a scale."""
+    """Return a title without the brackets at its end if it states a scale, as in "Sales (in millions)".
+
+    Return an empty text if the rest still states a scale, as in "Sales in millions".
+    """
     title = title.strip()
     if parse_scale(title) is not None:
         title = _FINAL_BRACKETS.sub("", title)

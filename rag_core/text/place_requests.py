@@ -99,7 +99,9 @@ _MAX_RANGE = 20
 
 
 def parse_place(question: str) -> PlaceRequest | None:
-    """Return the place that a question names; ``None`` if it names none.
+    """Return the place or range of places that a question names by a number, or else a page by an ordinal.
+
+    Return ``None`` if the question names none, or if another place follows, as in "pages 3 and 4".
 
     >>> parse_place("What does page 6 say?").labels, parse_place("Was steht in § 2.3?").labels
     (('6',), ('2.3',))
@@ -166,7 +168,10 @@ def find_asked_kind(question: str) -> PlaceKind | None:
 
 
 def asks_only_for_content(rest: str) -> bool:
-    """Return whether a question, without the name of a place in it, asks only what the text of this place is."""
+    """Return whether a question about a place asks only what the text of the place is.
+
+    ``rest`` is the question without the words that name the place.
+    """
     return all(
         stem(word.casefold()) in _CONTENT_STEMS or word.isdigit() or _is_place_noun(word)
         for word in ALPHANUMERIC.findall(rest)
@@ -174,7 +179,9 @@ def asks_only_for_content(rest: str) -> bool:
 
 
 def find_place_topic(question: str) -> frozenset[str]:
-    """Return the stems of the words of a question for a place, without words that only ask for the place.
+    """Return the stems of the content words of a question such as "In which section …?".
+
+    Words that only ask for the place are left out.
 
     >>> sorted(find_place_topic("In which section are guests mentioned?"))
     ['guest']

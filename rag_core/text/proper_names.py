@@ -17,7 +17,7 @@ _ORDERS = frozenset("name list give tell show explain describe compare find defi
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A name with its span, which includes the article "the". In ``text``, the article is in lower case."""
+    """A name with its span. An article "the" before the name is included, and is in lower case in ``text``."""
 
     text: str
     start: int

@@ -84,16 +84,16 @@ def find_relative_dates(text: str, today: date, *, is_question: bool = False) ->
 def _find_phrases(plain: str, today: date, *, is_question: bool) -> Iterator[tuple[int, int, tuple[CalendarDate, ...]]]:
     """Yield the span and the readings of each phrase in a normalized text; phrases can overlap."""
     words = set(LETTERS.findall(plain))
-    fixed, days, keys = _load_fixed()
+    fixed, days, keys = _load_fixed_phrases()
     for match in () if words.isdisjoint(keys) else fixed.finditer(plain):
         if days[match[0]] or not is_question:
             yield *match.span(), _list_days(today + timedelta(days[match[0]]))
-    for pattern, step, keys in _load_counted():
+    for pattern, step, keys in _load_counted_phrases():
         if not words.isdisjoint(keys) and (step < 0 or not is_question):
             for match in pattern.finditer(plain):
                 count = next(filter(None, match.groups()))
                 yield *match.span(), _list_days(today + timedelta(step * int(_load_numerals().get(count, count))))
-    for pattern, signs, units in _load_named():
+    for pattern, signs, units in _load_unit_phrases():
         if not words.isdisjoint(units):
             for match in pattern.finditer(plain):
                 sign, unit = signs[match["word"] or match["after"]], units[match["unit"] or match["before"]]
@@ -120,7 +120,7 @@ def _list_days(first: date, count: int = 1) -> tuple[CalendarDate, ...]:
 
 
 def describe_days(dates: Sequence[CalendarDate]) -> str:
-    """Return a month, a day or the range of consecutive days in English.
+    """Return one date in English, or several consecutive days as a range.
 
     >>> describe_days([CalendarDate(2026, 11, 30), CalendarDate(2026, 12, 1)])
     '30 November to 1 December 2026'
@@ -139,43 +139,49 @@ def describe_date(one: CalendarDate) -> str:
 
 
 @cache
-def _load_info() -> dict[str, Mapping[str, Any]]:
+def _load_language_data() -> dict[str, Mapping[str, Any]]:
     """Return the data of dateparser for each of `LANGUAGES`."""
     return {one: import_module(f"dateparser.data.date_translation_data.{one}").info for one in LANGUAGES}
 
 
 @cache
 def _load_numerals() -> dict[str, str]:
-    """Return the digits of spelled-out numbers in all languages."""
+    """Return the number in digits of each spelled-out number, in all `LANGUAGES`."""
     pairs = chain.from_iterable(
-        one.items() for info in _load_info().values() for one in info.get("simplifications", ())
+        one.items() for info in _load_language_data().values() for one in info.get("simplifications", ())
     )
     return {normalize(word): number for word, number in pairs if word.isalpha() and number.isdigit()}
 
 
 @cache
-def _load_fixed() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
-    """Return a pattern of phrases such as "yesterday", the distance of each in days, and one word of each.
+def _load_fixed_phrases() -> tuple[re.Pattern[str], dict[str, int], frozenset[str]]:
+    """Return a pattern of phrases such as "yesterday", the distances of the phrases, and the longest word of each.
 
+    The distance of a phrase is its number of days from today, negative for the past.
     A text without any of these words contains no phrase, which is fast to check.
     """
     days = dict(_MORE_DAYS)
-    for info in _load_info().values():
+    for info in _load_language_data().values():
         for key, phrases in info["relative-type"].items():
             if match := _FIXED.fullmatch(key):
                 days |= dict.fromkeys(map(normalize, phrases), int(match[2]) * (1 if match[1] else -1))
-    return re.compile(rf"(?<!\w){_NOT_MORNING}(?:{_join(days)})(?!\w)"), days, frozenset(map(_get_longest_word, days))
+    return (
+        re.compile(rf"(?<!\w){_NOT_MORNING}(?:{_join_alternatives(days)})(?!\w)"),
+        days,
+        frozenset(map(_get_longest_word, days)),
+    )
 
 
 @cache
-def _load_counted() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
-    """Return patterns of phrases such as "2 weeks ago", with the days of the unit (negative for the past) and words.
+def _load_counted_phrases() -> list[tuple[re.Pattern[str], int, frozenset[str]]]:
+    """Return patterns of phrases such as "2 weeks ago", each with the number of days of its unit and with words.
 
-    Each phrase of a pattern contains one of its words, so a text without these words contains no phrase.
+    The number of days is negative for the past. Each phrase of a pattern contains one of the words, so a text without
+    these words contains no phrase.
     """
     numerals = rf"(\d{{1,3}}|{'|'.join(_load_numerals())})"
     phrases: dict[int, list[str]] = {}
-    for info in _load_info().values():
+    for info in _load_language_data().values():
         for key, listed in info["relative-type-regex"].items():
             if match := _COUNTED.fullmatch(key):
                 step = (7 if match[2] == "week" else 1) * (1 if match[1] else -1)
@@ -194,14 +200,14 @@ def _get_longest_word(phrase: str) -> str:
 
 
 @cache
-def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]]:
-    """Return a pattern for each language of phrases such as "last Friday" and "next week".
+def _load_unit_phrases() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]]:
+    """Return, for each language, a pattern of phrases such as "last Friday" and "next week", and two mappings.
 
-    With each pattern, the signs of the words for "last" (-1), "this" (0) and "next" (1) are returned, and the indices
+    The first mapping contains the signs of the words for "last" (-1), "this" (0) and "next" (1), the second the indices
     in ``_UNITS`` of the words for units.
     """
     found = []
-    for language, info in _load_info().items():
+    for language, info in _load_language_data().items():
         units = {normalize(name): index for index, day in enumerate(_WEEKDAYS) for name in info[day]}
         before, after = dict(_MORE_BEFORE.get(language, {})), dict(_MORE_AFTER.get(language, {}))
         for unit, (key, sign) in product(("week", "month"), _PERIODS.items()):
@@ -217,14 +223,14 @@ def _load_named() -> list[tuple[re.Pattern[str], dict[str, int], dict[str, int]]
         if language in _FREE_ORDER:
             before = after = {**before, **after}
         units = {one: index for one, index in units.items() if len(one) >= _MIN_LETTERS or _UNITS[index] == "month"}
-        names = _join(units)
-        first = rf"{_NOT_AFTER}(?P<word>{_join(before)}){_ENDING}\s(?P<unit>{names})"
+        names = _join_alternatives(units)
+        first = rf"{_NOT_AFTER}(?P<word>{_join_alternatives(before)}){_ENDING}\s(?P<unit>{names})"
         # In English, German and Dutch, no such word follows the noun.
-        second = rf"(?P<before>{names})\s(?P<after>{_join(after) or '(?!)'}){_ENDING}"
+        second = rf"(?P<before>{names})\s(?P<after>{_join_alternatives(after) or '(?!)'}){_ENDING}"
         pattern = re.compile(rf"(?<!\w)(?:{first}|{second})(?!\w){_NOT_BEFORE}")
         found.append((pattern, {**before, **after}, units))
     return found
 
 
-def _join(words: Iterable[str]) -> str:
+def _join_alternatives(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))

@@ -116,10 +116,11 @@ class DocumentSections:
         self.listed = list(_remove_list_items(found))
 
     def find(self, kind: PlaceKind, label: str) -> tuple[int, list[Section]]:
-        """Return the sections that have a label and best match a kind, with the distance of the match.
+        """Return the distance of the best match, and the sections with a label that match a kind best.
 
         The distance is 0 for sections with a noun of the kind, 1 for sections without a noun, and 2 for sections with
-        another noun.
+        another noun. If any of these sections are headings of the document, only the headings are returned; if any of
+        the rest are ``is_apart``, only those. Without a match, return ``(0, [])``.
         """
         wanted = _normalize_label(label)
         found = [one for one in self.listed if one.label and _normalize_label(one.label) == wanted]
@@ -143,7 +144,11 @@ class DocumentSections:
         return [one for count, one in found if count == fewest]
 
     def find_ordered(self, kind: PlaceKind, position: int) -> list[Section]:
-        """Return the outermost numbered section of a kind at a position, counted from 0 (-1 is the last), if any."""
+        """Return the section at a position among the outermost numbered sections of a kind; empty if there is none.
+
+        The position is counted from 0, and -1 is the last. Several sections are returned if they have the same number.
+        If the kind has fewer than two numbers, sections without a noun are counted instead; see `UNNAMED`.
+        """
         outer = [one for one in self.listed if one.label and not one.depth and not one.is_contents]
         kinds: list[PlaceKind | None] = [kind, *([None] if kind in UNNAMED else [])]
         for chosen in kinds:
@@ -199,11 +204,14 @@ def find_section_name(content: PageText, start: int, kind: PlaceKind) -> str:
     return section.name if section else ""
 
 
+# The rank and the depth of a section; see `parse_section_number`.
 SectionNumber = tuple[int, int]
 
 
 def parse_section_number(title: str) -> SectionNumber | None:
-    """Return the rank and the depth of the number at the beginning of a title; ``None`` if there is no number.
+    """Return the rank and the depth of the number with which a title begins.
+
+    Return ``None`` if the title does not begin with a number or a noun with a number, and for captions.
 
     A section with a lower pair contains sections with higher pairs.
 
@@ -218,7 +226,7 @@ def parse_section_number(title: str) -> SectionNumber | None:
 
 
 def is_caption(title: str) -> bool:
-    """Return whether a line is the beginning of a caption of a table or a figure."""
+    """Return whether a line begins as a caption does: with a noun for a table or a figure, and a number in figures."""
     match = _FIRST_LINE.match(title)
     return match is not None and _find_kind(match) in _CAPTIONED and not match["word"]
 
@@ -306,8 +314,9 @@ def _find_kind(match: re.Match[str]) -> PlaceKind | None:
 def _remove_list_items(found: Sequence[Section]) -> Iterator[Section]:
     """Yield the sections without the items of numbered lists.
 
-    If headings of the document are numbered, all other numbered lines are items. Otherwise, a line is an item if it
-    looks different from the section before and continues or starts a count.
+    Only lines whose number has one level, and no noun, can be items. If headings of the document have such numbers, all
+    these lines are items. Otherwise, a line is an item if it looks different from the section before, whose first line
+    is short, and starts or continues a count.
     """
     is_numbered = any(one.level is not None and one.label and one.kind is None and not one.depth for one in found)
     main: Section | None = None

@@ -35,7 +35,7 @@ class _Token:
 
 
 def parse_spelled_numbers(text: str, language: str) -> Iterator[Number]:
-    """Yield the numbers above one that a text spells out, if ``language`` is one of `SPELLED_LANGUAGES`.
+    """Yield the numbers above one that a text spells out; nothing if ``language`` is not in `SPELLED_LANGUAGES`.
 
     >>> [(one.text, int(*one.values)) for one in parse_spelled_numbers("Es sind fünfundzwanzig Häuser.", "de")]
     [('fünfundzwanzig', 25)]

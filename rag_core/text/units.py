@@ -143,8 +143,10 @@ def _find_spans(clause: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[int] | None:
-    """Return the powers of the scale words of a phrase; ``None`` if a word of the phrase is not part of a unit.
+    """Return the powers of ten of the scale words of a phrase; ``None`` if the phrase is not a unit.
 
+    Each word must be part of a unit. Figures alone are no unit, and scale words alone are none if ``is_marked`` is
+    false.
     ``is_marked`` says whether the phrase is in brackets or after a word such as "in". Otherwise, the phrase cannot
     begin with a name, because a name alone is a header.
     """
@@ -161,7 +163,7 @@ def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[i
             found = _read_part(part, may_be_name=is_marked or is_unit)
             if found is not None:
                 powers |= found
-                is_scale &= part.casefold().rstrip(".") in _load_words().scales
+                is_scale &= part.casefold().rstrip(".") in _load_unit_words().scales
                 is_unit, position = True, position + count
                 break
         else:
@@ -173,7 +175,7 @@ def _read_phrase(words: Sequence[str], *, is_marked: bool = True) -> frozenset[i
 
 def _read_part(part: str, *, may_be_name: bool) -> frozenset[int] | None:
     """Return the powers of ten of a scale word, an empty set for a currency or measure, or ``None`` for other words."""
-    words, folded = _load_words(), _GENITIVE.sub("", part.casefold().rstrip("."))
+    words, folded = _load_unit_words(), _GENITIVE.sub("", part.casefold().rstrip("."))
     if folded in words.scales:
         return words.scales[folded]
     if len(folded) > _SCALE_STEM:
@@ -206,7 +208,7 @@ def _read_joined(before: str, after: str) -> int:
 
 
 @cache
-def _load_words() -> _UnitWords:
+def _load_unit_words() -> _UnitWords:
     locales = [Locale(language) for language in _LANGUAGES]
     codes = list_currency_codes()
     names: set[str] = set(_MORE_NAMES)

@@ -50,7 +50,8 @@ class Value:
     dates : tuple of CalendarDate
         The possible readings of a date; empty for other kinds of values.
     key : str
-        Equal for equal times, identifiers, months or weekdays; empty for other kinds of values.
+        Equal for equal times, identifiers, months or weekdays; empty for other kinds of values. Times are compared
+        without "a.m." and "p.m.", so that "2:30 pm" equals "14:30", but "2:30" does as well.
     """
 
     start: int

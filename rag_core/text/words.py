@@ -203,7 +203,7 @@ _IRREGULAR = {form + ending: verbs[0] for verbs, forms in _GROUPS for form in fo
 
 
 def find_lemma(word: str) -> str:
-    """Return the lemma of a lower-case word, which is the same for all forms of the word.
+    """Return the lemma of a lower-case word, which is the same for all forms of the word, and for some synonyms.
 
     >>> find_lemma("left") == find_lemma("leaving"), find_lemma("began") == find_lemma("starts")
     (True, True)

@@ -271,9 +271,9 @@ class Answer:
         return [one for one in on_page if one.find_spans(citation.start, citation.end)]
 
     def find_cells(self, marker: int) -> str:
-        """Return the address of the cells that the citations with a number refer to; empty without a spreadsheet.
+        """Return the address of the cells that the citation with a number refers to; empty without a spreadsheet.
 
-        Of several citations, one with ``marks`` is preferred to the first one.
+        If several citations have this number, one with ``marks`` is preferred to the first one.
         """
         cited = [one for one in (*self.citations, *self.more) if one.marker == marker]
         return next((one.cells for one in sorted(cited, key=lambda one: not one.marks)), "")
@@ -281,7 +281,8 @@ class Answer:
     def find_cited_spans(self, citation: Citation) -> list[Span]:
         """Return the spans of a page to highlight for a citation: the cited cells, or ``marks``, or else the quote.
 
-        In an excerpt of a spreadsheet, only the row with ``marks`` is highlighted, not the rows around it.
+        In an excerpt of a spreadsheet, only the row with ``marks`` is highlighted; for the rows around it, return an
+        empty list.
         """
         tables = self.find_cited_tables(citation)
         if self.consists_of_excerpts and not citation.marks and any(one.cells for one in tables):

@@ -46,7 +46,7 @@ class CellRange(NamedTuple):
         return f"{self.sheet}!{cells}" if self.sheet else cells
 
     def overlaps(self, other: CellRange) -> bool:
-        """Return whether two ranges of the same sheet have cells in common."""
+        """Return whether two ranges have cells in common. The names of their sheets are not compared."""
         across = self.left <= other.right and other.left <= self.right
         return across and self.top <= other.bottom and other.top <= self.bottom
 
@@ -66,7 +66,7 @@ def format_column(column: int) -> str:
 
 
 def parse_column(address: str) -> int:
-    """Return the index of the column whose letters stand at the beginning of an address.
+    """Return the index of the column whose letters stand at the beginning of an address; -1 without letters.
 
     >>> parse_column("AB7")
     27

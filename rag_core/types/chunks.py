@@ -180,7 +180,7 @@ class Fingerprint:
     projection : str
         Identifies the projection of the token vectors.
     chunk_tokens : int
-        Maximum number of tokens of a chunk.
+        Maximum number of tokens of a chunk, without its prefix.
     chunk_overlap : float
         Share of a chunk that the next chunk repeats.
     extractor : str

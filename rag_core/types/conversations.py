@@ -10,7 +10,7 @@ from rag_core.types.answers import Answer
 
 # Maximum number of characters of the title of a conversation.
 MAX_TITLE_CHARS = 200
-# Maximum length of the user's instructions for one conversation, and of those for all conversations.
+# Maximum number of characters of the user's instructions for one conversation, and of those for all conversations.
 MAX_INSTRUCTION_CHARS = 1000
 
 
@@ -29,7 +29,8 @@ class Message:
 class Scope:
     """The documents (names or ids) and the collections to search. If both are empty, all documents are searched.
 
-    ``as_of`` is the name of a snapshot, or a date (YYYY-MM-DD), to search instead of the present documents.
+    ``as_of`` is the name of a snapshot, or a date (YYYY-MM-DD), to search instead of the present documents. A scope is
+    true if it names documents or collections.
     """
 
     documents: tuple[str, ...] = ()

@@ -226,10 +226,10 @@ class PageReference:
 
 
 class DocumentAttributes(NamedTuple):
-    """Attributes of a financial filing, recognized in its name and on its first page; empty for other documents.
+    """Attributes of a financial filing, recognized in its name and on its first page.
 
-    ``company`` is the company that the filing is about, ``year`` the fiscal year, and ``kind`` the form, such as
-    ``10-K``.
+    ``company`` is the company that the filing is about, ``year`` the year of the date on its cover, and ``kind`` the
+    form, such as ``10-K``. Other documents have at most a ``year``, which is in their file name.
     """
 
     company: str = ""

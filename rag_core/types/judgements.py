@@ -105,7 +105,8 @@ class Agreement:
     def kappa(self) -> float | None:
         """Agreement beyond chance, from -1 to 1 (Cohen, "A coefficient of agreement for nominal scales", 1960).
 
-        Kappa is undefined, and this is ``None``, without pairs or if all verdicts of both raters are equal.
+        Kappa is undefined, and this is ``None``, without pairs, or if both raters give only positive or only negative
+        verdicts.
         """
         if not self.n:
             return None

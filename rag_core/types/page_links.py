@@ -29,7 +29,7 @@ def build_page_link(application: str, document_id: str, page_index: int, start: 
         The words to highlight; may be empty.
 
     >>> build_page_link("http://localhost:8501", "d1", 11, 40, "412 metres")
-    'http://localhost:8501/documents?document=d1&page=12&marked=40-50-a6ddd2c4'
+    'http://localhost:8501/documents?document=d1&page=12&marked=40-50-349b2311'
     """
     values = {DOCUMENT_PARAM: document_id, PAGE_PARAM: page_index + 1}
     if quote:

@@ -19,11 +19,12 @@ class PlaceRequest:
     ----------
     kind : PlaceKind
     labels : tuple of str
-        The numbers of the places, such as ``("3", "4")`` for "pages 3 and 4"; empty if there is a ``position``.
+        The numbers of the places, such as ``("3", "4")`` for "pages 3 to 4"; empty for a place that the question names
+        by an ordinal or by its title.
     position : int or None
-        For "the first page" 0, for "the second page" 1, for "the last page" -1; ``None`` if there are ``labels``.
+        For "the first page" 0, for "the second page" 1, for "the last page" -1; ``None`` without an ordinal.
     noun : str
-        The noun as it is written, such as "pages".
+        The noun as it is written, such as "pages"; with an ordinal, the ``kind``.
     start, end : int
         Character span of the words in the question.
     """

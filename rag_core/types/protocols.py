@@ -86,15 +86,18 @@ class QuestionEmbedder(Protocol):
     def identity(self) -> ModelIdentity: ...
 
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return the character spans of the tokens of each text, shape (n, 2)."""
+        """Return the character spans of the tokens of each text, shape (n, 2), without special tokens."""
         ...
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
-        """Return the embedding of each text."""
+        """Return the embedding of each text. If ``background`` is false, do not wait for texts of earlier calls."""
         ...
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
-        """Return the question with its vectors."""
+        """Return the question with its vectors.
+
+        If ``low_priority`` is true, the embedder may be slower and less precise, so that other questions do not wait.
+        """
         ...
 
 

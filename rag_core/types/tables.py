@@ -146,8 +146,8 @@ class Table:
     def label_columns(self) -> int:
         """Number of columns, from the left, whose cells label the rows.
 
-        The columns with cells that extend over several rows label the rows, and so does the column after them. In most
-        tables, only the first column labels the rows.
+        In most tables, only the first column labels the rows. If the first columns have cells that extend over several
+        rows, these columns and the next one label the rows.
         """
         count = next(number for number in range(len(self.columns) + 1) if number not in self.carried_columns)
         return min(count + 1, len(self.columns) - 1) or 1
