@@ -30,9 +30,12 @@ _BEHIND = 8
 class PageAssembler:
     """Find headers, footers and the section of each page, and join words and tables that line or page ends divide.
 
+    Call `add` for each page in order, and then `flush`.
+
     Headings at the foot of a page belong to the text of the next page, so they are repeated there and left out of the
-    chunks of their own page. Repeated headers, footers and watermarks are left out of chunks as well. The first
-    occurrence of a header, footer or watermark is kept, unless the document's ``name`` contains it.
+    chunks of their own page. Repeated headers, footers and watermarks are left out of chunks as well, except for their
+    first occurrence. Page numbers, and headers and footers with only words of ``name``, are left out at their first
+    occurrence, too; see `HeaderHistory.find_lines_to_skip`.
 
     A page is completed after the next four pages are read, because these pages show which lines are repeated. A page
     read only by OCR is completed at once, because OCR is slow and seldom reads the same header twice in the same way.
@@ -56,6 +59,7 @@ class PageAssembler:
         self._previous_edges: deque[Edges] = deque(maxlen=_BEHIND)
         self._previous: Page | None = None
         self._section = self._mail = self._foot = ""
+        # The headings at the foot of the page before. Their offsets are in ``_foot``, the text of these headings.
         self._at_foot: list[Heading] = []
         self._watermarks: set[str] = set()
 
@@ -92,7 +96,7 @@ class PageAssembler:
         heading_spans = tuple((line.start, line.end) for line in parsed.headings)
         foot = self._find_foot(bare, heading_spans)
         heading = self._sections.find_heading(page.page_index, text, heading_spans, running.spans, foot)
-        heading = self._replace_by_mail(heading, text)
+        heading = self._prefer_mail_heading(heading, text)
         skip = [*self._history.find_lines_to_skip(page.page_index, running).spans]
         skip += [span for span in watermark if page.text[slice(*span)] in self._watermarks]
         self._watermarks.update(page.text[slice(*span)] for span in watermark)
@@ -130,9 +134,9 @@ class PageAssembler:
         heading_spans = tuple((line.start, line.end) for line in parsed.headings)
         section = self._sections.find_heading(page.page_index, text, heading_spans, (), None)
         headings = self._paths.find(replace(page, text=text), parsed.headings)
-        return replace(page, heading=self._replace_by_mail(section, text), headings=headings)
+        return replace(page, heading=self._prefer_mail_heading(section, text), headings=headings)
 
-    def _replace_by_mail(self, heading: str, text: str) -> str:
+    def _prefer_mail_heading(self, heading: str, text: str) -> str:
         """Return the heading of the mail that continues from the page before, or ``heading`` if there is no such mail.
 
         A mail ends where a new section begins.
@@ -143,7 +147,7 @@ class PageAssembler:
         return mail or heading
 
     def _find_foot(self, page: Page, headings: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
-        """Return the span of the headings at the foot of a page that belong to the text of the next page."""
+        """Return the span of the headings at the foot of a page that belong to the text of the next page, if any."""
         if page.width > page.height or not self._pending:  # each slide is complete
             return None
         following = self._pending[0][0]

@@ -50,7 +50,11 @@ def separate_cards(runs: list[Run]) -> tuple[list[Run], list[list[Line]]]:
 
 
 def insert_cards(lines: list[Line], cards: list[list[Line]]) -> list[Line]:
-    """Return the lines with each row of figures beside the nearest line above or below in the same column."""
+    """Return the lines with each row of figures after the nearest line above or before the nearest line below.
+
+    Only lines in the same column count. If a line above and a line below are about equally near, the row of figures is
+    after the line above.
+    """
     for card in cards:
         place = _find_place(lines, card)
         lines = [*lines[:place], *card, *lines[place:]]
@@ -83,7 +87,7 @@ def _split_cells(row: Run) -> list[Run]:
 
 
 def _find_label(figure: Run, figures: list[Run], runs: list[Run]) -> list[Run]:
-    """Return the lines below a figure that are below no other figure."""
+    """Return the lines of smaller text below a figure that are below no other figure."""
     label: list[Run] = []
     above = figure
     for run in sorted(runs, key=lambda run: run.box[1]):

@@ -149,7 +149,11 @@ def _has_prose_on_both_sides(band: list[list[_Word]], gutter: float) -> bool:
 
 
 def is_prose(side: list[list[_Word]]) -> bool:
-    """Return whether rows are prose: each row has several words, mostly of letters, and fills the column."""
+    """Return whether the rows of a column are prose; ``side`` contains the words of each row.
+
+    In prose, most rows have several words and fill the column, most characters are letters, and at least a fifth of the
+    rows begin in lower case if the script has cases.
+    """
     width = max(words[-1][1] for words in side) - min(words[0][0] for words in side)
     fills = [(words[-1][1] - words[0][0]) / max(width, 1.0) for words in side]
     text = "".join(word for words in side for _, _, word in words)
@@ -182,7 +186,10 @@ def _is_interleaved(runs: list[Run], gutter: float, top: float, bottom: float) -
 
 
 def split_run(run: Run, x: float) -> tuple[Run | None, Run | None]:
-    """Split a run into the words whose middle is left of ``x`` and the other words; a part without words is `None`."""
+    """Split a run at the horizontal position ``x``, and return the left and the right part.
+
+    The left part has the words whose middle is left of ``x`` or unknown. A part without words is `None`.
+    """
     middles = (run.line_boxes[:, 0] + run.line_boxes[:, 2]) / 2
     left = [number for number, middle in enumerate(middles.tolist()) if not middle >= x]
     right = [number for number, middle in enumerate(middles.tolist()) if middle >= x]

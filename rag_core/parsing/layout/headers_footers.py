@@ -41,11 +41,11 @@ class EdgeLine:
     shape : str
         ``literal`` with "#" in place of each number.
     numbers : tuple of int
-        The numbers in the line.
+        The first six numbers in the line, without those of ten digits or more.
     is_page_number : bool
         Whether the line is only a page number.
     is_roman : bool
-        Whether the line is a Roman page number.
+        Whether the line is a page number with letters of Roman numbers.
     is_candidate : bool
         Whether the line may be a header or footer.
     continues_sentence : bool
@@ -78,7 +78,7 @@ class Edges:
 
 
 def find_edges(page_index: int, text: str) -> Edges:
-    """Return the first and last lines of a page, which may be headers or footers; a watermark is neither."""
+    """Return at most four first and four last lines of a page, which may be headers or footers, without a watermark."""
     lines = [match for match in re.finditer(r"[^\n]+", text.partition(WATERMARK)[0]) if match[0].strip()]
     half = (len(lines) + 1) // 2
     first = lines[: min(_EDGE_LINES, half)]
@@ -157,7 +157,8 @@ class HeaderHistory:
     def find_lines_to_skip(self, page_index: int, running: HeadersFooters) -> HeadersFooters:
         """Return the headers and footers to leave out: the lines between the page edge and the first new line.
 
-        A line is new if no earlier page contains it, except page numbers and lines that have only words of ``known``.
+        A line is new if no earlier page contains it. Page numbers, and lines that have only words of ``known``, are
+        never new. Call this method for every page in order, because it also remembers the other headers and footers.
         """
         return HeadersFooters(
             self._take_until_new(page_index, running.top), self._take_until_new(page_index, running.bottom)
@@ -182,9 +183,10 @@ class HeaderHistory:
 def _find_repeated_lines(
     lines: tuple[EdgeLine, ...], neighbours: list[tuple[int, tuple[EdgeLine, ...]]]
 ) -> tuple[EdgeLine, ...]:
-    """Return the lines before the first line that is not repeated on enough neighbouring pages.
+    """Return the lines before the first line that too few neighbouring pages repeat.
 
-    ``neighbours`` contains the distance and the lines of each of these pages.
+    ``neighbours`` contains for each of these pages its distance in pages, which is negative for a page before, and its
+    lines.
     """
     for number, line in enumerate(lines):
         repeats = sum(_is_repeated(line, others, distance) for distance, others in neighbours)

@@ -47,7 +47,10 @@ _MIN_PART_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class _OpenHeading:
-    """A heading that may contain later headings; ``line`` is `None` for a bookmark that is not on its page."""
+    """A heading that may contain later headings.
+
+    ``line`` is `None` for a bookmark whose title is not on its page, and for the parents of a bookmark.
+    """
 
     title: str
     line: HeadingLine | None
@@ -100,12 +103,16 @@ class HeadingPaths:
         return tuple(Heading(heading.line.start, heading.line.end, self._open_heading(heading)) for heading in found)
 
     def _is_repeated(self, title: str) -> bool:
-        """Return whether the first heading of a page repeats that of an open section, or is a header of many pages."""
+        """Count the first heading of a page, and return whether it is a page header or repeats an open heading.
+
+        The heading is a page header if it was counted on more than ``_MAX_TOPS`` pages. Only the two innermost open
+        headings are compared.
+        """
         self._tops[title] += 1
         return self._tops[title] > _MAX_TOPS or any(heading.title == title for heading in self._open[-2:])
 
     def _open_heading(self, found: _FoundHeading) -> str:
-        """Close the headings that do not contain a heading, and return the path of the heading."""
+        """Close the open headings that do not contain a new heading, open the new heading, and return its path."""
         line = found.line
         if found.path:
             *outer, title = found.path.split(HEADING_SEPARATOR)
@@ -145,12 +152,16 @@ def _choose_lines(page: Page, lines: Sequence[HeadingLine]) -> Iterator[HeadingL
         is_numbered = _PAGE_NUMBER.search(text) and not _NUMBERED_WORD.fullmatch(text)
         is_entry = _LEADER.search(text) or (is_contents and is_numbered)
         is_other = is_entry or counts[text] > _MAX_ON_PAGE or not clean_title(text) or is_caption(text)
-        if not is_other and _has_words(text) and not _is_in_prose(page.text, line) and not _is_in_table(page, line):
+        if not is_other and _is_title_like(text) and not _is_in_prose(page.text, line) and not _is_in_table(page, line):
             yield line
 
 
-def _has_words(text: str) -> bool:
-    """Return whether a line begins like a heading and consists mostly of letters, and is neither address nor remark."""
+def _is_title_like(text: str) -> bool:
+    """Return whether a line reads like a heading.
+
+    It does if it has a section number. It also does if it begins like a heading, consists mostly of letters, and is
+    neither an address nor a remark.
+    """
     if parse_section_number(text):
         return True
     letters = sum(map(str.isalpha, text))
@@ -207,9 +218,13 @@ def _read_title(text: str, line: HeadingLine) -> str:
 
 
 def _find_bookmark(text: str, path: str, position: int, found: Sequence[_FoundHeading]) -> _FoundHeading:
-    """Return the heading of a bookmark at or after a position of its page.
+    """Return the heading on a page to which a bookmark points.
 
-    If the title is not on the page, the heading is an empty span at the position.
+    The first that exists is returned:
+
+    1. a heading among ``found``, anywhere on the page, that has the title of the bookmark and no bookmark yet;
+    2. a line at or after ``position`` that contains only the title;
+    3. an empty span at ``position``.
     """
     title = path.rpartition(HEADING_SEPARATOR)[2]
     wanted = ALPHANUMERIC.findall(title.casefold())

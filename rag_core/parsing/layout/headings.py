@@ -38,7 +38,8 @@ _MAX_FOOT_HEADINGS = 2
 def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[HeadingLine, ...]:
     """Return the headings of a page in order; a heading of several lines has one span.
 
-    ``spans`` contains the start and the end of each line in the text of the page.
+    ``spans`` contains the start and the end of each line in the text of the page. Headings of more than
+    ``_MAX_CHARACTERS`` characters are left out.
     """
     if not lines:
         return ()
@@ -50,7 +51,7 @@ def find_headings(lines: list[Line], spans: list[tuple[int, int]]) -> tuple[Head
             body, bold = _measure_style(lines[:number] + lines[number + 1 :])
         if not _is_heading(line, body, bold):
             continue
-        continues = headings and number == headings[-1][1] + 1 and _has_same_style(lines[number - 1], line)
+        continues = headings and number == headings[-1][1] + 1 and _continues_heading(lines[number - 1], line)
         if continues and spans[number][1] - spans[headings[-1][0]][0] <= 2 * MAX_HEADING:
             headings[-1] = (headings[-1][0], number)
         else:
@@ -98,16 +99,16 @@ def _is_heading(line: Line, body: float, all_bold: bool) -> bool:
 
 
 def _is_title_case(words: list[str]) -> bool:
-    """Return whether most of the longer words begin with a capital, as in a heading.
+    """Return whether most of the longer words begin with a capital, and the last word does not lead to another word.
 
-    A line of a sentence that begins with "Section 5 of the plan" is not a heading.
+    So a line of a sentence that begins with "Section 5 of the plan" is not a heading.
     """
     longer = [word for word in words if len(word) > 3 and word[0].isalpha()]
     is_complete = words[-1] not in ("or", "and", "of")
     return is_complete and sum(word[0].isupper() for word in longer) >= 0.6 * len(longer)
 
 
-def _has_same_style(first: Line, second: Line) -> bool:
+def _continues_heading(first: Line, second: Line) -> bool:
     is_near = second.box[3] - first.box[3] < 1.8 * max(second.size, 1.0)
     return is_near and abs(first.size - second.size) < 0.5 and first.bold == second.bold
 
@@ -133,7 +134,16 @@ class Sections:
     def find_heading(
         self, page_index: int, text: str, headings: Sequence[Span], skip: Sequence[Span], foot: Span | None = None
     ) -> str:
-        """Return the heading of a page, from the outline, its page header, its first lines, or the page before.
+        """Return the path of the section in which a page begins, or of a heading on the page; empty without either.
+
+        With an outline, the path is that of an outline entry. Otherwise, the first case that applies decides:
+
+        1. A page header names a section: the section, and the first heading of the page if there is one.
+        2. The first heading is in the first lines, or no page before has a heading: the first heading.
+        3. The last heading of the pages before.
+
+        A heading at the foot of the page before is added in front of the path if the first lines contain a heading;
+        otherwise it replaces the path. It is ignored if the path contains it.
 
         Parameters
         ----------
@@ -207,7 +217,10 @@ def find_foot_headings(page: Page, headings: Sequence[Span]) -> Span | None:
 
 
 def _names_section(page: Page, heading: Span) -> bool:
-    """Return whether a heading is not a row of a table, a list or a table of contents, which ends in a number."""
+    """Return whether a heading is outside tables and does not end in a digit, except in a label such as "Note 12".
+
+    Rows of lists and of tables of contents often end in a number.
+    """
     title = _read_line(page.text, heading)
     in_table = any(table.start < heading[1] and heading[0] < table.end for table in page.tables)
     return not in_table and (not title[-1].isdigit() or SECTION_LABEL.fullmatch(title) is not None)
@@ -243,7 +256,10 @@ def _read_line(text: str, span: Span) -> str:
 
 
 def _find_top_end(text: str, skip: Sequence[Span]) -> int:
-    """Return the start of line number `_TOP_LINES`, or of the last line of a shorter page, without headers."""
+    """Return the offset at which the last of the first `_TOP_LINES` lines begins; 0 for a page without lines.
+
+    Lines in the spans ``skip`` do not count.
+    """
     starts = [
         match.start()
         for match in re.finditer(r"[^\n]+", text)

@@ -33,7 +33,7 @@ def split_words(text: str) -> set[str]:
 
 
 class Vocabulary:
-    """The words of a document on the pages read so far, and counts of the hyphens at line ends."""
+    """The words of a document on the pages read so far, and counts of the hyphens at line ends that stayed or not."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._words = set(words)
@@ -52,12 +52,16 @@ class Vocabulary:
         1. The hyphen is dropped if the document contains the word without a hyphen inside a line.
         2. The hyphen stays if the document contains the word with the hyphen, if a half contains another hyphen, or if
            a half is a single letter, as in "e-mail".
-        3. The hyphen is dropped if the dictionary contains the whole word, and stays if both halves are words, unless
-           both are true. German and Dutch write compounds without hyphens, so the halves count only after "ex" and, in
-           Dutch, between vowels that would be read as one sound.
-        4. The hyphen stays if the word is unknown, and it is in capitals or its first half is in ``_LOCANTS``.
-        5. The hyphen stays if most earlier hyphens of the document stayed. Text that is typeset from HTML never divides
-           words, but books often do.
+        3. If only the whole word is known, the hyphen is dropped. If only both halves are known, the hyphen stays. The
+           dictionary knows the whole word, and the dictionary or the document knows the halves. German and Dutch write
+           compounds without hyphens, so the halves count only after "ex" and, in Dutch, between vowels that would be
+           read as one sound.
+        4. The hyphen stays if the dictionary does not contain the whole word, and the first half is in capitals or in
+           ``_LOCANTS``.
+        5. The hyphen stays if the first three rules kept far more earlier hyphens of the document than they dropped.
+           Text that is typeset from HTML never divides words, but books often do.
+
+        Otherwise, the hyphen is dropped.
         """
         is_capital = first.isupper()
         first, second = first.casefold(), second.casefold()

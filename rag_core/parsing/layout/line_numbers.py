@@ -77,7 +77,10 @@ def _iter_words(numbered: Iterable[tuple[int, Run]]) -> Iterator[_Word]:
 
 
 def _group_aligned(numbers: list[_Word]) -> list[list[_Word]]:
-    """Return groups of right- or left-aligned numbers that are large enough for line numbers."""
+    """Return groups of at least ``_MIN_LINES`` right- or left-aligned numbers, the largest first.
+
+    No number is in two groups.
+    """
     groups: list[list[_Word]] = []
     for side in ("x1", "x0"):
         column: list[_Word] = []

@@ -17,7 +17,10 @@ _SUFFIX = re.compile(rf"^(?:st|nd|rd|th|®|™|©|[{SUPERSCRIPT_DIGITS},]+)$|^[.
 
 @dataclass(slots=True)
 class Line:
-    """Runs of one row in reading order, and the box around the runs in points."""
+    """Runs of one row in reading order, and the box around the runs in points.
+
+    ``size`` is the height in points of most characters, and ``text`` is the text of all runs.
+    """
 
     runs: list[Run]
     box: tuple[float, float, float, float] = field(init=False)
@@ -49,10 +52,12 @@ class Line:
 
     @property
     def bold(self) -> bool:
+        """Whether all runs are bold."""
         return all(run.bold for run in self.runs)
 
     @property
     def hyphen(self) -> bool:
+        """Whether the line ends in a hyphen that divides a word; ``text`` does not contain this hyphen."""
         return self.runs[-1].hyphen
 
     @property

@@ -93,10 +93,13 @@ def _build_word_boxes(starts: list[int], ends: list[int], rects: list[FloatArray
 def choose_separators(lines: list[Line]) -> list[str]:
     """Return the text before each line except the first, ``len(lines) - 1`` strings.
 
-    - A blank line begins a new paragraph.
-    - `DIVIDED` is inside a word that the line end divides.
-    - An empty text is after a hyphen that belongs to the word, and inside a paragraph of a script without spaces.
-    - A line end is everywhere else, after a hyphen if the next line does not contain the rest of a divided word.
+    - `PARAGRAPH` is before a new paragraph.
+    - `DIVIDED`, a hyphen, is inside a word that the line end divides. A hyphen is also inside a code, number or name if
+      the text of the upper line lacks the hyphen.
+    - An empty text is after a hyphen that the text of the upper line contains, between characters of a script without
+      spaces, and inside a range or a web address.
+    - `LINE` is everywhere else. A hyphen precedes it if the upper line ends in a hyphen that its text lacks, but the
+      lower line does not continue the word.
     """
     pitches = _measure_usual_pitches(lines)
     return [_choose_separator(lines, number, pitches) for number in range(1, len(lines))]
@@ -105,7 +108,7 @@ def choose_separators(lines: list[Line]) -> list[str]:
 def find_hyphenated_words(
     lines: list[Line], separators: list[str], spans: list[tuple[int, int]]
 ) -> tuple[tuple[int, str, str], ...]:
-    """Return the offset of each `DIVIDED` in the text, and the halves of the word before and after it.
+    """Return the offset of each `DIVIDED` inside a word, and the halves of the word before and after the offset.
 
     ``spans`` contains the start and end of each line in the text.
     """
@@ -161,7 +164,7 @@ def _has_cells(*lines: Line) -> bool:
 
 
 def _choose_word_separator(upper: Line, lower: Line, right: float, *, is_paragraph: bool) -> str | None:
-    """Return the text between two lines if the upper line ends in a hyphen, otherwise `None`.
+    """Return the text between two lines if a hyphen at the end of the upper line decides it, otherwise `None`.
 
     ``right`` is the right end of the neighbouring lines.
     """

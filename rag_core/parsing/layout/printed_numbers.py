@@ -127,9 +127,10 @@ def _select_numbers(candidates: Sequence[Sequence[_PrintedNumber]]) -> list[_Pri
 def _select_number(
     candidates: Sequence[_PrintedNumber], page_index: int, pages: Mapping[tuple[str, int], int]
 ) -> _PrintedNumber | None:
-    """Return the candidate whose sequence has the most pages.
+    """Return the candidate whose sequence has the most pages; ``pages`` contains the number of pages of each sequence.
 
-    Return ``None`` if no sequence has enough pages, or if two sequences have the most pages.
+    If several sequences have the most pages, a number alone in its line is preferred. Return ``None`` if two sequences
+    are still equal, if no sequence has enough pages, or if the number may be a year.
     """
     most = max((pages[_identify_sequence(number, page_index)] for number in candidates), default=0)
     best = [number for number in candidates if pages[_identify_sequence(number, page_index)] == most]

@@ -18,7 +18,11 @@ _MARKS = re.compile(r"(?:>\s*)+")
 
 
 def remove_quote_marks(lines: list[Line]) -> tuple[list[Line], frozenset[int]]:
-    """Return the lines of a page without most marks, and the indices of the lines that begin a paragraph."""
+    """Return the lines of a page without quote marks except at the start of each quoted paragraph.
+
+    Lines that contain only marks are left out. Also return the indices, among the returned lines, of those that begin a
+    quoted paragraph or follow a quotation.
+    """
     kept: list[Line] = []
     firsts: set[int] = set()
     for is_quoted, group in groupby(lines, key=lambda line: line.text.startswith(">")):

@@ -33,6 +33,8 @@ _MAX_RUNS = 4000
 def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
     """Return lines in reading order, which contain every word of ``runs``.
 
+    More than ``_MAX_RUNS`` runs keep their order, and each is a line.
+
     Parameters
     ----------
     runs : list of Run
@@ -60,7 +62,10 @@ def order_lines(runs: list[Run], *, written: bool = True) -> list[Line]:
 
 
 def _pair_labels(runs: list[Run]) -> list[Run]:
-    """Move values that are written after a column of labels with colons behind their labels."""
+    """Return the runs with each value behind its label.
+
+    Some content streams write a column of labels with colons first, and the column of their values after the labels.
+    """
     ordered: list[Run] = []
     start = 0
     while start < len(runs):
@@ -144,7 +149,10 @@ def _continues(before: Run, run: Run) -> bool:
 
 
 def _precedes(run: Run, first: Run) -> bool:
-    """Return whether a run ends where the line written before begins, as on pages that are written upside down."""
+    """Return whether a run ends directly left of ``first``, the first run of the line that is written before the run.
+
+    Pages that are written upside down have such runs.
+    """
     gap, size = first.box[0] - run.box[2], max(min(run.size, first.size), 1.0)
     if not -0.1 * size < gap < size or run.hyphen or run.backward or first.backward:
         return False

@@ -37,9 +37,10 @@ _MAX_ACCENTS = 2000
 
 
 def compose_accents(characters: Characters) -> Characters:
-    """Compose each accent with the letter under it, if there is such a letter.
+    """Return the characters with each accent and its letter composed to one character.
 
-    The number of characters stays the same, because the accent becomes a character that is dropped later.
+    The number of characters stays the same, because the accent, and blanks beside the accent that divide its word,
+    become U+200B, which is dropped later. An accent without a letter is kept, and so are accents after the first 2,000.
     """
     places = np.flatnonzero(np.isin(characters.codes, list(_ACCENTS))).tolist()[:_MAX_ACCENTS]
     if not places:
@@ -47,7 +48,7 @@ def compose_accents(characters: Characters) -> Characters:
     codes, new_boxes = characters.codes.copy(), characters.boxes.copy()
     boxes = characters.boxes * np.array((characters.width, characters.height) * 2, np.float32)
     for place in places:
-        under = np.flatnonzero(_is_over(boxes[place], boxes))
+        under = np.flatnonzero(_are_at_accent(boxes[place], boxes))
         # If the accent is over two letters, prefer the letter that is nearer in the content stream.
         for letter in sorted(under.tolist(), key=lambda one: abs(one - place)):
             if composed := _compose(int(codes[letter]), int(codes[place])):
@@ -66,8 +67,8 @@ def _compose(letter: int, accent: int) -> int:
     return ord(composed) if len(composed) == 1 and plain.isalpha() else 0
 
 
-def _is_over(accent: FloatArray, boxes: FloatArray) -> BoolArray:
-    """Return which boxes are on the line of an accent and below or above its middle, shape (n,).
+def _are_at_accent(accent: FloatArray, boxes: FloatArray) -> BoolArray:
+    """Return which boxes are on the line of an accent and reach horizontally over its middle, shape (n,).
 
     Boxes of characters that are not drawn are NaN, for which the result is false.
     """
@@ -84,7 +85,10 @@ def _are_on_one_line(box: FloatArray, boxes: FloatArray) -> BoolArray:
 
 
 def _remove_blanks(codes: IntArray, boxes: FloatArray, place: int) -> None:
-    """Remove the blanks around a composed accent if the characters before and after them belong to one word."""
+    """Replace the blanks around a composed accent by dropped characters, in ``codes`` itself.
+
+    Blanks are kept if the characters before and after them belong to different words.
+    """
     first, last = place, place
     while first > 0 and codes[first] in _DRAWS_NOTHING:
         first -= 1

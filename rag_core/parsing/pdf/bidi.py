@@ -69,7 +69,7 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
     places = list(range(start, end))
     letters = [place for place in places if not unicodedata.combining(text[place])]
     if not letters or not centres[letters[0]] < centres[letters[-1]]:
-        return _turn_ligatures(text, places, centres)
+        return _exchange_lam_alef(text, places, centres)
     if letters[0] > start:  # the combining marks are before their letters
         return places[::-1]
     ends = [*letters[1:], end]
@@ -77,8 +77,11 @@ def _order_word(text: str, start: int, end: int, centres: list[float]) -> list[i
     return [place for group in reversed(groups) for place in group]
 
 
-def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[int]:
-    """Return places with the two letters of each lam-alef glyph exchanged, which pdfium reverses with the word."""
+def _exchange_lam_alef(text: str, places: list[int], centres: list[float]) -> list[int]:
+    """Return the character numbers ``places`` with alef and lam of each lam-alef glyph exchanged.
+
+    If pdfium reverses a word, it also reverses the two letters of such a glyph.
+    """
     turned = list(places)
     for first, second in pairwise(places):
         is_glyph = text[first] in _ALEFS and text[second] == _LAM and centres[first] == centres[second]
@@ -88,10 +91,10 @@ def _turn_ligatures(text: str, places: list[int], centres: list[float]) -> list[
 
 
 def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[int]:
-    """Return the character numbers of a line in reading order, if its words are drawn in pieces in another order.
+    """Return the character numbers of a line in reading order if its words are drawn in pieces in another order.
 
-    The order changes only in lines of one height that consist of right-to-left letters and blanks, because digits and
-    other scripts run to the right.
+    Only a line that consists of right-to-left letters and blanks, with all letters at one height, is reordered, because
+    digits and other scripts run to the right. For any other line, return the numbers in ascending order.
     """
     places = list(range(start, end))
     letters = [place for place in places if not text[place].isspace()]
@@ -119,7 +122,11 @@ def _order_pieces(text: str, start: int, end: int, boxes: FloatArray) -> list[in
 
 
 def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tuple[list[int], list[int]]:
-    """Return the character numbers of a Latin phrase in reading order, and those of punctuation drawn at its left."""
+    """Return the character numbers of a Latin phrase in reading order, and those of its final punctuation.
+
+    The second list is empty if the punctuation is not drawn at the left end of the phrase. If the words do not run from
+    right to left, their order stays the same, and the second list is empty, too.
+    """
     words = [match.span() for match in re.finditer("[^ ]+", text[start:end])]
     spans = [(start + first, start + last) for first, last in words]
     starts = [centres[first] for first, _ in spans]
@@ -138,7 +145,7 @@ def _order_phrase(text: str, start: int, end: int, centres: list[float]) -> tupl
 
 
 def _find_mirrored(text: str, start: int, end: int) -> list[int]:
-    """Return the positions of bracket pairs whose closing bracket is before the opening bracket."""
+    """Return the numbers of both brackets of each pair whose closing bracket comes before the opening bracket."""
     closing: list[int] = []
     opening: list[int] = []
     mirrored: list[int] = []

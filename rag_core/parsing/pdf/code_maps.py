@@ -16,18 +16,20 @@ _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])")
 # Number of codes with two bytes.
 _MAX_CODES = 65536
 _BLOCK_ENTRIES = 100
+# Texts without any readable character.
 _NOTHING = re.compile("[\x00-\x20\x7f-\xa0\xad\ufffd-\uffff]*")
 _LIGATURES = {"ff": "\ufb00", "fi": "\ufb01", "fl": "\ufb02", "ffi": "\ufb03", "ffl": "\ufb04", "st": "\ufb06"}
 # Ornaments such as arrows, circled figures and the glyphs of Zapf Dingbats.
 _ORNAMENT = re.compile("[\u2600-\u27bf]")
 _LATIN_1 = re.compile("[\x80-\xff]")
+# Hebrew and Arabic letters, which some fonts map to characters of Latin-1.
 _BACKWARDS = re.compile("[\u0590-\u06ff]")
 
 
 def read_code_map(data: bytes) -> tuple[dict[int, str], int, bool]:
-    """Return the text of each code, the length of a code in bytes, and whether pdfium reads the map as written.
+    """Return the text of each code in a ToUnicode map, the length of a code in bytes, and whether the map is plain.
 
-    Pdfium cuts ranges that cover codes with different first bytes.
+    Pdfium reads only a plain map as written, because pdfium cuts ranges that contain codes with different first bytes.
     """
     texts: dict[int, str] = {}
     width, is_plain = 1, True
@@ -64,7 +66,11 @@ def _decode(written: bytes) -> str:
 
 
 def write_code_map(texts: Mapping[int, str], width: int) -> bytes:
-    """Return a map that pdfium reads as written, with one entry for each range of consecutive codes."""
+    """Return a ToUnicode map that pdfium reads as written.
+
+    Consecutive codes with consecutive characters share an entry, and codes with an empty text have none. ``width`` is
+    the length of a code in bytes.
+    """
     rows: list[list[int]] = []
     for code in sorted(texts):
         follows = rows and rows[-1][1] == code - 1 and code & 0xFF and len(texts[code]) == len(texts[code - 1]) == 1
@@ -108,7 +114,10 @@ def correct_text(code: int, mapped: str, drawn: str) -> str:
 
 
 def read_glyph_characters(program: bytes) -> dict[int, str]:
-    """Return the character of each glyph number, according to the Unicode character map of a TrueType program."""
+    """Return the character of each glyph number, according to the Unicode character map of a TrueType font program.
+
+    Return an empty dictionary without such a map. Raise `struct.error` if the program is truncated.
+    """
     tables = dict(_iter_tables(program))
     if "cmap" not in tables:
         return {}
@@ -133,7 +142,10 @@ def _iter_tables(program: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _iter_characters(program: bytes, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the code point and the glyph number of each entry of a character map in format 4, the usual format."""
+    """Yield the code point and the glyph number of each entry of a character map that starts at an offset.
+
+    Yield nothing if the map is not in format 4, the usual format.
+    """
     form, _, _, double = struct.unpack_from(">HHHH", program, start)
     if form != 4:
         return

@@ -13,11 +13,12 @@ _MAX_DEPTH = 3
 
 
 def exceeds_decompressed_size(path: Path, limit: int) -> bool:
-    """Return whether a stream of a PDF is larger than ``limit`` bytes after decompression.
+    """Return whether any single stream of a PDF is larger than ``limit`` bytes after decompression.
 
-    Deflated streams, also inside each other, are decompressed piece by piece, and the result is discarded. Streams with
-    other filters are not checked: LZW and run-length filters compress little, and the renderer limits the size of
-    pictures. Only the memory limit of the worker protects against such streams and against encrypted streams.
+    Deflated streams, also those inside other deflated streams, are decompressed piece by piece, and the result is
+    discarded. Streams with other filters are not checked: LZW and run-length filters compress little, and the renderer
+    limits the size of pictures. Only the memory limit of the worker protects against such streams and against encrypted
+    streams.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         position = 0
@@ -38,7 +39,10 @@ def _is_deflated(start: bytes) -> bool:
 
 
 class _StreamCounter:
-    """Count the decompressed bytes of a deflated stream and of the deflated streams inside."""
+    """Count the decompressed bytes of a deflated stream and of the deflated streams inside.
+
+    ``ended`` becomes true at the end of the stream, at damaged data, and when a size exceeds ``limit``.
+    """
 
     def __init__(self, limit: int, depth: int = 1) -> None:
         self._limit = limit
@@ -50,10 +54,11 @@ class _StreamCounter:
 
     @property
     def largest(self) -> int:
+        """The size of the largest of these streams in bytes, as far as decompressed."""
         return max(self._size, self._inner.largest if self._inner else 0)
 
     def feed(self, piece: bytes) -> int:
-        """Decompress the next piece of the file, and return the number of its bytes that belong to the stream."""
+        """Decompress a piece of the file, and return how many bytes of the piece belong to the stream."""
         left = piece
         while left and not self.ended:
             try:

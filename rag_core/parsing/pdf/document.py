@@ -51,6 +51,10 @@ class PdfiumDocument:
     password : str, optional
     content : bytes, optional
         Content to read instead of the file.
+
+    Raises
+    ------
+    PasswordNeededError, UnreadableError
     """
 
     def __init__(self, path: Path, password: str | None = None, content: bytes | None = None) -> None:
@@ -78,17 +82,17 @@ class PdfiumDocument:
         self._document.close()
 
     def list_attachments(self) -> tuple[tuple[str, int], ...]:
-        """Return the name and the size in bytes of each attached file; the size is 0 if the file is not in the PDF."""
+        """Return the name and the size in bytes of each attached file; the size is 0 if the PDF lacks its content."""
         count = min(raw.FPDFDoc_GetAttachmentCount(self._document.raw), _MAX_ATTACHMENTS)
         files = (raw.FPDFDoc_GetAttachment(self._document.raw, index) for index in range(count))
         return tuple(map(_describe_attached_file, files))
 
     def read_attachment(self, index: int) -> bytes:
-        """Return the bytes of an attached file; empty if the file is not in the PDF."""
+        """Return the bytes of the file at an index of `list_attachments`; empty if the PDF does not contain it."""
         return _read_attached_file(raw.FPDFDoc_GetAttachment(self._document.raw, index))
 
     def read_paper_clip(self, page_index: int, number: int) -> bytes:
-        """Return the bytes of the file in an annotation of a page; empty if there is no such file."""
+        """Return the bytes of the file in annotation ``number`` (from 0) of a page; empty if there is no such file."""
         page = self._document[page_index]
         try:
             annotation = raw.FPDFPage_GetAnnot(page.raw, number)
@@ -100,13 +104,16 @@ class PdfiumDocument:
             page.close()
 
     def read_labels(self) -> tuple[str, ...]:
-        """Return the printed label of each page; empty if no page has a label."""
+        """Return the label of each page, "" for a page without one; an empty tuple if no page has a label."""
         written = (_read_text(raw.FPDF_GetPageLabel, self._document.raw, index) for index in range(self.page_count))
         labels = tuple(clean_line(label)[:_MAX_LABEL_LENGTH] for label in written)
         return labels if any(labels) else ()
 
     def read_outline(self) -> tuple[tuple[int, str], ...]:
-        """Return the page index and the path of each outline entry in document order; see `Metadata`."""
+        """Return the page index and the path of each outline entry in document order; see `Metadata`.
+
+        Entries below the third level, without a title, or without a page of this file are left out.
+        """
         entries: list[tuple[int, str]] = []
         path: list[str] = []
         for bookmark in islice(self._document.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MAX_OUTLINE_ENTRIES):
@@ -120,7 +127,11 @@ class PdfiumDocument:
 
     @contextmanager
     def open_page(self, index: int) -> Iterator[PdfPage]:
-        """Load a page whose text includes the values that are typed into form fields."""
+        """Open a page, and close it at the end of the context.
+
+        The text of the page includes values of form fields, text annotations and stamps. Raise `UnreadableError` if the
+        page is damaged.
+        """
         try:
             page = self._document[index]
             fields, notes, clips = _read_fields(page), _read_notes(page), _list_paper_clips(page)
@@ -144,7 +155,8 @@ class PdfiumDocument:
 def _read_text(call: Any, *arguments: Any, unit: Any = ctypes.c_char) -> str:
     """Return the UTF-16 text that a pdfium function writes into a buffer.
 
-    The function is called twice, because its first call returns the necessary size of the buffer.
+    The function is called twice, because its first call returns the necessary size of the buffer. ``unit`` is the type
+    of the buffer's elements.
     """
     size = call(*arguments, None, 0)
     buffer = (unit * (size // ctypes.sizeof(unit)))()
@@ -185,12 +197,12 @@ def _list_paper_clips(page: Any) -> tuple[tuple[int, str, int], ...]:
 
 
 def _describe_attached_file(file: Any) -> tuple[str, int]:
-    """Return the name and the size in bytes of an attached file; the size is 0 if the file is not in the PDF."""
+    """Return the name and the size in bytes of an attached file; the size is 0 if the PDF lacks its content."""
     return clean_line(_read_text(raw.FPDFAttachment_GetName, file, unit=ctypes.c_ushort)), _read_size(file)
 
 
 def _read_attached_file(file: Any) -> bytes:
-    """Return the bytes of an attached file; empty if the file is not in the PDF."""
+    """Return the bytes of an attached file; empty if the PDF lacks its content."""
     size = ctypes.c_ulong(_read_size(file))
     buffer = (ctypes.c_char * size.value)()
     if not size.value or not raw.FPDFAttachment_GetFile(file, buffer, size.value, ctypes.byref(size)):
@@ -204,14 +216,17 @@ def _read_size(file: Any) -> int:
 
 
 def _is_note(annotation: Any) -> bool:
-    """Return whether an annotation contains a reader's text that is not drawn on the page."""
+    """Return whether an annotation is of a kind whose text, if there is any, is not drawn on the page."""
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     is_drawn = raw.FPDFAnnot_GetAP(annotation, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0) > _EMPTY_TEXT
     return kind in _NOTES or (kind == _FREE_TEXT and not is_drawn)
 
 
 def _read_notes(page: Any) -> tuple[str, ...]:
-    """Return the notes of readers: sticky notes, and comments on highlighted or marked text."""
+    """Return the notes of readers, each as "Note by AUTHOR: TEXT".
+
+    Notes are sticky notes, comments on highlighted or marked text, and texts that the page does not draw.
+    """
     notes: list[str] = []
     for _index, annotation in iter_annotations(page.raw):
         if _is_note(annotation) and not is_annotation_hidden(annotation):

@@ -57,9 +57,9 @@ def find_field_pairs(reader: PdfPage, characters: Characters) -> list[FieldPair]
 
 
 def append_missing_pairs(text: str, boxes: WordBoxes, pairs: list[FieldPair]) -> tuple[str, WordBoxes]:
-    """Add a line for each pair that is not a line of the text, and a box for its value.
+    """Return the text with a paragraph for each pair that is not yet a line, and the boxes with those of added values.
 
-    Blanks do not count, because the text may lack the blanks between the letters of a value.
+    Lines are compared without blanks, because the text may lack the blanks between the letters of a value.
     """
     lines = {"".join(line.split()) for line in text.split("\n")}
     missing = [pair for pair in pairs if "".join(pair.line.split()) not in lines]
@@ -100,7 +100,7 @@ def _find_label(codes: IntArray, boxes: FloatArray, is_printed: BoolArray, rect:
 
 
 def _read_text_at(codes: IntArray, boxes: FloatArray, is_printed: BoolArray, at: int) -> str:
-    """Return the text of a row that contains a character, up to the next wide gaps."""
+    """Return the printed text around the character with number ``at``, up to the nearest wide gaps in its row."""
     middle, size = (boxes[at, 1] + boxes[at, 3]) / 2, boxes[at, 3] - boxes[at, 1]
     row = np.flatnonzero(is_printed & (boxes[:, 1] < middle) & (boxes[:, 3] > middle))
     row = row[boxes[row, 0].argsort()]

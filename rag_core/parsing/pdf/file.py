@@ -49,7 +49,10 @@ class PdfFile(OpenFile):
             return parse_page(page, page_index, self._fonts, ocr)
 
     def read_characters(self, page_index: int) -> Characters:
-        """Return every character of the text layer of a page, in the order of its content stream."""
+        """Return every character of the text layer of a page, in the order of the page's content stream.
+
+        A character for which pdfium has no code point keeps its code in the font.
+        """
         with self._document.open_page(page_index) as page:
             return page.read_characters(lambda unmapped: [0] * len(unmapped))
 

@@ -39,7 +39,7 @@ _ENCRYPTED = b"eexec"
 
 
 def has_no_pages(path: Path) -> bool:
-    """Return whether the file is a valid PDF with an empty page tree."""
+    """Return whether the file is a valid PDF with an empty page tree; false if the file cannot be read."""
     with suppress(*_pypdf_errors()), path.open("rb") as file:
         pages: Any = _open_reader(file, strict=True).root_object["/Pages"].get_object()
         return bool(pages["/Count"] == 0 and len(pages["/Kids"]) == 0)
@@ -47,7 +47,7 @@ def has_no_pages(path: Path) -> bool:
 
 
 class Fonts:
-    """Glyph names of the fonts of a file.
+    """The fonts of a file: their glyph names, and corrections of their code maps.
 
     Parameters
     ----------
@@ -89,9 +89,14 @@ class Fonts:
         }
 
     def append_corrections(self, page_index: int) -> bytes:
-        """Return the file with corrected code maps of the page's fonts appended; empty if nothing is to be corrected.
+        """Return the content of the file, followed by corrected code maps of a page's fonts; see `code_maps`.
 
-        See `code_maps`. An encrypted file is left as it is, because the appended maps would have to be encrypted.
+        Return empty bytes in each of these cases:
+
+        - No code map is to be corrected.
+        - The file is encrypted, so that the appended maps would have to be encrypted as well.
+        - The file is larger than ``_MAX_BYTES``, or has more than ``_MAX_PAGES`` pages.
+        - The file is damaged.
         """
         errors: tuple[type[Exception], ...] = (*_pypdf_errors(), struct.error)
         with suppress(*errors):
@@ -219,9 +224,10 @@ def _read_drawn_characters(font: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _write_update(reader: Any, maps: Mapping[int, bytes], start: int) -> bytes:
-    """Return an incremental update (ISO 32000-1, 7.5.6) that replaces streams of a file with ``start`` bytes.
+    """Return an incremental update (ISO 32000-1, 7.5.6) that replaces streams of a file.
 
-    Cross-references are written as a stream if the file has such a stream, because readers do not mix the two kinds.
+    ``maps`` contains the new streams by object number, and ``start`` is the size of the file in bytes. Cross-references
+    are written as a stream if the file has such a stream, because readers do not mix the two kinds.
     """
     body, offsets = b"\n", {}
     for number, data in maps.items():

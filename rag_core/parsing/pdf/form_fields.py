@@ -146,7 +146,8 @@ def _place_field(
 def _order_characters(pieces: list[_Piece], codes: IntArray) -> IntArray:
     """Return the character numbers in their new order, with a blank or a line end before and after each piece.
 
-    A colon is inserted before a value, so that the line is a pair of label and value.
+    A colon is inserted before a value, so that the line is a pair of label and value. The numbers ``len(codes)`` and
+    the next two stand for the inserted blank, line end and colon.
     """
     count = len(codes)
     blank, line_end, colon = count, count + 1, count + 2
@@ -158,10 +159,10 @@ def _order_characters(pieces: list[_Piece], codes: IntArray) -> IntArray:
     for piece in sorted(pieces, key=lambda entry: (entry.place, entry.rank)):
         edge = [line_end if piece.is_separate else blank]
         needs_colon = piece.is_value and chr(codes[piece.place - 1]).isalnum() and piece.place != done
-        parts += [_remaining_numbers(stay, done, piece.place), [colon] * needs_colon, edge, piece.numbers, edge]
+        parts += [_list_remaining(stay, done, piece.place), [colon] * needs_colon, edge, piece.numbers, edge]
         done = piece.place
-    return np.concatenate([*parts, _remaining_numbers(stay, done, count)]).astype(np.int32)
+    return np.concatenate([*parts, _list_remaining(stay, done, count)]).astype(np.int32)
 
 
-def _remaining_numbers(stay: BoolArray, start: int, end: int) -> IntArray:
+def _list_remaining(stay: BoolArray, start: int, end: int) -> IntArray:
     return (np.flatnonzero(stay[start:end]) + start).astype(np.int32)

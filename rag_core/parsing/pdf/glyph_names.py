@@ -37,7 +37,8 @@ def decode_glyphs(
 ) -> list[int]:
     """Return the code points of characters that pdfium could not map.
 
-    A code point is 0 if the character is unknown, and U+FFFD if its code is certainly not a code point.
+    Without a known glyph name, the result is U+FFFD for a code above 255, which is certainly not a code point. For any
+    other code, the result is 0, and the caller keeps the code as the code point.
 
     Parameters
     ----------

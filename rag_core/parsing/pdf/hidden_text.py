@@ -55,6 +55,7 @@ _WORD, _RUN = re.compile(r"\S+"), re.compile("h+")
 # Minimum length of a hidden part of a visible word, and maximum number of visible characters in a hidden word.
 _MIN_HIDDEN = 4
 _MAX_VISIBLE = 2
+# First Unicode tag character, and end (exclusive). Tag characters encode ASCII and are never drawn.
 _TAGS = (0xE0020, 0xE007F)
 
 
@@ -62,10 +63,11 @@ def remove_hidden_text(reader: PdfPage, characters: Characters) -> tuple[Charact
     """Return the characters with blanks in place of hidden characters, and the hidden text.
 
     The hidden text has at most 2,000 characters. White space in it is reduced to single blanks, and Unicode tag
-    characters are decoded to the letters that they encode.
+    characters are decoded to the letters that they encode. In the returned characters, tag characters stay; they are
+    dropped later, with all characters that draw nothing.
     """
     codes = characters.codes
-    mask = _extend_to_words(codes, _find_undisplayed(characters) | _find_unpainted(reader, characters))
+    mask = _adjust_to_words(codes, _find_undisplayed(characters) | _find_unpainted(reader, characters))
     tags = (codes >= _TAGS[0]) & (codes < _TAGS[1])
     if not (mask | tags).any():
         return characters, ""
@@ -113,7 +115,7 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
     whole, rest = reader.render_without(set(items[suspect].tolist()), _SCALE)
     unchanged = ~_contains_marked(_measure_difference(whole, rest) >= _MIN_CHANGE, boxes)
     # Keep invisible letters over drawn strokes, as recognized words over handwriting.
-    unchanged &= ~_find_ink_words(reader, boxes, suspect & unpainted & unchanged, items)
+    unchanged &= ~_select_inked_letters(reader, boxes, suspect & unpainted & unchanged, items)
     # Letters that clip later drawings, and letters of a scan, may be visible although the page looks the same without
     # them. They count as visible if the page picture has edges inside their boxes.
     perhaps = (styles[:, 1] == _CLIPS) | ((under >= 0) & (unpainted | np.append(covers.pictures, False)[under]))
@@ -122,10 +124,11 @@ def _find_unpainted(reader: PdfPage, characters: Characters) -> Mask:
     return suspect & unchanged
 
 
-def _find_ink_words(reader: PdfPage, boxes: FloatArray, letters: Mask, items: Int64Array) -> Mask:
-    """Return ``letters`` if most of them are over strokes in the picture of the page without text, or an empty mask.
+def _select_inked_letters(reader: PdfPage, boxes: FloatArray, letters: Mask, items: Int64Array) -> Mask:
+    """Return ``letters`` if most of them are over strokes in the picture of the page, else a mask that is all false.
 
-    Letters over other text stay hidden.
+    The picture is drawn without text, because letters over other text stay hidden. ``items`` contains the text object
+    of each character.
     """
     if not letters.any():
         return letters
@@ -135,7 +138,7 @@ def _find_ink_words(reader: PdfPage, boxes: FloatArray, letters: Mask, items: In
 
 
 def _find_covers(reader: PdfPage, boxes: FloatArray, covers: Covers) -> IntArray:
-    """Return the number of the last area that is painted over the middle of each character; -1 if there is none."""
+    """Return for each character the index of the last area that is painted over its middle; -1 if there is none."""
     under = np.full(len(boxes), -1, np.int32)
     if not len(covers.rects):
         return under
@@ -160,7 +163,7 @@ def _is_clipped(reader: PdfPage, boxes: FloatArray, items: Int64Array) -> Mask:
 
 
 def _find_edges(picture: Int16Array) -> Mask:
-    """Return the pixels that differ from their left neighbour."""
+    """Return which pixels differ from their left neighbour."""
     edges: Mask = _measure_difference(picture, np.concatenate([picture[:, :1], picture[:, :-1]], axis=1)) >= _MIN_CHANGE
     return edges
 
@@ -174,7 +177,10 @@ def _measure_difference(first: Int16Array, second: Int16Array) -> Int16Array:
 
 
 def _has_doubtful_style(styles: Int64Array, fills: Int64Array) -> bool:
-    """Return whether characters of these styles may be invisible on some part of the page."""
+    """Return whether characters of these styles may be invisible on some part of the page.
+
+    ``styles`` is the result of `read_styles`, and ``fills`` contains the colours of the filled areas.
+    """
     modes, colours, opacities = styles[:, 0], styles[:, 1:4], styles[:, 4]
     pale = (opacities < _SHEER) | (colours.min(axis=1, initial=255) >= _LIGHT)
     if (pale | ~np.isin(modes, _PAINTED)).any():
@@ -183,7 +189,10 @@ def _has_doubtful_style(styles: Int64Array, fills: Int64Array) -> bool:
 
 
 def _find_suspects(styles: Int64Array, boxes: FloatArray, rects: FloatArray, fills: Int64Array) -> Mask:
-    """Return which characters may be invisible: pale, unpainted, or on an area of about the same colour."""
+    """Return which characters may be invisible: pale, unpainted, or on an area of about the same colour.
+
+    ``styles`` is the result of `PdfPage.read_character_styles`; ``rects`` and ``fills`` are the filled areas.
+    """
     colours = styles[:, 2:5]
     suspect: Mask = ~np.isin(styles[:, 1], _PAINTED) | (styles[:, 5] < _SHEER) | (colours.min(axis=1) >= _LIGHT)
     for rect, fill in zip(rects, fills, strict=True):
@@ -218,11 +227,13 @@ def _contains_marked(marked: Mask, boxes: FloatArray) -> Mask:
     return within
 
 
-def _extend_to_words(codes: IntArray, hidden: Mask) -> Mask:
-    """Return the hidden characters, changed so that most words are hidden or shown as a whole.
+def _adjust_to_words(codes: IntArray, hidden: Mask) -> Mask:
+    """Return which characters are hidden, with ``hidden`` changed so that most words are hidden or shown as a whole.
 
-    A word with few visible characters is hidden, and a few hidden characters of a longer word are shown. So a faint
-    full stop stays in its number, and "1,200" does not become "1" if most of it is painted over.
+    - If one or two characters of a word are visible, and more are hidden, the whole word is hidden. So "1,200" does not
+      become "1" if most of it is painted over.
+    - In any other word, hidden characters next to each other are shown if they are fewer than four and at most half of
+      the word. So a faint full stop stays in its number.
     """
     if not hidden.any():
         return hidden

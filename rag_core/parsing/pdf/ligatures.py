@@ -40,13 +40,13 @@ _MIN_LENGTH = 4
 
 
 def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
-    """Replace characters that stand for a ligature by the letters of the ligature.
+    """Return the characters with ligatures spelled out, and their numbers.
 
-    ``numbers`` contains the number of each character in the text layer. The letters of a ligature have the same number
-    and the same box.
+    ``numbers`` contains the number of each character in the text layer. All letters of a ligature get the number and
+    the box of the character that stood for the ligature.
     """
     text = characters.text
-    if len(_PERHAPS.findall(text)) < _MIN_WORDS or not _have_width_of_ligatures(text, characters):
+    if len(_PERHAPS.findall(text)) < _MIN_WORDS or not _may_have_ligatures(text, characters):
         return characters, numbers
     words = {match.span(): match[0] for match in _WORD.finditer(text) if _PLACE.search(match[0])}
     known = load_words(detect_language(text))
@@ -74,8 +74,12 @@ def spell_out_ligatures(characters: Characters, numbers: IntArray) -> tuple[Char
     return replace(characters, codes=codes, boxes=boxes), np.insert(numbers, after, numbers[after - 1])
 
 
-def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
-    """Return whether a sign or capital inside words is as wide as letters, and not as wide as elsewhere on the page."""
+def _may_have_ligatures(text: str, characters: Characters) -> bool:
+    """Return whether a sign or capital may stand for a ligature inside words.
+
+    Its width there must be possible for a ligature, and differ from the width of the same character elsewhere on the
+    page.
+    """
     sides = characters.boxes[:, 2:] - characters.boxes[:, :2]
     ratios = sides[:, 0] * characters.width / np.maximum(sides[:, 1] * characters.height, 1e-3)
     inside: defaultdict[str, list[int]] = defaultdict(list)
@@ -93,7 +97,11 @@ def _have_width_of_ligatures(text: str, characters: Characters) -> bool:
 
 
 def _find_spellings(words: set[str], known: frozenset[str]) -> dict[str, str]:
-    """Return the ligature of each sign, with which most words that contain the sign are in the dictionary."""
+    """Return the ligature that each sign or capital stands for.
+
+    With this ligature, most words that contain the sign are in the dictionary. A sign is left out if no ligature, or
+    more than one, fits.
+    """
     of_sign: defaultdict[str, list[str]] = defaultdict(list)
     for word in words:
         signs = set("".join(_PLACE.findall(word)))

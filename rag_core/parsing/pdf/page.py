@@ -66,7 +66,7 @@ class FormFields:
 
 
 class PdfPage:
-    """One loaded page; `PdfiumDocument.open_page` returns it.
+    """One loaded page; `PdfiumDocument.open_page` yields it.
 
     ``notes`` contains the notes that readers added to the page, and ``paper_clips`` the number, file name and size in
     bytes of each annotation that contains a file.
@@ -91,7 +91,12 @@ class PdfPage:
         self._page.close()
 
     def read_characters(self, decode: GlyphDecoder) -> Characters:
-        """Return every character of the text layer, including control characters.
+        """Return every character of the text layer, including control characters, with these corrections:
+
+        - Characters for which pdfium has no code point are decoded.
+        - Characters whose code draws nothing, but that have ink, become signs; see `_replace_unread`.
+        - Characters that are drawn a second time at the same place become blanks.
+        - Raised figures become superscripts.
 
         Parameters
         ----------
@@ -103,13 +108,16 @@ class PdfPage:
             decoded = np.array(decode(list(unmapped.values())), np.int32)
             codes[np.array(list(unmapped))[decoded > 0]] = decoded[decoded > 0]
         boxes = self._text.boxes
-        self._mark_unread(codes)
+        self._replace_unread(codes)
         _blank_repeated(codes, boxes)
         codes = mark_superscripts(codes, boxes, self._text)
         return Characters(*join_surrogates(codes, self._convert_to_fractions(boxes)), self.width, self.height)
 
     def has_doubtful_characters(self) -> bool:
-        """Return whether fonts may map drawn characters to nothing, to ornaments, or to one letter of a ligature."""
+        """Return whether fonts may map drawn characters to wrong characters.
+
+        Such characters are invisible ones, ornaments, letters of another script, or one letter of a ligature.
+        """
         codes = self._text.codes
         control = _is_control(codes) | (codes == 0xFFFD) | (codes == 0) | (codes == _SOFT_HYPHEN)
         if control.any() or self._text.unmapped:
@@ -122,7 +130,7 @@ class PdfPage:
         return self._has_drawn_blanks(codes) or self._has_wide_letters(codes)
 
     def _has_drawn_blanks(self, codes: IntArray) -> bool:
-        """Return whether blanks have ink; to save time, pages with full stops are not tested."""
+        """Return whether a blank has ink, perhaps as a full stop; false for a page with full stops, to save time."""
         if np.isin(codes, _STOPS).any():
             return False
         return any(map(self._text.has_ink, np.flatnonzero(codes == 32)[:_MAX_TESTED_BLANKS].tolist()))
@@ -142,11 +150,13 @@ class PdfPage:
                 return True
         return False
 
-    def _mark_unread(self, codes: IntArray) -> None:
-        """Replace drawn soft hyphens by hyphens, and drawn control characters by the mark for an unread character.
+    def _replace_unread(self, codes: IntArray) -> None:
+        """Replace characters that have ink although their code draws nothing, in ``codes`` itself.
 
-        Control characters, and drawn blanks after figures, that have the shape of a hyphen, comma or full stop are
-        replaced by this sign.
+        - A soft hyphen becomes a hyphen.
+        - A control character or U+FFFD becomes the hyphen, comma or full stop whose shape it has, or else U+FFFD.
+        - On a page without commas or without full stops, a blank after a figure becomes the hyphen, comma or full stop
+          whose shape it has, if any.
         """
         unread = _is_control(codes) | (codes == 2) | (codes == _SOFT_HYPHEN) | (codes == _UNREAD)
         for number in np.flatnonzero(unread).tolist():
@@ -160,7 +170,10 @@ class PdfPage:
                 codes[number] = mark
 
     def _convert_to_fractions(self, boxes: FloatArray) -> FloatArray:
-        """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box."""
+        """Convert boxes from PDF user space to fractions of the displayed page, for any rotation and crop box.
+
+        A box without width and height becomes NaN.
+        """
         empty = (boxes[:, 2] <= boxes[:, 0]) & (boxes[:, 3] <= boxes[:, 1])
         origin = np.array(self._convert_point(0, 0))
         matrix = np.stack([(np.array(self._convert_point(*end)) - origin) / 1000 for end in ((1000, 0), (0, 1000))])
@@ -182,6 +195,7 @@ class PdfPage:
         Returns
         -------
         rects : FloatArray, shape (n, 4)
+            The box of each field as fractions of the displayed page.
         ticks : list of bool or None
             Whether each field is ticked; ``None`` for a field that cannot be ticked.
         printed : int
@@ -198,7 +212,7 @@ class PdfPage:
         return self._text.read_angle(number)
 
     def may_have_slanted_text(self, least: float) -> bool:
-        """Return whether the page may have text that is slanted by an angle; see `page_objects`."""
+        """Return whether the page may have text that is slanted by at least ``least`` radians; see `page_objects`."""
         # There are no objects if the page is a drawing.
         return not self._objects or page_objects.may_have_slanted_text(self._objects, least)
 
@@ -211,7 +225,10 @@ class PdfPage:
         return self._text.read_styles(numbers)
 
     def read_clips(self, items: Sequence[int]) -> FloatArray:
-        """Return the clip of each object, shape (n, 4); without a clip, the values are larger than any page."""
+        """Return the bounds of each object's clip as fractions of the displayed page, shape (n, 4).
+
+        The bounds of an object without a clip are larger than any page.
+        """
         rects = np.full((len(items), 4), page_objects.EVERYWHERE, np.float32)
         if clips := page_objects.read_clips(items):
             rects[list(clips)] = self._convert_rects(list(clips.values()))
@@ -220,7 +237,8 @@ class PdfPage:
     def find_filled_areas(self) -> tuple[FloatArray, Int64Array]:
         """Return the filled areas that are painted first or last on the page, and their colours.
 
-        The shapes are (n, 4) and (n, 3).
+        The areas are fractions of the displayed page, shape (n, 4). The colours are red, green and blue (0..255), shape
+        (n, 3).
         """
         rects, fills = page_objects.find_filled_areas(self._page.raw)
         return self._convert_rects(rects), np.array(fills, np.int64).reshape(-1, 3)
@@ -277,7 +295,7 @@ class PdfPage:
         return self._convert_rects(page_objects.find_pictures(self._objects)).clip(0, 1)
 
     def has_visible_content(self) -> bool:
-        """Return whether the objects of the page together span more than the smallest letters, in both directions."""
+        """Return whether all objects of the page together are wider and higher than the smallest legible letter."""
         low, high = (math.inf, math.inf), (-math.inf, -math.inf)
         for item in self._page.get_objects(max_depth=1):
             left, bottom, right, top = item.get_bounds()
@@ -309,7 +327,10 @@ def _is_control(codes: IntArray) -> BoolArray:
 
 
 def _blank_repeated(codes: IntArray, boxes: FloatArray) -> None:
-    """Replace characters by blanks that the page draws a second time at the same place, as in a double stamp."""
+    """Replace by blanks, in ``codes`` itself, the characters that the page draws a second time at the same place.
+
+    The page may contain a stamp twice. Fewer than four such characters are kept.
+    """
     visible = np.flatnonzero((codes > 32) & (boxes[:, 2] > boxes[:, 0]))
     corners = np.round(boxes[visible][:, [0, 3]].astype(np.float64) / _SAME_PLACE).astype(np.int64)
     keys = (codes[visible].astype(np.int64) << 42) ^ (corners[:, 0] << 21) ^ (corners[:, 1] & 0x1FFFFF)

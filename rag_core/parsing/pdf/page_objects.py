@@ -88,9 +88,9 @@ class Covers:
     clear : BoolArray, shape (n,)
         Which areas are transparent.
     before : dict of int to int
-        The number of areas that are painted before each text object; a text object that is missing here has none.
+        The number of these areas that are painted before each text object; 0 for a text object that is missing here.
     layered : set of int
-        The text objects of groups in layers.
+        The text objects in groups that are part of a layer.
     """
 
     rects: FloatArray
@@ -186,18 +186,24 @@ def list_objects(page: Any) -> list[int]:
 
 
 def read_kinds(items: list[int]) -> IntArray:
-    """Return the type of each object."""
+    """Return the type of each object, a constant ``FPDF_PAGEOBJ_…``."""
     return np.fromiter(map(_quick_object_type, map(POINTER.from_param, items)), np.int32, len(items))
 
 
 def may_have_slanted_text(items: list[int], least: float, outer: Matrix | None = None, depth: int = 0) -> bool:
     """Return whether text among the objects of a page, or inside groups, may be neither upright nor sideways.
 
+    Return true also if a group is nested too deeply or contains too many objects to search.
+
     Parameters
     ----------
     items : list of int
     least : float
         Minimum angle in radians between slanted text and the nearest of these directions.
+    outer : Matrix, optional
+        Matrix of the group that contains the objects.
+    depth : int
+        Number of groups around the objects.
     """
     kinds = read_kinds(items)
     texts = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_TEXT).tolist()]
@@ -238,7 +244,7 @@ def find_pictures(items: list[int]) -> list[Bounds]:
 
 
 def _join_parts(pictures: Sequence[Bounds], across: int) -> list[Bounds]:
-    """Join pictures that have the same ends on the axis ``across`` and touch on the other axis."""
+    """Join pictures that have the same ends on the axis ``across`` (0 is horizontal) and touch on the other axis."""
     along = 1 - across
     joined: list[Bounds] = []
     for box in sorted(pictures, key=lambda box: (round(box[across]), round(box[across + 2]), box[along])):
@@ -341,9 +347,9 @@ class _CoverCollector:
 
 
 def read_matrix(group: int, outer: Matrix | None) -> Matrix:
-    """Return the matrix that converts coordinates in a group to coordinates on the page.
+    """Return the matrix that converts coordinates in a group, or in a path, to coordinates on the page.
 
-    ``outer`` is the matrix of the group that contains this group.
+    ``outer`` is the matrix of the group that contains this group or path.
     """
     parts = (ctypes.c_float * 6)()
     _object_matrix(group, ctypes.addressof(parts))
@@ -353,7 +359,7 @@ def read_matrix(group: int, outer: Matrix | None) -> Matrix:
 
 
 def transform_bounds(rect: Bounds, matrix: Matrix) -> Bounds:
-    """Return the bounds on the page of bounds in a group with a matrix."""
+    """Convert bounds from the coordinates of a group, whose matrix is ``matrix``, to those of the page."""
     left, bottom, right, top = rect
     corners = np.array([(x, y, 1) for x in (left, right) for y in (bottom, top)]) @ matrix
     return (*corners[:, :2].min(axis=0).tolist(), *corners[:, :2].max(axis=0).tolist())
@@ -367,7 +373,10 @@ def _marks_layer(mark: int) -> bool:
 
 
 def _read_clip_bounds(clip: int) -> Bounds:
-    """Return the intersection of the bounds of all paths of a clip."""
+    """Return the intersection of the bounds of all paths of a clip; an area outside any page if it is empty.
+
+    A path with more than ``_MAX_SEGMENTS`` segments is ignored.
+    """
     left, bottom, right, top = EVERYWHERE
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(_count_clips(clip)):

@@ -87,7 +87,7 @@ class _PageText:
 
 
 def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off") -> ParsedPage:
-    """Read a page. The label and the heading stay empty, and divided words stay divided; see `OpenFile.read_page`.
+    """Return a page without label and heading, in which divided words stay divided; see `OpenFile.read_page`.
 
     Parameters
     ----------
@@ -148,7 +148,10 @@ def parse_page(reader: PdfPage, page_index: int, fonts: Fonts, ocr: str = "off")
 
 
 def _join_whole_words(lines: list[Line]) -> str:
-    """Return the words of a page that no line end divides, because only these show how divided words are joined."""
+    """Return the words of a page that no line end divides, in one text with a blank between words.
+
+    Only undivided words show how the halves of a divided word are joined.
+    """
     parts = []
     for number, line in enumerate(lines):
         words = line.text.split()[int(number > 0 and lines[number - 1].hyphen) :]
@@ -183,7 +186,10 @@ def _read_text(reader: PdfPage, characters: Characters, ocr: str) -> _PageText:
 
 
 def _replace_implausible(reader: PdfPage, layer: _PageText, ocr: str) -> _PageText:
-    """Return the recognized text of a page with an implausible text layer, if the recognized text is plausible."""
+    """Return the recognized text of a page with an implausible text layer if the recognized text is plausible.
+
+    Otherwise return the text layer, with a reason if nothing was recognized.
+    """
     if ocr != "off":
         recognized = _recognize_page(reader, layer, keep=False)
         words = " ".join(word for run in recognized.runs for word in run.words)
@@ -196,7 +202,11 @@ def _replace_implausible(reader: PdfPage, layer: _PageText, ocr: str) -> _PageTe
 
 
 def _replace_contradicted(reader: PdfPage, layer: _PageText) -> _PageText:
-    """Return the recognized text of a scan whose text layer is doubtful and differs from the picture."""
+    """Return the recognized text of a scan if its text layer is doubtful and contradicts the picture.
+
+    The recognized text must also be sure and better than the text layer; see `is_better`. Otherwise return the
+    text layer.
+    """
     image = _draw_page(reader)
     if not is_doubtful(layer.runs, image):
         return layer
@@ -212,7 +222,7 @@ def _replace_contradicted(reader: PdfPage, layer: _PageText) -> _PageText:
 
 
 def _lacks_text(reader: PdfPage, runs: list[Run], pictures: FloatArray) -> bool:
-    """Return whether a page has less text than its images could contain, or no text but visible content."""
+    """Return whether a page has less text than its largest image could contain, or no text but visible content."""
     count = sum(len(word) for run in runs for word in run.words)
     if count == 0:
         return reader.has_visible_content()
@@ -223,7 +233,7 @@ def _lacks_text(reader: PdfPage, runs: list[Run], pictures: FloatArray) -> bool:
 
 
 def _add_pictures(reader: PdfPage, layer: _PageText, characters: Characters, pictures: FloatArray) -> _PageText:
-    """Return the text layer with the recognized text of the pictures of text on the page."""
+    """Add the recognized text of the pictures of text on a page to the text layer, and return the text layer."""
     boxes = find_candidates(pictures, characters)
     if not len(boxes):
         return layer
@@ -247,7 +257,10 @@ def _add_pictures(reader: PdfPage, layer: _PageText, characters: Characters, pic
 
 
 def _recognize_page(reader: PdfPage, layer: _PageText, *, keep: bool) -> _PageText:
-    """Return the recognized text of a page; ``keep`` says whether it is added to the text layer or replaces it."""
+    """Return the recognized text of a page, together with the text layer if ``keep`` is true.
+
+    If recognition fails or finds hardly any letters, return the text layer, with the reason if there is one.
+    """
     runs, confidences, lost = _recognize(reader, layer)
     if layer.state is PageState.FAILED:
         return layer
@@ -272,7 +285,11 @@ def _draw_page(reader: PdfPage) -> Image:
 def _recognize(
     reader: PdfPage, layer: _PageText, image: Image | None = None, box: FloatArray | None = None
 ) -> tuple[list[Run], list[float], int]:
-    """Return the results of `recognize_text`, or empty results if it fails."""
+    """Return the runs, confidences and number of lost lines of `ocr.recognize_text`; empty and 0 if it fails.
+
+    ``image`` is the picture of the page, which is drawn if it is missing. Tildes that would be read as marks are
+    replaced in the words.
+    """
     found = _try_recognition(
         layer, lambda ocr: ocr.recognize_text(image or _draw_page(reader), reader.width, reader.height, box)
     )
@@ -282,7 +299,10 @@ def _recognize(
 
 
 def _try_recognition(layer: _PageText, recognize: Callable[[ModuleType], T]) -> T | None:
-    """Call a function with the module for text recognition; if it fails, write the reason to the text layer."""
+    """Return the result of a function that takes the module `ocr`.
+
+    If the function fails, write the reason to the text layer and return ``None``. `MemoryError` is not caught.
+    """
     from rag_core.parsing import ocr
 
     try:
@@ -303,7 +323,10 @@ def _count_letters(runs: list[Run]) -> int:
 
 
 def _shorten_error(error: Exception) -> str:
-    """Return the last line of an error message, because some libraries write a whole traceback into the message."""
+    """Return the type and the last line of an error's message, or a plain sentence for a lack of memory.
+
+    Some libraries write a whole traceback into the message.
+    """
     message = str(error)
     if "alloc" in message:
         return "it needs more memory than a reader process may use"

@@ -49,9 +49,9 @@ def handle_address(handle: Any) -> int:
 
 
 def iter_annotations(page: Any, limit: int = _MAX_ANNOTATIONS) -> Iterator[tuple[int, Any]]:
-    """Yield the index and the handle of the first annotations of a page, given by its handle.
+    """Yield the index and the handle of at most ``limit`` annotations of a page, which is given by its handle.
 
-    Each annotation is closed before the next one is opened; annotations that pdfium cannot open are left out.
+    Each annotation is closed before the next is opened. Annotations that pdfium cannot open are left out.
     """
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), limit)):
         if annotation := raw.FPDFPage_GetAnnot(page, index):

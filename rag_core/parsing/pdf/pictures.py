@@ -1,4 +1,4 @@
-"""A picture in a worker process, which is converted to a PDF with a page for each frame."""
+"""An image file in a worker process, which is converted to a temporary PDF with one page, or a page per TIFF frame."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MAX_PIXELS = 150_000_000
 
 
 class PictureFile(PdfFile):
-    """A picture; see `OpenFile`."""
+    """An image file, read as a temporary PDF with a page for each frame from `iter_frames`; see `OpenFile`."""
 
     def __init__(self, path: Path) -> None:
         self._folder = TemporaryDirectory(prefix="footnote-picture-", ignore_cleanup_errors=True)
         converted = Path(self._folder.name) / "picture.pdf"
         try:
-            _convert(path, converted)
+            _convert_to_pdf(path, converted)
             super().__init__(converted, None, None)
         except BaseException:
             self._folder.cleanup()
@@ -37,8 +37,8 @@ class PictureFile(PdfFile):
         self._folder.cleanup()
 
 
-def _convert(path: Path, target: Path) -> None:
-    """Write a picture as a PDF.
+def _convert_to_pdf(path: Path, target: Path) -> None:
+    """Write an image file to ``target`` as a PDF with a page for each frame.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def _convert(path: Path, target: Path) -> None:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path) as image:
                 for frame in iter_frames(image):
-                    width, height = _find_size(frame)
+                    width, height = _choose_page_size(frame)
                     canvas.setPageSize((width, height))
                     canvas.drawImage(ImageReader(frame), 0, 0, width, height)
                     canvas.showPage()
@@ -78,7 +78,7 @@ def _register_heic() -> None:
 
 
 def iter_frames(image: Any) -> Iterator[Any]:
-    """Yield the frames of a picture upright, in RGB on white."""
+    """Yield the frames of a TIFF image, or the first frame of any other image, upright and in RGB on white."""
     from PIL import Image, ImageOps, ImageSequence
 
     # The frames of an animation are not pages.
@@ -96,8 +96,11 @@ def iter_frames(image: Any) -> Iterator[Any]:
         yield plain
 
 
-def _find_size(image: Any) -> tuple[float, float]:
-    """Return the size of a page in points, from the resolution of the picture if it is plausible."""
+def _choose_page_size(image: Any) -> tuple[float, float]:
+    """Return the width and the height in points of the page for a picture.
+
+    If the picture has no resolution, or its resolution gives an implausible size, the longer side is ``_USUAL_SIDE``.
+    """
     across, down = (float(resolution or 0) for resolution in image.info.get("dpi") or (0, 0))
     if across > 1 and down > 1:
         width, height = 72 * image.width / across, 72 * image.height / down

@@ -96,7 +96,7 @@ def _has_ink_between_words(runs: list[Run], image: Image) -> bool:
 
 
 def select_longest(runs: list[Run]) -> list[Run]:
-    """Return the longest lines of a layer."""
+    """Return the five longest lines of a layer, the longest first."""
     return sorted(runs, key=lambda run: -len(run.text))[:_SAMPLED_LINES]
 
 
@@ -108,7 +108,11 @@ def is_alike(sample: list[Run], read: list[str]) -> bool:
 
 
 def is_better(recognized: list[Run], layer: list[Run]) -> bool:
-    """Return whether the text recognized in a picture should replace a doubtful layer."""
+    """Return whether the text recognized in a picture should replace a doubtful layer.
+
+    It should if it contains fewer than half of the layer's pairs of adjacent words, and about as large a share of known
+    words, or a larger one.
+    """
     pairs, expected = (Counter(_iter_pairs(runs)) for runs in (recognized, layer))
     if (pairs & expected).total() >= _MAX_SAME_PAIRS * expected.total():
         return False

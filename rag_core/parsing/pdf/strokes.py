@@ -25,7 +25,8 @@ from rag_core.parsing.pdf.pdfium_calls import INT, POINTER, bind_function, is_an
 # Maximum thickness and minimum length of a line in points.
 _MAX_THICKNESS = 3.0
 _MIN_LENGTH = 2.0
-# A group with more objects, or a path with more segments, is a drawing.
+# Maximum number of objects of a group, and of annotations of a page, that are searched. A path with more segments is a
+# drawing.
 _MAX_OBJECTS = 20_000
 _MAX_SEGMENTS = 1000
 _MAX_DEPTH = 3
@@ -52,7 +53,7 @@ def find_strokes(page: Any, lines: list[tuple[Bounds, int]]) -> list[Bounds]:
 def iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -> Iterator[tuple[Bounds, int]]:
     """Yield the bounds and the path of each straight line or thin area, such as the border of a table cell.
 
-    ``items`` are the objects of a page. Lines in groups are included.
+    ``items`` are the objects of a page, or of the group with the matrix ``matrix``. Lines in groups are included.
     """
     kinds = read_kinds(items)
     paths = [items[place] for place in np.flatnonzero(kinds == raw.FPDF_PAGEOBJ_PATH).tolist()]
@@ -69,7 +70,7 @@ def iter_lines(items: list[int], matrix: Matrix | None = None, depth: int = 0) -
 
 
 def _iter_parts(path: int, count: int, outer: Matrix | None) -> Iterator[Bounds]:
-    """Yield the bounds of each part of a path, and of each side of a part that is not filled."""
+    """Yield the bounds of each part of a path, and of each side of a part that is neither thin nor filled."""
     x, y = ctypes.c_float(), ctypes.c_float()
     pointer, to_x, to_y = map(POINTER.from_param, (path, ctypes.addressof(x), ctypes.addressof(y)))
     parts: list[list[tuple[float, float, float]]] = []

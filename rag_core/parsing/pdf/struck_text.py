@@ -63,7 +63,10 @@ def mark_struck(reader: PdfPage, characters: Characters, numbers: IntArray) -> t
 
 
 def join_marks(runs: list[Run]) -> None:
-    """Write one pair of marks around neighbouring struck words of each run that has no wide gaps."""
+    """Replace the pairs of marks around neighbouring struck words by one pair, in the runs themselves.
+
+    Runs with several cells stay the same.
+    """
     for run in runs:
         if run.cells > 1 or MARK not in "".join(run.words):
             continue

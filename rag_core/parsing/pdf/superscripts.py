@@ -79,7 +79,10 @@ def find_line_axis(boxes: FloatArray) -> tuple[Int64Array, int]:
 
 
 def _find_words(characters: Int64Array, ends: Int64Array) -> list[tuple[int, int]]:
-    """Return the start and the end of each word that contains one of the characters; ``ends`` divide the words."""
+    """Return the start and the end of each word that contains one of the characters.
+
+    ``ends`` contains 0 and the end of each word, ascending.
+    """
     words = np.unique(np.searchsorted(ends, characters, "right"))
     return list(zip(ends[words - 1].tolist(), ends[words].tolist(), strict=True))
 
@@ -93,7 +96,7 @@ def _touches(boxes: FloatArray, following: FloatArray, across: int) -> BoolArray
 
 
 def _write_superscripts(codes: IntArray, numbers: Int64Array, raised: BoolArray) -> None:
-    """Replace raised characters of a word by superscripts if there are figures among them.
+    """Replace raised characters of a word by superscripts, in ``codes`` itself, if there are figures among them.
 
     Raised figures in brackets are not replaced, because they cannot be misread as part of a number.
     """

@@ -16,6 +16,7 @@ from rag_core.parsing.pdf.text_page import Characters
 from rag_core.text.normalize import SUPERSCRIPT_DIGITS, replace_look_alikes
 from rag_core.types.arrays import BoolArray, FloatArray
 
+# The character for a hyphen that divides a word at a line end; see `Characters`.
 _HYPHEN = "\x02"
 _DIVIDED = re.compile("[^\\W\\d_][-\u2010\u00ad]\\s*\\r?\\n\\s*[^\\W\\d_]")
 _LINE = re.compile(f"[^\r\n{_HYPHEN}]+")
@@ -34,7 +35,10 @@ _OUTSIDE = 0.02
 
 
 def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[Run]:
-    """Group characters into words and runs, in the order of the content stream.
+    """Return the characters grouped into words and runs, in the order of the content stream.
+
+    Right-to-left lines are put into reading order first. Dot leaders, rules drawn with characters, and words outside
+    the page are left out.
 
     Parameters
     ----------
@@ -89,9 +93,10 @@ def build_runs(characters: Characters, is_bold: Callable[[int], bool]) -> list[R
 
 
 def _split_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
-    """Return the span of each word, and for each line its first word, its end word, and whether it ends in a hyphen.
+    """Return the span of each word, and the first word, the end word and the hyphen of each line.
 
-    The end word is exclusive. Only a hyphen that divides a word counts, and it is not part of the word.
+    The end word is exclusive. The hyphen says whether the line ends in a hyphen that divides a word; this hyphen is not
+    part of the word.
     """
     spans: list[tuple[int, int]] = []
     lines: list[tuple[int, int, bool]] = []
@@ -170,7 +175,7 @@ def _measure_heights(
 
 
 def _find_direction(characters: Characters, spans: list[tuple[int, int]], text: str) -> str:
-    """Return the direction in which most words run, weighted by their length.
+    """Return the direction, as in `rotate_boxes`, in which most words run, weighted by their length.
 
     Lines do not count, because pdfium may end a line with a page number at the foot of the page. In scripts without
     spaces, words are single characters, so the steps between them count.

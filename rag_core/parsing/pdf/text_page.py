@@ -50,7 +50,8 @@ class Characters:
     """The text layer of a page in the order of its content stream.
 
     ``codes`` are code points, with CR LF for a line end and 2 for a hyphen that divides a word at a line end.
-    ``boxes`` are fractions of the displayed page; the box of a character that is not drawn is NaN.
+    ``boxes`` are fractions of the displayed page; the box of a character that is not drawn is NaN. ``width`` and
+    ``height`` are the size of the displayed page in points.
     """
 
     codes: IntArray
@@ -88,7 +89,10 @@ class TextPage:
 
     @cached_property
     def codes(self) -> IntArray:
-        """The code points of all characters, shape (n,), with 2 for a hyphen at a line end."""
+        """The code points of all characters, shape (n,), with 2 for a hyphen at a line end.
+
+        The two halves of a surrogate pair are separate characters; see `join_surrogates`.
+        """
         count = self.count
         # On nearly all pages, each character is one UTF-16 unit, so a single call can read the whole page.
         buffer = (ctypes.c_ushort * (count + 1))()
@@ -117,7 +121,10 @@ class TextPage:
         return (sides[0], sides[1], sides[2], sides[3])
 
     def find_mark(self, number: int) -> int:
-        """Return the code of a hyphen, comma or full stop if a glyph has its shape; 0 for any other shape."""
+        """Return the code point of the hyphen, comma or full stop whose shape the glyph of a character has.
+
+        Return 0 for any other shape, and for text that is not level.
+        """
         if abs(self.read_angle(number)) > _MAX_ANGLE:
             return 0
         origin = (ctypes.c_double * 2)()

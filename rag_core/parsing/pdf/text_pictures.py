@@ -43,7 +43,7 @@ _MIN_NEAR_SHARE = 0.985
 
 
 def find_candidates(boxes: FloatArray, characters: Characters) -> FloatArray:
-    """Return the pictures that are large enough for text and contain little text of the text layer.
+    """Return the boxes of the pictures that are large enough for text and contain little text of the text layer.
 
     Parameters
     ----------
@@ -105,7 +105,10 @@ def is_text(image: Image, box: FloatArray, characters: Characters) -> bool:
 
 
 def _find_lines(dense: BoolArray, length: int) -> BoolArray:
-    """Return the blocks at which a line of at least ``length`` dense blocks begins that is not too high for text."""
+    """Return at which blocks ``length`` dense blocks side by side begin, shape (rows, columns - length + 1).
+
+    If more than ``_MAX_LINE_BLOCKS`` such places are above each other, none counts, because a line is not so high.
+    """
     begins: BoolArray = np.all(sliding_window_view(dense, length, axis=1), axis=2)
     lines = np.zeros(begins.shape, bool)
     for column in range(begins.shape[1]):
@@ -116,7 +119,10 @@ def _find_lines(dense: BoolArray, length: int) -> BoolArray:
 
 
 def insert_pictures(lines: list[Line], pictures: list[list[Run]]) -> list[Line]:
-    """Return the lines of a page with the text of each picture after the nearest line above the picture."""
+    """Return the lines of a page with the text of each picture after the nearest line above the picture.
+
+    If there is no such line, the text is before the first line below the picture, or else at the end of the page.
+    """
     for runs in pictures:
         x0, y0, x1, y1 = find_bounds(runs)
         above, below = [], []

@@ -40,7 +40,8 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
     """Return the characters with blanks in place of watermarks, and the different texts of the watermarks.
 
     Slanted text is a watermark if it is huge. If it is over or under other text, slanted text is also a watermark if it
-    is large or repeated, and level text if it is large and light. So slanted labels and headers are no watermarks.
+    is large or repeated, and level text if it is large and light. So slanted labels and headers are no watermarks. If
+    more than half of the drawn characters would be watermarks, none is.
     """
     codes, boxes = characters.codes, characters.boxes
     heights = (boxes[:, 3] - boxes[:, 1]) * characters.height
@@ -57,8 +58,8 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
     items[needed] = reader.find_text_objects(needed.tolist())
     if may_be_slanted:
         slanted = drawn & np.isin(items, _find_slanted_objects(reader, items, numbers))
-        marked = _find_slanted(codes, boxes, heights, slanted, drawn & ~slanted)
-    marked |= _find_light(items, boxes, large & ~slanted, drawn & ~large)
+        marked = _find_slanted_watermarks(codes, boxes, heights, slanted, drawn & ~slanted)
+    marked |= _find_light_watermarks(items, boxes, large & ~slanted, drawn & ~large)
     if not marked.any() or 2 * marked.sum() > drawn.sum():
         return characters, []
     lines = (" ".join(line.split()) for line in _select_text(codes, marked).split("\n"))
@@ -67,17 +68,23 @@ def separate_watermarks(reader: PdfPage, characters: Characters) -> tuple[Charac
 
 
 def _find_slanted_objects(reader: PdfPage, items: Int64Array, numbers: Int64Array) -> Int64Array:
-    """Return the slanted text objects; ``items`` contains the object of each character of the page."""
+    """Return the slanted text objects among those of the characters ``numbers``.
+
+    ``items`` contains the object of each character of the page.
+    """
     objects, firsts = np.unique(items[numbers], return_index=True)
     turns = np.array([reader.read_angle(number) for number in numbers[firsts].tolist()]) % (np.pi / 2)
     slanted: Int64Array = objects[np.minimum(turns, np.pi / 2 - turns) > _SLANTED]
     return slanted
 
 
-def _find_slanted(
+def _find_slanted_watermarks(
     codes: IntArray, boxes: FloatArray, heights: FloatArray, slanted: BoolArray, others: BoolArray
 ) -> BoolArray:
-    """Return which of the slanted characters belong to watermarks; ``heights`` are in usual heights of the page."""
+    """Return which of the slanted characters belong to watermarks.
+
+    ``heights`` are multiples of the usual height of the page, and ``others`` are the other drawn characters.
+    """
     texts = defaultdict(list)
     for match in _LINE.finditer(_select_text(codes, slanted)):
         texts[" ".join(match[0].split())].append(slice(*match.span()))
@@ -93,8 +100,8 @@ def _find_slanted(
     return marked
 
 
-def _find_light(items: Int64Array, boxes: FloatArray, large: BoolArray, others: BoolArray) -> BoolArray:
-    """Return which of the large characters are light and over or under other text."""
+def _find_light_watermarks(items: Int64Array, boxes: FloatArray, large: BoolArray, others: BoolArray) -> BoolArray:
+    """Return which of the large characters are light; none if they are together over or under hardly any other text."""
     objects = np.unique(items[large & (items != 0)])
     styles = read_styles(objects.tolist())
     is_light = (styles[:, 1:4].min(axis=1, initial=255) >= _LIGHT) | (styles[:, 4] <= _SHEER)

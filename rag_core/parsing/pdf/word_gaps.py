@@ -128,7 +128,10 @@ def _find_boxed_letters(reader: PdfPage, letters: str, boxes: FloatArray) -> Boo
 
 
 def part_overlapping_cells(reader: PdfPage, characters: Characters, numbers: IntArray) -> tuple[Characters, IntArray]:
-    """Insert a blank before each figure that is drawn over the end of the text in the cell before it."""
+    """Return the characters and their numbers with a blank before each figure that overlaps the cell before it.
+
+    Such a figure is drawn over the end of the text in that cell. The blank gets the number of the figure.
+    """
     codes, boxes = characters.codes, characters.boxes
     figures = (codes >= 0x30) & (codes <= 0x39)
     letters = figures | ((codes | 0x20 >= 0x61) & (codes | 0x20 <= 0x7A))

@@ -14,7 +14,7 @@ _MIN_SHARED = 1.0
 _MAX_DISTANCE = 2.6
 # A segment that covers several columns and has at least this many words is prose.
 _MIN_PROSE_WORDS = 10
-# Maximum number of successive lines that do not fit the columns or have only a label.
+# Maximum number of successive lines that have only a label or do not fit the columns; the latter count twice.
 _MAX_PENDING = 5
 _MAX_HEAD_LINES = 5
 # Number of lines above a band that may be its caption.
@@ -45,7 +45,8 @@ class Column:
 class Band:
     """Lines with common columns.
 
-    ``head`` contains the header lines above, whose segments may span columns, and ``above`` a few lines above the head.
+    ``head`` contains the header lines above ``lines``, whose segments may span columns. ``above`` contains up to three
+    lines above the head, which may be a caption.
     """
 
     lines: list[TextLine]
@@ -110,7 +111,7 @@ def _grow_band(lines: Sequence[TextLine], first: int, free: int) -> tuple[Band, 
         return None
     while last + 1 in beside:
         last += 1
-    last = max(end for end in range(last, max(number, last + 1)) if _goes_back(lines[last : end + 1]))
+    last = max(end for end in range(last, max(number, last + 1)) if _are_written_by_cell(lines[last : end + 1]))
     if start - 1 > free and _is_section_line(lines[start - 1], columns):
         # The first section of a table is between its headers and its first figures.
         start -= _is_head_line(lines[start - 2], lines[start - 1], columns)
@@ -144,17 +145,17 @@ def _continues_cell(line: TextLine, columns: Sequence[Column]) -> bool:
     return any(column.overlaps(line.segments[0]) for column in columns[1:])
 
 
-def _goes_back(lines: Sequence[TextLine]) -> bool:
-    """Return whether the text after each line except the first continues in another of these lines.
+def _are_written_by_cell(lines: Sequence[TextLine]) -> bool:
+    """Return whether the text continues from each segment below the first line to another segment of these lines.
 
-    If it does, the lines are one row that is written cell by cell.
+    The lines are then one row that is written cell by cell. The result is true for a single line.
     """
     starts = {segment.words[0] for line in lines for segment in line.segments}
     return all(segment.words[-1] + 1 in starts for line in lines[1:] for segment in line.segments)
 
 
 def _is_section_line(line: TextLine, columns: Sequence[Column]) -> bool:
-    """Return whether a line has only a label."""
+    """Return whether a line has only a label, in the first column."""
     return len(line.segments) == 1 and line.segments[0].x1 < columns[1].x0 and columns[0].overlaps(line.segments[0])
 
 
@@ -184,7 +185,10 @@ def _is_head_line(line: TextLine, below: TextLine, columns: Sequence[Column]) ->
 
 
 def _fit_columns(line: TextLine, columns: Sequence[Column]) -> list[Column] | None:
-    """Return the columns extended by the segments of a line; ``None`` if the line does not fit."""
+    """Return the columns widened by the segments of a line, with a new column for each segment between them.
+
+    Return ``None`` if the line does not fit the columns.
+    """
     segments = line.segments
     extended = [Column(column.x0, column.x1) for column in columns]
     used: set[int] = set()

@@ -18,8 +18,8 @@ _CONTINUED = re.compile(r"\W*(?:\w+\W+){0,8}?\(?cont(?:inued|['’]d|\.)\)?\W*",
 def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
     """Return the tables of a page; the first one is marked as a continuation if it continues the page before.
 
-    A table continues if only headers and footers of pages are between the two parts, and the columns are the same. The
-    second part gets the headers of the first part unless it repeats them.
+    A table continues if only headers and footers of pages are between the two parts, and the columns are the same. A
+    second part without headers gets the headers of the first part. A second part with other headers is a new table.
 
     Parameters
     ----------
@@ -36,7 +36,11 @@ def continue_tables(before: Page, page: Page) -> tuple[Table, ...]:
 
 
 def inherit_headers(first: Table, second: Table) -> Table:
-    """Return the second of two tables on a page; if it has figures but no headers, add the headers of the first."""
+    """Return the second of two tables on a page, with the headers and the unit of the first if it lacks headers.
+
+    The first headers are added only if the columns of the tables are the same, and at least half of the cells of the
+    second table outside its first column contain digits. A unit that the second table states is kept.
+    """
     if second.header_rows or not first.header_rows or not _are_aligned(first, second):
         return second
     texts = [cell.text for row in second.rows for cell in row.cells if cell.column]
@@ -59,7 +63,7 @@ def _are_aligned(first: Table, second: Table) -> bool:
 
 
 def _is_empty(page: Page, start: int, end: int) -> bool:
-    """Return whether a part of a page contains only headers and footers of pages, and perhaps "(continued)"."""
+    """Return whether a part of a page contains only page headers and footers, and perhaps a number or "(continued)"."""
     rest = "".join(page.text[slice(*span)] for span in remove_spans((start, end), page.skip)).strip()
     return not rest or rest.isdecimal() or (_CONTINUED.fullmatch(rest) is not None)
 

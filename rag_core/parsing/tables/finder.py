@@ -106,7 +106,10 @@ def _split_regions(lines: Sequence[Line], rows: list[TextLine]) -> list[list[Tex
 
 @dataclass(frozen=True, slots=True)
 class _OpenSection:
-    """A section to which the next rows may belong; ``has_deeper`` says whether the row below its label is deeper."""
+    """A section to which the next rows may belong.
+
+    ``level`` is the indentation of its label, and ``has_deeper`` says whether the row below the label is indented more.
+    """
 
     level: int
     label: str
@@ -184,7 +187,8 @@ class _TableBuilder:
     def _find_owners(self, rows: Sequence[GridRow]) -> dict[int, GridRow]:
         """Return the row that owns the text of each cell over several rows, by the identity of the cell.
 
-        It is the first of these rows whose own text follows the cell in the text of the page, or else the nearest row.
+        The owner is the first of the cell's rows whose other cells follow the cell in the text of the page, or else the
+        row whose other cells are nearest there.
         """
         sharing: dict[int, list[tuple[int, GridRow]]] = defaultdict(list)
         cell_starts: dict[int, int] = {}

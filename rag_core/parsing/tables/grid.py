@@ -61,7 +61,8 @@ class GridRow:
 class Grid:
     """The header lines, rows and columns of a band.
 
-    ``lines`` contains the cells of each line below the header, and ``is_ruled`` says whether rules separate all rows.
+    ``kinds`` contains the kind of each column, and ``lines`` the cells of each line below the header lines, before
+    lines are joined to rows. ``is_ruled`` says whether rules separate all rows.
     """
 
     head: list[TextLine]
@@ -87,7 +88,7 @@ def build_grid(band: Band) -> Grid:
 
 
 def _find_column(segment: Segment, columns: Sequence[Column]) -> int:
-    """Return the first column that a segment overlaps, or else the nearest column."""
+    """Return the index of the first column that a segment overlaps, or else of the nearest column."""
     for number, column in enumerate(columns):
         if column.overlaps(segment):
             return number
@@ -104,7 +105,7 @@ def _assign_cells(line: TextLine, columns: Sequence[Column]) -> Cells:
 
 
 def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
-    """Return what the columns contain, from their cells in each line."""
+    """Return the kind of each of ``count`` columns, from the cells of each line."""
     kinds = []
     for number in range(count):
         cells = [cells[number][0] for cells in lines if number in cells and len(cells) > 1]
@@ -121,7 +122,10 @@ def _find_kinds(lines: Sequence[Cells], count: int) -> list[ColumnKind]:
 
 
 def _count_header_lines(lines: Sequence[TextLine], rows: Sequence[Cells], kinds: Sequence[ColumnKind]) -> int:
-    """Return the number of header lines, which are above the first row with figures; 0 for a table without figures."""
+    """Return the number of header lines, which are above the first row with figures.
+
+    Return 0 if the table has no figures, or none in the first six lines. ``rows`` contains the cells of each line.
+    """
     if all(kind is ColumnKind.TEXT for kind in kinds):
         return 0
     count = 0
@@ -180,7 +184,7 @@ def _join_lines(
 def _find_rows_written_by_cell(
     lines: Sequence[TextLine], cells: Sequence[Cells], *, has_header: bool
 ) -> dict[int, int]:
-    """Return the number of the row's first line, for each line of a row that is written cell by cell.
+    """Return the number of its row's first line, for the number of each line in a row that is written cell by cell.
 
     The text of such a row goes back up from the lines of one cell to those of the next cell. The text of a table that
     is written column by column does so too. Therefore, there must be two blocks of lines; if one of them can be a
@@ -203,7 +207,7 @@ def _find_rows_written_by_cell(
 
 
 def _is_written_by_cell(lines: Sequence[Cells]) -> bool:
-    """Return whether lines can be one row whose cells are written one after another."""
+    """Return whether lines can be one row whose cells are written one after another; ``lines`` contains their cells."""
     segments = [(segment, column) for cells in lines for column, cell in cells.items() for segment in cell]
     segments.sort(key=lambda placed: placed[0].words[0])
     columns = [column for _, column in segments]

@@ -92,7 +92,7 @@ def _find_equal_groups(header_count: int, column_count: int, below: Sequence[Hea
 
 
 def _is_same_row(upper: Sequence[HeaderCell], lower: Sequence[HeaderCell]) -> bool:
-    """Return whether two header lines continue the same headers."""
+    """Return whether a header line continues the headers of the row below, so that both form one row."""
     spans = {(cell.column, cell.column_span) for cell in lower}
     covered = {column for cell in lower for column in cell.columns}
     if any(cell.column_span > 1 and (cell.column, cell.column_span) not in spans for cell in upper):

@@ -46,7 +46,10 @@ class HorizontalRules:
         return rects[np.argsort(rects[:, 1])]
 
     def find_borders(self, columns: Sequence[Column], top: float, bottom: float, size: float) -> list[Border]:
-        """Return the borders of cells between the heights ``top`` and ``bottom``, from the top down."""
+        """Return the borders of cells between the heights ``top`` and ``bottom``, from the top down.
+
+        Rules that end no cell are left out. ``size`` is the height of the characters.
+        """
         left, right = columns[0].x0, columns[-1].x1
         y = (self._rects[:, 1] + self._rects[:, 3]) / 2
         near = (y > top) & (y < bottom) & (self._rects[:, 0] < right) & (self._rects[:, 2] > left)
@@ -82,7 +85,10 @@ def _covers(line: Sequence[float], column: Column) -> bool:
 
 
 def carry_cells(grid: Grid, rules: HorizontalRules) -> Grid:
-    """Return a grid in which each row has all cells that cover it; rows that share a cell have the same list."""
+    """Return a grid in which each row has all cells that cover it; rows that share a cell have the same list object.
+
+    The rows stay the same if the rules do not show which cells cover several rows.
+    """
     lines = grid.lines
     if len(lines) < 3 or all(len(cells) == len(grid.columns) for cells in lines):
         return grid

@@ -54,8 +54,8 @@ def _is_period(text: str) -> bool:
 class Segment:
     """Words of one line with no wide gap between them.
 
-    ``words`` contains indices into the words of the page with a known position. The box is in points, along the
-    direction of the text.
+    ``words`` contains indices into the list of those words of the page whose position is known, as in `WordBoxes`. The
+    box is in points and rotated like `Run.box`.
     """
 
     words: list[int]
@@ -84,7 +84,10 @@ class Segment:
 
 @dataclass(slots=True)
 class TextLine:
-    """Segments on one baseline, from left to right."""
+    """Segments on one baseline, from left to right.
+
+    ``top``, ``bottom`` and ``size`` are those of the segment with the largest characters.
+    """
 
     segments: list[Segment]
     top: float = field(init=False)
