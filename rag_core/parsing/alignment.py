@@ -14,12 +14,12 @@ from rag_core.types.arrays import Int64Array
 _SEED_LENGTHS = (24, 12, 7)
 # Odd factor for the hashes of sequences.
 _HASH_FACTOR = 0x9E3779B97F4A7C15
-# Maximum number of characters between two matches that are aligned with each other.
+# Gaps between two matches are aligned with each other if both have fewer characters.
 _MAX_GAP = 40
 
 
 def align_texts(text: str, other: str) -> Int64Array:
-    """Return the place in ``other`` of each character of ``text``; -1 for a character that is not found.
+    """Return the offset in ``other`` of each character of ``text``; -1 for a character that is not found.
 
     Only letters and digits are compared, so that line ends, hyphens and bullets may differ. Sequences that occur once
     in each text are matched first, and matches grow as far as the texts agree. A short gap between two matches, such as
@@ -46,7 +46,10 @@ def align_texts(text: str, other: str) -> Int64Array:
 
 
 def _keep_letters(text: str) -> tuple[Int64Array, Int64Array]:
-    """Return the places of the letters and digits of a text, and their codes without case and ligatures."""
+    """Return the offsets of the letters and digits of a text, and their codes without case, accents and ligatures.
+
+    A ligature gives several letters with the same offset.
+    """
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     values, kinds = np.unique(codes, return_inverse=True)
     folded = [unicodedata.normalize("NFKD", chr(value)).casefold() for value in values.tolist()]
@@ -67,7 +70,7 @@ def _enumerate(counts: Int64Array) -> tuple[Int64Array, Int64Array]:
 
 
 def _match_letters(letters: Int64Array, other: Int64Array) -> Int64Array:
-    """Return the place in ``other`` of each letter; -1 for a letter that is not found."""
+    """Return the index in ``other`` of each letter; -1 for a letter that is not found."""
     found = np.full(len(letters), -1, np.int64)
     for length in _SEED_LENGTHS:
         starts, other_starts = _find_common(letters, other, length)
@@ -95,7 +98,7 @@ def _keep_words_together(found: Int64Array, places: Int64Array) -> None:
 
 
 def _find_common(first: Int64Array, second: Int64Array, length: int) -> tuple[Int64Array, Int64Array]:
-    """Return the starts in both texts of the sequences of ``length`` that occur once in each."""
+    """Return the starts in both texts of the sequences of ``length`` letters that occur once in each text."""
     hashes, starts = _find_unique(first, length)
     other_hashes, other_starts = _find_unique(second, length)
     _, places, other_places = np.intersect1d(hashes, other_hashes, assume_unique=True, return_indices=True)
@@ -103,7 +106,7 @@ def _find_common(first: Int64Array, second: Int64Array, length: int) -> tuple[In
 
 
 def _find_unique(letters: Int64Array, length: int) -> tuple[npt.NDArray[np.uint64], Int64Array]:
-    """Return the hashes and the starts of the sequences of ``length`` that occur once."""
+    """Return the hashes and the starts of the sequences of ``length`` letters that occur once."""
     hashes = np.zeros(max(len(letters) - length + 1, 0), np.uint64)
     for shift in range(length):
         hashes = hashes * np.uint64(_HASH_FACTOR) + letters[shift : shift + len(hashes)].astype(np.uint64)
@@ -127,8 +130,8 @@ def _extend(found: Int64Array, letters: Int64Array, other: Int64Array, step: int
 def _fill_gaps(aligned: Int64Array, letters: Int64Array, other_letters: Int64Array) -> None:
     """Align each short gap between two matches with the gap between the same matches in the other text.
 
-    ``letters`` and ``other_letters`` are the places of the letters of both texts. A gap stays unaligned if one text has
-    more than twice as many letters there as the other text.
+    ``letters`` and ``other_letters`` are the offsets of the letters of both texts. A gap stays unaligned if one text
+    has more than twice as many letters there as the other text.
     """
     known = np.flatnonzero(aligned >= 0)
     left, right = known[:-1], known[1:]

@@ -71,7 +71,10 @@ def needs_cleaning(text: str) -> bool:
 
 
 def clean_word(word: str) -> str:
-    """Return a word with ligatures and presentation forms spelled out, without control characters; it may be empty."""
+    """Return a word with ligatures and presentation forms spelled out, and with the signs of symbol fonts replaced.
+
+    Control characters and unknown characters of private use are dropped, so the result may be empty.
+    """
     if word.isascii() and word.isprintable():
         return word
     word = _COMPATIBILITY.sub(lambda match: unicodedata.normalize("NFKC", match[0]).strip(), word)
@@ -93,7 +96,10 @@ def clean_line(text: str) -> str:
 
 
 def measure_unreadable_share(text: str) -> float:
-    """Return the share of visible characters, 0..1, that are unreadable because their font has no Unicode table."""
+    """Return the share of visible characters, 0..1, that are unreadable because their font has no Unicode table.
+
+    Return 0 for a text without visible characters.
+    """
     if not _UNREADABLE.search(text):
         return 0.0
     visible = sum(not char.isspace() for char in text)
@@ -102,7 +108,7 @@ def measure_unreadable_share(text: str) -> float:
 
 
 def has_plausible_letters(text: str) -> bool:
-    """Return false for a text in Latin script whose letters cannot form words of a language.
+    """Return whether the letters of a text can form words of a language; true for short texts and other scripts.
 
     >>> has_plausible_letters("The wrench was calibrated by the chief mechanic of the workshop. " * 2)
     True

@@ -21,7 +21,7 @@ _BLOCK_PIXELS = 6
 # ``_MIN_INK`` is part of a figure.
 _MIN_STEP = 30
 _MIN_INK = 0.02
-# Width of the edge of the page that has the colour of the paper, as a share of the shorter side.
+# The strips at the top and the bottom of the page show the colour of the paper: height as a share of the shorter side.
 _EDGE = 0.02
 # Limits on the width, the height and the area of a figure, as fractions of the page.
 _MIN_WIDTH = 0.08
@@ -37,9 +37,10 @@ _MAX_TEXT = 0.2
 
 
 def find_figure(image: Image, caption: FloatArray, words: FloatArray, others: FloatArray) -> Box | None:
-    """Return the box of a figure and its caption; ``None`` if there is only text beside the caption.
+    """Return the box of a figure and its caption, with a margin; ``None`` if no figure is near the caption.
 
-    The figure is above its caption, or else below.
+    The figure is the nearest large area of ink above or below the caption; above, if both are about equally near. Its
+    further parts and the words at its edges belong to the box.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def find_figure(image: Image, caption: FloatArray, words: FloatArray, others: Fl
 
 
 def _find_parts(image: Image, words: FloatArray) -> Iterator[Box]:
-    """Yield the boxes of connected ink that is not text."""
+    """Yield the box of each connected area of ink outside the words."""
     small = image.copy()
     small.thumbnail((_BLOCKS * _BLOCK_PIXELS, _BLOCKS * _BLOCK_PIXELS))
     pixels = np.asarray(small, np.int16)
@@ -107,7 +108,7 @@ def _find_parts(image: Image, words: FloatArray) -> Iterator[Box]:
 
 
 def _find_connected(blocks: BoolArray) -> Iterator[tuple[int, int, int, int]]:
-    """Yield first row, first column, end row and end column of each group of blocks at most one block apart."""
+    """Yield first row, first column, end row and end column of each group of blocks with gaps of at most one block."""
     remaining = set(zip(*(places.tolist() for places in np.nonzero(blocks)), strict=True))
     near = [(down, across) for down in range(-2, 3) for across in range(-2, 3)]
     while remaining:
@@ -162,7 +163,10 @@ def _contains(outer: Box, inner: Box) -> bool:
 
 
 def _is_part(figure: Box, part: Box) -> bool:
-    """Return whether a part is near enough to a figure to belong to it; a large part may be further away."""
+    """Return whether a part is near enough to a figure to belong to it.
+
+    A large part may be further away, and a part beside the figure further than one above or below.
+    """
     across, down = _measure_gaps(figure, part)
     gap = _PART_GAP if _is_large(part) else _MARGIN
     return (down < 0 and across < gap) or (across < 0 and down < gap / 4)

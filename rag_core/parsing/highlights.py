@@ -50,7 +50,7 @@ def draw_highlights(image: Image, rects: FloatArray) -> tuple[bytes, int]:
 
 
 def _find_gap(first: Box, second: Box) -> Box | None:
-    """Return the box of the space between two words; `None` if they are not neighbours on one line."""
+    """Return the box of the space between two words; ``None`` if they are not neighbours on one line."""
     top, bottom = max(first[1], second[1]), min(first[3], second[3])
     height = min(first[3] - first[1], second[3] - second[1])
     if bottom - top < height / 2 or not first[2] < second[0] < first[2] + height:

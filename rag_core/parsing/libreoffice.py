@@ -44,19 +44,19 @@ _LIMITED = 'ulimit -d $0; ulimit -v $(($0 * 4)); ulimit -f $1; ulimit -t $2; uli
 
 
 class ConversionError(Exception):
-    """A document cannot be converted; the message says why, as in "LibreOffice does not show it: …"."""
+    """A document cannot be converted; the message is the reason, which can follow "LibreOffice does not show it: "."""
 
 
 @cache
 def find_soffice() -> str:
-    """Return the path of LibreOffice's program; empty if it is not installed."""
+    """Return the path of LibreOffice's program; empty if it is not installed, and on Windows."""
     return (shutil.which("soffice") or "") if os.name == "posix" else ""
 
 
 def convert_to_pdf(
     source: Path, target: Path, *, timeout_s: float = TIMEOUT_S, cancelled: Callable[[], bool] = lambda: False
 ) -> None:
-    """Write the PDF that LibreOffice makes of a document.
+    """Convert a document to PDF with LibreOffice, and write the PDF to ``target``.
 
     The profile and a copy of the document are in a temporary folder beside ``target``. The file ``target`` appears only
     when it is complete. LibreOffice recognizes the format by the content.
@@ -64,6 +64,7 @@ def convert_to_pdf(
     Raises
     ------
     ConversionError
+        LibreOffice failed or took too long, or ``cancelled`` returned true.
     """
     with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=target.parent) as name:
         folder = Path(name)

@@ -40,7 +40,7 @@ class OcrMissingError(Exception):
 
 
 def choose_scale(width: float, height: float) -> float:
-    """Return the pixels per point for the picture of a page, whose size is given in points."""
+    """Return the scale, in pixels per point, at which to draw a page of a size in points for recognition."""
     longest = max(width, height, 1.0)
     return min(max(_USUAL_SCALE, _MIN_SIDE / longest), _MAX_SCALE, _MAX_SIDE / longest)
 
@@ -96,7 +96,7 @@ def recognize_text(
     confidences : list of float
         Confidence of each word, 0..1.
     lost : int
-        Number of lines that are left out because their score is too low.
+        Number of lines with text that are left out because their score is too low.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def recognize_text(
 
 
 def read_lines(image: Image, boxes: list[tuple[float, ...]]) -> list[str]:
-    """Return the text of the lines in given boxes.
+    """Return the text of the line in each of the given boxes.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def read_lines(image: Image, boxes: list[tuple[float, ...]]) -> list[str]:
 
 
 def _recognize_lines(pixels: npt.NDArray[np.uint8]) -> tuple[list[_Line], str]:
-    """Return the text lines of a picture and the direction of its text.
+    """Return the text lines of a picture, and the direction of its text: "right", "left", "up" or "down".
 
     Lines with a low score are also recognized upside down, because the whole page or the line may be upside down.
     """
@@ -191,6 +191,7 @@ def _measure_sides(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _turn_boxes(boxes: FloatArray) -> FloatArray:
+    """Reorder the corners of each box so that its text is read upside down."""
     return np.roll(boxes, 2, axis=1)
 
 

@@ -24,7 +24,7 @@ class DocumentParser:
     max_pages : int
         Largest allowed number of pages of a document.
     max_decompressed_mb : int
-        Largest allowed size of a stream of the file after decompression.
+        Largest allowed size, after decompression, of each stream of a PDF or of all parts of an archive together.
     ocr : {"auto", "on", "off"}
         Recognize text on pages without enough text (auto), on all pages (on), or on no page (off).
 
@@ -71,18 +71,19 @@ class DocumentParser:
         ocr : {"auto", "on", "off"}, optional
             Text recognition for this file; by default that of the parser.
         cancelled : callable
-            Called several times a second. Reading ends early as soon as it returns true.
+            Called several times a second. As soon as it returns true, the iterator ends without an error.
 
         Yields
         ------
         DocumentHeader, then Page, then Attachment
-            The header of the document, every page in order, and the attached files. A page is yielded after up to four
-            further pages are read, because they show which lines are page headers.
+            The header of the document, every page in order, and the attached files. Up to four further pages are read
+            before a page is yielded, because they show which lines are page headers.
 
         Raises
         ------
         UnknownFormat, EncryptedDocument, EmptyDocument, DamagedDocument, DocumentTooLarge, ExtractionFailed
-            `EmptyDocument` is raised after the last page if no page has text.
+            Errors are raised before the header is yielded, except that `EmptyDocument`, `DamagedDocument` or
+            `ExtractionFailed` is raised at the end if no page has text.
         """
         name = name or path.name
         with path.open("rb") as file:

@@ -62,7 +62,7 @@ class PageRenderer:
         rects: FloatArray | None = None,
         scale: float = 1.5,
     ) -> PageImage:
-        """Draw a page.
+        """Return the picture of a page with highlights.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class PageRenderer:
         rects : FloatArray, shape (n, 4), optional
             ``x0, y0, x1, y1`` of the highlights, as fractions of the displayed page.
         scale : float
-            Pixels per point (1/72 inch). It is reduced if the picture would have too many pixels.
+            Pixels per point (1/72 inch), limited to 0.1..8, and reduced if the picture would have too many pixels.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class PageRenderer:
         others: FloatArray,
         scale: float,
     ) -> PageImage | None:
-        """Draw the figure beside a caption, including the caption; return ``None`` if there is no figure.
+        """Return the picture of a figure with its caption; ``None`` if there is no figure near the caption.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class PageRenderer:
         return self._draw(path, page_index, name, {"do": "figure", "index": page_index, "scale": scale, **arrays})
 
     def read_characters(self, path: Path, page_index: int, *, name: str) -> PdfCharacters:
-        """Return the characters of a page of a PDF in the order of its content stream.
+        """Return the characters of a page of a PDF in the order of the page's content stream.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class PageRenderer:
         return PdfCharacters("".join(map(chr, codes.tolist())), boxes, int(found["page_count"]))
 
     def _draw(self, path: Path, page_index: int, name: str, request: dict[str, Any]) -> PageImage | None:
-        """Return a picture that was drawn before, or let the worker draw it."""
+        """Return a picture that was drawn before, or let the worker draw it; ``None`` if there is no figure."""
         with self._lock:
             key = repr((_identify_file(path), request))
             if key in self._kept:
@@ -154,7 +154,7 @@ class PageRenderer:
             raise ExtractionFailed(f"Page {page_index + 1} of {name} cannot be shown: {reason}.") from None
 
     def close(self) -> None:
-        """End the worker; the next call of `render` starts a new worker."""
+        """End the worker and forget the pictures; the next request starts a new worker."""
         with self._lock:
             worker, self._worker, self._open = self._worker, None, None
             self._kept.clear()
@@ -162,7 +162,7 @@ class PageRenderer:
             worker.close()
 
     def _open_file(self, path: Path, name: str) -> None:
-        """Let a running worker open a file unless it has this file open."""
+        """Let the worker open a file, and start a worker if none is running; do nothing if the file is open already."""
         if self._worker is not None and not self._worker.alive:
             self._worker.close()
             self._worker = self._open = None

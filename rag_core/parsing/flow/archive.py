@@ -21,13 +21,25 @@ _MAX_PARTS = 20_000
 class Archive:
     """A zip archive.
 
-    An archive is refused if it is too large after unpacking, has too many parts, or contains a part with an implausible
-    compression ratio.
+    Parameters
+    ----------
+    path : Path or BinaryIO
+    max_unpacked : int or None
+        Maximum size in bytes of all parts together after decompression; ``None`` if the file was checked before.
+    max_parts : int
 
     Attributes
     ----------
     problems : list of str
         Messages about parts that could not be read and were left out.
+
+    Raises
+    ------
+    UnpackedSizeError
+        The archive is too large after decompression, has too many parts, or contains a part with an implausible
+        compression ratio.
+    UnreadableError
+        The archive is damaged or encrypted.
     """
 
     def __init__(self, path: Path | BinaryIO, max_unpacked: int | None, *, max_parts: int = _MAX_PARTS) -> None:
@@ -59,7 +71,15 @@ class Archive:
         return list(self._names)
 
     def read(self, name: str, length: int | None = None) -> bytes:
-        """Return a part, or its first ``length`` bytes; raise `UnreadableError` if it is missing or damaged."""
+        """Return a part, or its first ``length`` bytes.
+
+        Raises
+        ------
+        UnreadableError
+            The part is missing or damaged.
+        UnpackedSizeError
+            The part is larger than the archive says.
+        """
         entry = self._names.get(name)
         if entry is None:
             raise UnreadableError(f"its part {name} is missing")
@@ -82,19 +102,20 @@ class Archive:
         return data
 
     def read_optional(self, name: str) -> bytes:
-        """Return a part; if it cannot be read, add the problem and return nothing. An empty name has no part."""
+        """Return a part; empty if it cannot be read, which adds a problem, and for an empty name."""
         with self.leave_out(name):
             return self.read(name) if name else b""
         return b""
 
     def parse(self, name: str) -> Any:
-        """Return the root element of a part in XML."""
+        """Return the root element of a part in XML; see `read` and `parse_xml` for errors."""
         return parse_xml(self.read(name), name)
 
     def parse_optional(self, name: str, root: str = "") -> Any:
-        """Return the root element of a part; an empty element if the part is missing or cannot be read.
+        """Return the root element of a part in XML; an empty element if the part is missing or cannot be read.
 
-        ``root`` is the name that the root element must have; by default, any name is accepted.
+        A problem is added for a part that cannot be read, but not for a missing part. ``root`` is the name that the
+        root element must have; by default, any name is accepted.
         """
         from lxml import etree
 
@@ -108,9 +129,9 @@ class Archive:
 
     @contextmanager
     def leave_out(self, name: str, *errors: type[Exception]) -> Iterator[None]:
-        """Suppress the errors of reading a damaged part, and add a problem instead.
+        """Suppress `UnreadableError` and `WRONG_CONTENT` while a part is read, and add a problem instead.
 
-        ``errors`` are further errors that a library raises for damaged parts.
+        ``errors`` are further errors to suppress, which a library raises for damaged parts.
         """
         wrong_content: tuple[type[Exception], ...] = (*WRONG_CONTENT, *errors)
         try:
@@ -152,7 +173,9 @@ def parse_xml(data: bytes, name: str) -> Any:
 
 
 def read_integer(value: str | None, default: int = 0, least: int = 0, most: int = 1_048_576) -> int:
-    """Return a whole number from a file, limited to ``least`` and ``most``; ``default`` if it is no number.
+    """Return a whole number from a file, limited to ``least`` and ``most``.
+
+    Return ``default`` for ``None``, and for a text that is empty or not a whole number.
 
     >>> read_integer("12"), read_integer("NaN", 1), read_integer("-3"), read_integer("9" * 30, most=63)
     (12, 1, 0, 63)

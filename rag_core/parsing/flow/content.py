@@ -9,7 +9,7 @@ from functools import lru_cache
 from rag_core.parsing.characters import clean_word, needs_cleaning
 from rag_core.text.struck import MARK, escape_marks
 
-# A sign before and after struck words, which `clean_words` replaces by `MARK`.
+# Readers put this sign before and after struck words; `clean_words` replaces the sign by `MARK`.
 STRUCK_SIGN = "\x01"
 # Maximum number of columns that a cell may cover.
 _MAX_SPAN = 500
@@ -23,10 +23,11 @@ class PageStart:
     Attributes
     ----------
     label : str
-        Label of the page in citations; empty for its number. The label of a sheet is its name, to which the cells of
-        each page are added, as in "Sales!A1:F40".
+        Label of the page in citations; empty if the page number is the label. The label of a sheet is its name, to
+        which the cells of each page are added, as in "Sales!A1:F40".
     size : tuple of (float, float)
-        Minimum width and height in points.
+        Width and height in points. A page grows if a table needs more, and a page of a sheet is then cropped to its
+        content.
     is_sheet : bool
         Whether the page shows the letters of columns and the numbers of rows.
     problem : str
@@ -52,11 +53,11 @@ class TextBlock:
     indent : int
         Number of steps by which the text is indented.
     is_compact : bool
-        Whether no blank line is between the text and a compact text above, as between list items and footnotes.
+        Whether the text follows a compact text without a blank line, as list items and footnotes do.
     is_bold : bool
-        Whether all of the text is bold.
+        Whether all of the text is bold; false for a bold paragraph that is too long for a heading.
     row : int
-        Number of the row in a sheet; 0 in other files.
+        Number of the row of a sheet that contains the text, from 1; 0 for a text that is not in a row.
     """
 
     text: str
@@ -69,7 +70,18 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A non-empty cell of a table."""
+    """A non-empty cell of a table.
+
+    Attributes
+    ----------
+    text : str
+    column : int
+        Index of the first column that the cell covers, counted from the first column of the table.
+    column_span, row_span : int
+        Numbers of columns and rows that the cell covers.
+    is_figure : bool
+        Whether the text is a number, a date or another value rather than words.
+    """
 
     text: str
     column: int
@@ -85,13 +97,13 @@ class TableBlock:
     Attributes
     ----------
     rows : sequence of sequence of Cell
-        The cells of each row from left to right; a row may have none.
+        The non-empty cells of each row from left to right.
     header_rows : int or None
         Number of header rows at the top; ``None`` if the file does not state it.
     numbers : sequence of int
-        The number of each row in a sheet; empty in other files.
+        The number of each row in its sheet; empty in other files.
     first_column : int
-        Index of the first column in a sheet; 0 in other files.
+        Index in the sheet of the first column of the table; 0 in other files.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -101,6 +113,7 @@ class TableBlock:
 
     @property
     def width(self) -> int:
+        """Number of columns."""
         return max((cell.column + cell.column_span for row in self.rows for cell in row), default=0)
 
 
@@ -133,12 +146,15 @@ class Content:
 
 
 def clean_text(text: str) -> str:
-    """Return a text without control characters and needless blanks; line ends stay."""
+    """Return a text whose lines are cleaned with `clean_words`; empty lines are left out."""
     return "\n".join(filter(None, (clean_words(line) for line in text.splitlines())))
 
 
 def clean_words(text: str) -> str:
-    """Return a text as one line, without control characters."""
+    """Return a text as one line without control characters, with `MARK` for each `STRUCK_SIGN`.
+
+    Tildes that would be read as a mark are replaced; see `escape_marks`.
+    """
     words = escape_marks(text).replace(STRUCK_SIGN, MARK).split()
     if needs_cleaning(text):
         words = [cleaned for word in words if (cleaned := clean_word(word).strip())]
@@ -147,14 +163,14 @@ def clean_words(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def read_cell(text: str, column: int, column_span: int = 1, row_span: int = 1, is_figure: bool | None = None) -> Cell:
-    """Return a cell with a clean text; without ``is_figure``, `looks_like_figure` decides whether it is a figure."""
+    """Return a cell with a cleaned text; if ``is_figure`` is ``None``, `looks_like_figure` decides."""
     text = clean_words(text)
     column_span, row_span = min(max(column_span, 1), _MAX_SPAN), max(row_span, 1)
     return Cell(text, column, column_span, row_span, looks_like_figure(text) if is_figure is None else is_figure)
 
 
 def looks_like_figure(text: str) -> bool:
-    """Return whether a text is a number, possibly with signs and a unit.
+    """Return whether a text is a number, possibly with signs and a short unit after the number.
 
     >>> looks_like_figure("(1,204)"), looks_like_figure("12.5 %"), looks_like_figure("Q3 2024")
     (True, True, False)

@@ -18,7 +18,16 @@ _INK, _GREY, _BORDER = "#111111", "#777777", "#b8b8b8"
 
 
 def draw_page(builder: PageBuilder, width: float, height: float, scale: float) -> Image:
-    """Return the picture of a page of the given size in points; a large page gets a smaller scale."""
+    """Return the picture of a page.
+
+    Parameters
+    ----------
+    builder : PageBuilder
+    width, height : float
+        Size of the page in points.
+    scale : float
+        Pixels per point; reduced for a page that would have too many pixels.
+    """
     from PIL import Image, ImageDraw
 
     scale = min(scale, (_MAX_PIXELS / (width * height)) ** 0.5)

@@ -1,4 +1,4 @@
-"""A file without pages in a worker process; its content is laid out on pages."""
+"""Open a file without pages in a worker process, and lay out its content on pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _KEPT_PAGES = 4
 
 
 class FlowFile(OpenFile):
-    """A file whose content is laid out on pages; see `OpenFile`."""
+    """A file whose content is laid out on pages; see `OpenFile`.
+
+    Raise `UnreadableError` if parts of the file were left out and no page has content.
+    """
 
     def __init__(self, content: Content) -> None:
         self.content = content
@@ -32,7 +35,7 @@ class FlowFile(OpenFile):
         if content.problems and not filled:
             raise UnreadableError(content.problems[0])
         texts = [page for page in filled if not all(isinstance(item, PlacedPicture) for item in page.items)]
-        # The page whose reason lists the problems of the file.
+        # Index of the page whose `Page.reason` lists the problems of the file: if possible, one with a text or a table.
         self._problem_page = (texts or filled or self._pages)[0].index
         self._build = lru_cache(_KEPT_PAGES)(self._build_page)
         # Each picture is recognized once, at the largest size at which the file shows it.
@@ -57,7 +60,7 @@ class FlowFile(OpenFile):
         return draw_page(self._build(page_index, False), page.width, page.height, scale)
 
     def read_metadata(self) -> Metadata:
-        labels = tuple(map(_write_label, self._pages))
+        labels = tuple(map(_build_label, self._pages))
         attachments = tuple((attached.name, len(attached.data)) for attached in self.content.attachments)
         return Metadata(labels, _list_headings(self._pages), attachments)
 
@@ -65,8 +68,12 @@ class FlowFile(OpenFile):
         return self.content.attachments[number].data
 
 
-def _write_label(page: LaidOutPage) -> str:
-    """Return the label of a page: its number, or the cells of a sheet."""
+def _build_label(page: LaidOutPage) -> str:
+    """Return the label of a page in citations.
+
+    - For a page of a sheet: its cells, as in "Sales!A1:F40", or the name of the sheet if the page shows no rows.
+    - For another page: its own label or, if this is empty, the page number.
+    """
     if not page.start.is_sheet:
         return page.start.label or str(page.index + 1)
     rows = [item.block.row for item in page.items if isinstance(item, PlacedText)]
@@ -86,7 +93,7 @@ def _write_label(page: LaidOutPage) -> str:
 
 
 def _list_headings(pages: list[LaidOutPage]) -> tuple[tuple[int, str], ...]:
-    """Return the page index and the path of each heading in order."""
+    """Return the page index and the path of each heading in order; see `Metadata.outline`."""
     found: list[tuple[int, str]] = []
     path: list[tuple[int, str]] = []
     for page in pages:

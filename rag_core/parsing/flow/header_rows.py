@@ -11,15 +11,20 @@ from rag_core.text.dates import YEAR
 
 _MAX_HEADER_ROWS = 5
 _YEAR = re.compile(rf"(?:FY ?)?{YEAR}[A-Za-z]{{0,2}}")
-# Number of rows that show whether columns contain figures.
+# Number of rows, with the first, in which years below a year of the first row are looked for.
 _SAMPLE_ROWS = 20
 
 
 def count_header_rows(block: TableBlock) -> int:
     """Return the number of header rows that the file states or, if it states none, that the cells show.
 
-    The header of a table with figures ends above the first row with figures other than years. In a table with more than
-    two columns of texts, the first row is the header if it has a short text without digits in each column.
+    - The file states a number: this number, but at most all rows except one.
+    - The table has a single row or column: 0.
+    - One of the first six rows has a figure other than a year: the number of rows above this row, without the rows
+      directly above it that have only a label, which are sections. If no rows are left: 1 if the first row contains
+      years and no other figures, and the columns of these years contain no years below; otherwise 0.
+    - None of the first six rows has such a figure: 1 if the table has more than two rows and columns, and the first row
+      has a different, short text without digits in each column; otherwise 0.
     """
     rows = block.rows
     if block.header_rows is not None:
@@ -30,8 +35,8 @@ def count_header_rows(block: TableBlock) -> int:
     if count is None:
         # Two columns of texts are often names and values.
         return int(len(rows) > 2 and block.width > 2 and _names_columns(rows[0], block.width))
-    # A row with a single cell is a section or a title, unless it is above several columns.
-    while count and not _is_header(rows[count - 1]):
+    # A row with a single cell in the first column is a section or a title, unless the cell covers several columns.
+    while count and not _can_be_header(rows[count - 1]):
         count -= 1
     if count:
         return count
@@ -44,10 +49,11 @@ def count_header_rows(block: TableBlock) -> int:
 
 
 def _is_body(cell: Cell) -> bool:
+    """Return whether a cell contains a figure other than a year, which a header row does not contain."""
     return cell.is_figure and not _YEAR.fullmatch(cell.text)
 
 
-def _is_header(row: Sequence[Cell]) -> bool:
+def _can_be_header(row: Sequence[Cell]) -> bool:
     return len(row) > 1 or any(cell.column_span > 1 for cell in row) or any(cell.column for cell in row)
 
 
@@ -59,7 +65,11 @@ def _names_columns(row: Sequence[Cell], width: int) -> bool:
 
 
 def find_sections(block: TableBlock, header_rows: int) -> list[tuple[str, ...]]:
-    """Return the section of each row: the text of the last row above that has only a label; empty without a section."""
+    """Return the section of each row, as a tuple with the label of the nearest section row above.
+
+    The tuple is empty for header rows, for section rows, and for rows without a section. A section ends with a row of
+    totals.
+    """
     sections: list[tuple[str, ...]] = [()] * len(block.rows)
     current: tuple[str, ...] = ()
     for number, row in enumerate(block.rows):
@@ -75,6 +85,9 @@ def find_sections(block: TableBlock, header_rows: int) -> list[tuple[str, ...]]:
 
 
 def is_section(block: TableBlock, number: int) -> bool:
-    """Return whether a row has only a label, and the row below it has more."""
+    """Return whether the row with an index has only a label, and the row below has several cells.
+
+    A label is a cell in the first column that is not a figure.
+    """
     upper, lower = (block.rows[at] if at < len(block.rows) else () for at in (number, number + 1))
     return len(upper) == 1 and not upper[0].column and not upper[0].is_figure and len(lower) > 1

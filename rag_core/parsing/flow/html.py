@@ -30,7 +30,7 @@ _BLOCKS = frozenset(
 _STRUCK = frozenset(("del", "s", "strike"))
 _HIDDEN = ("display:none", "visibility:hidden", "mso-hide:all")
 _MAX_SPAN, _MAX_DEPTH = 500, 200
-# A table whose cells have more paragraphs arranges parts of the page.
+# If a cell has more paragraphs, a table without header cells arranges parts of the page.
 _MAX_PARAGRAPHS = 4
 
 
@@ -43,9 +43,9 @@ class SpannedText(NamedTuple):
 
 
 def place_cells(rows: Iterable[Sequence[SpannedText]]) -> list[list[Cell]]:
-    """Return the cells of each row at their columns.
+    """Return the non-empty cells of each row at their columns.
 
-    The cells beside a cell over several rows are in the columns that this cell does not cover.
+    In the rows that a cell from a row above also covers, the cells are placed in the columns that it leaves free.
     """
     placed: list[list[Cell]] = []
     # The number of further rows in which each column is covered by a cell above.
@@ -71,16 +71,19 @@ def place_cells(rows: Iterable[Sequence[SpannedText]]) -> list[list[Cell]]:
 def read_html(data: bytes | str, load: Callable[[str], bytes] = decode_data_url) -> list[Block]:
     """Return the headings, paragraphs, tables and pictures of an HTML document.
 
+    If the document has no ``h1``, its title is the first heading.
+
     Parameters
     ----------
     data : bytes or str
     load : callable
-        Function that takes the address of a picture and returns the data, or nothing for a picture outside the file. By
-        default, only pictures whose address contains the data are read.
+        Function that takes the address of a picture and returns its data, or empty bytes for a picture outside the
+        file. By default, only pictures whose address contains the data are read.
 
     Raises
     ------
     UnreadableError
+        The document is empty or cannot be parsed.
     """
     from lxml import etree, html
 
@@ -113,11 +116,11 @@ class _Reader:
         self.blocks: list[Block] = []
         self._parts: list[str] = []
         self._indent = 0
-        self._item = ""
+        self._marker = ""
         self._is_preformatted = False
 
     def walk(self, element: Any, depth: int) -> None:
-        """Add the content of an element."""
+        """Add the content of an element; hidden and too deeply nested elements are left out."""
         name = element.tag if isinstance(element.tag, str) else ""
         if name in _SKIPPED or not name or _is_hidden(element) or depth > _MAX_DEPTH:
             return
@@ -138,7 +141,7 @@ class _Reader:
         if name == "br":
             self._parts.append("\n")
         if name == "li":
-            self._item = _find_marker(element)
+            self._marker = _find_marker(element)
         before, self._is_preformatted = self._is_preformatted, self._is_preformatted or name == "pre"
         self._indent += name in ("ul", "ol", "blockquote", "dd")
         sign = STRUCK_SIGN if name in _STRUCK else ""
@@ -162,13 +165,16 @@ class _Reader:
             self._parts.append(text if self._is_preformatted else text.replace("\n", " ").replace("\r", " "))
 
     def flush(self, level: int | None = None) -> None:
-        """Add the text that was collected so far as a block."""
+        """Add the text that was collected so far as a block, if there is any.
+
+        The block is a heading of ``level`` or, without a level, a paragraph.
+        """
         joined = (clean_text if level is None else clean_words)("".join(self._parts))
         self._parts = []
         if joined:
-            item, self._item = self._item, ""
-            indent = max(self._indent - 1, 0) if item else self._indent
-            self.blocks.append(TextBlock(f"{item} {joined}".strip(), level, indent, is_compact=bool(item)))
+            marker, self._marker = self._marker, ""
+            indent = max(self._indent - 1, 0) if marker else self._indent
+            self.blocks.append(TextBlock(f"{marker} {joined}".strip(), level, indent, is_compact=bool(marker)))
 
 
 def _is_hidden(element: Any) -> bool:
@@ -187,7 +193,7 @@ def _find_marker(item: Any) -> str:
 
 
 def _read_text(element: Any) -> str:
-    """Return the text of an element, with blanks in place of line ends and around blocks."""
+    """Return the text of an element, with a blank for each line break element and around each block."""
     parts = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and child.tag not in _SKIPPED and not _is_hidden(child):
@@ -206,7 +212,14 @@ def _iter_rows(table: Any) -> Iterator[Any]:
 
 
 def _read_table(table: Any) -> TableBlock | None:
-    """Return a table of data; ``None`` for a table that only arranges parts of the page."""
+    """Return a table of data; ``None`` for a table that probably arranges parts of the page.
+
+    Such a table
+
+    - is marked as a presentation or contains another table,
+    - has a single column, or a single row without header cells, or
+    - has no header cells, but a cell with a heading of the first level or many paragraphs.
+    """
     rows = list(_iter_rows(table))
     cells = [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
     all_cells = [cell for row in cells for cell in row]
@@ -229,7 +242,7 @@ def _read_table(table: Any) -> TableBlock | None:
 
 
 def _is_page_part(cell: Any) -> bool:
-    """Return whether a cell contains a title or many paragraphs."""
+    """Return whether a cell contains a heading of the first level or many paragraphs."""
     return cell.find(".//h1") is not None or len(cell.findall(".//p")) > _MAX_PARAGRAPHS
 
 

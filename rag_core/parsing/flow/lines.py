@@ -15,7 +15,10 @@ _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\s{UNSPACED_SCRIPTS}]+")
 
 
 class PlacedWord(NamedTuple):
-    """A word, or a part of a word that is too long for a line, with its span in the text and its place in points."""
+    """A word, or a part of a word that is too long for a line.
+
+    ``start`` and ``end`` are offsets in the text; ``x`` is the left end on the line. ``x`` and ``width`` are in points.
+    """
 
     start: int
     end: int
@@ -27,7 +30,10 @@ TextLine = list[PlacedWord]
 
 
 def break_lines(text: str, width: float, size: float, bold: bool = False) -> list[TextLine]:
-    """Return the lines of a text, each at most ``width`` points wide and beginning at 0."""
+    """Return the lines of a text, each at most ``width`` points wide, without empty lines.
+
+    A line begins at 0, but a line of right-to-left text ends at ``width``. ``size`` is the font size in points.
+    """
     lines: list[TextLine] = []
     offset = 0
     for paragraph in text.split("\n"):
@@ -37,6 +43,7 @@ def break_lines(text: str, width: float, size: float, bold: bool = False) -> lis
 
 
 def _break_paragraph(text: str, offset: int, width: float, size: float, bold: bool) -> list[TextLine]:
+    """Return the lines of a paragraph that begins at ``offset`` of the whole text."""
     lines: list[TextLine] = []
     line: TextLine = []
     end, x = 0, 0.0

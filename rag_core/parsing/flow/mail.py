@@ -33,7 +33,10 @@ class Mail:
 
 
 def write_mail(mail: Mail) -> Content:
-    """Return the content of a mail, with the subject as the heading."""
+    """Return the content of a mail: the subject as a heading, the header fields, and the body.
+
+    The body is the plain text. If it is empty or the HTML text has tables, the body is the HTML text.
+    """
     subject = clean_words(mail.subject)
     header = {"From": mail.sender, "To": mail.to, "Cc": mail.copies, "Date": mail.date, "Subject": subject}
     lines = [f"{name}: {line}" for name, value in header.items() if (line := clean_words(value))]
@@ -41,7 +44,7 @@ def write_mail(mail: Mail) -> Content:
     blocks += [TextBlock(subject, level=0)] if subject else []
     blocks += [TextBlock("\n".join(lines))] if lines else []
     formatted = read_html(mail.html) if mail.html.strip() else []
-    # The plain text that mail programs write lacks the tables of the formatted text.
+    # The plain text that mail programs write lacks the tables of the HTML text.
     has_tables = any(isinstance(block, TableBlock) for block in formatted)
     if mail.text.strip() and not has_tables:
         paragraphs = map(clean_text, mail.text.replace("\r\n", "\n").split("\n\n"))

@@ -1,4 +1,4 @@
-"""Write the values of a workbook as their cells show them."""
+"""Format the numbers and dates of a workbook as their cells show them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _EPOCH, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 # Number of the day after 31 December 9999.
 _MAX_DAY = 2_958_466
 _GENERAL_DIGITS = 11
-# The texts of a part by its kind: quoted text, escaped sign, bracket, other code.
+# Quoted text, escaped sign, bracket and other code; all but one are ``None``, and for a filler all are.
 _Part = tuple[str | None, ...]
 
 
 @lru_cache(maxsize=1 << 16)
 def format_number(value: float, code: str, is_1904: bool = False) -> str:
-    """Return a number as a cell with a format shows it.
+    """Return a number, or the date that it stands for, as a cell with a number format shows it.
 
-    Fractions and unknown codes are written as plain numbers.
+    ``is_1904`` says whether days are counted from 1904 instead of 1900. Formats with fractions and unknown formats give
+    plain numbers.
 
     >>> format_number(0.125, "0.0%"), format_number(-1204.5, '"$"#,##0.00;("$"#,##0.00)')
     ('12.5%', '($1,204.50)')
@@ -68,7 +69,7 @@ def _split_sections(code: str) -> list[str]:
 
 
 def _read_literal(quoted: str | None, escaped: str | None, bracket: str | None, code: str | None) -> str:
-    """Return the text or the currency that a part of a code writes; empty for a part that formats the number."""
+    """Return the text or the currency that a part of a format shows; empty for a part that formats the number."""
     if bracket is not None:
         return bracket[1:].split("-")[0] if bracket.startswith("$") else ""
     if code is not None:
@@ -83,7 +84,10 @@ def _format_general(value: float) -> str:
 
 
 def _format_figure(number: float, pattern: str, parts: list[_Part], codes: list[str]) -> str:
-    """Return a formatted number with the texts of its code."""
+    """Return a number with the digits of ``pattern``, between the texts of a format.
+
+    ``parts`` are the parts of the format, and ``codes`` those that are other code, in lower case.
+    """
     digits = pattern.replace("%", "")
     number *= 100 ** pattern.count("%")
     exponent = next((code for code in codes if code.startswith(("e+", "e-"))), "")

@@ -16,10 +16,10 @@ _ENTITY = ["<!ENTITY".encode(encoding) for encoding in ("ascii", "utf-16-le", "u
 _HEAD_BYTES = 4096
 # Byte order marks, white space and empty bytes, which may be before XML.
 _BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-# Number of English Metric Units, in which lengths are stated, in a point, and maximum length in these units.
+# Office states lengths in English Metric Units. Number of these units in a point, and maximum length in these units.
 _UNITS_PER_POINT = 12_700
 _MAX_UNITS = 1 << 40
-# Types of relations to parts that are read if they exist.
+# Types of relations to parts that readers skip if they are missing, so that the missing part is reported here.
 _OPTIONAL_KINDS = frozenset(
     "header footer footnotes endnotes comments drawing styles numbering notesSlide image chart".split()
 )
@@ -30,7 +30,12 @@ def open_package(path: Path, main_part: str, password: str | None, max_unpacked:
 
     Raises
     ------
-    PasswordNeededError, UnreadableError, UnpackedSizeError
+    PasswordNeededError
+        The file is encrypted, and the password is missing or wrong.
+    UnreadableError
+        The file is damaged, has no part ``main_part``, or contains a part that defines entities.
+    UnpackedSizeError
+        See `Archive`.
     """
     with path.open("rb") as file:
         is_encrypted = file.read(len(CONTAINER)) == CONTAINER
@@ -74,7 +79,10 @@ def _decrypt(path: Path, password: str | None) -> bytes:
 
 
 def read_relations(archive: Archive, part: str) -> dict[str, str]:
-    """Return the names of the parts to which a part has relations, by their ids, without parts outside the file."""
+    """Return the names of the parts to which a part has relations, by the id of the relation.
+
+    Targets outside the file and removed pictures are left out. A problem is added for a missing part of certain types.
+    """
     folder, _, name = part.rpartition("/")
     targets = {}
     for relation in archive.parse_optional(f"{folder}/_rels/{name}.rels".lstrip("/"), "Relationships"):
@@ -88,12 +96,12 @@ def read_relations(archive: Archive, part: str) -> dict[str, str]:
 
 
 def read_points(value: str | None) -> float:
-    """Return a length in points; 0 if it is not stated."""
+    """Return a length, stated in English Metric Units, in points; 0 if it is missing, negative or not a number."""
     return read_integer(value, most=_MAX_UNITS) / _UNITS_PER_POINT
 
 
 def _resolve(folder: str, target: str) -> str:
-    """Return the name of a part, given relative to a folder."""
+    """Return the name of the part at a target, which is relative to a folder of the archive or begins with a slash."""
     if target.startswith("/"):
         return target[1:]
     parts = folder.split("/")

@@ -33,11 +33,11 @@ _LEFT_OUT = frozenset(
 _SIGNS = {"tab": " ", "line-break": "\n", "soft-page-break": ""}
 _FIGURES = ("float", "percentage", "currency", "date", "time")
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
-# Maximum repetitions of a cell of a table in a text, and of a row with text.
+# In a text, further repetitions of a table cell are left out. A file that repeats a row with text more is refused.
 _MAX_REPEATED_CELLS = 500
 _MAX_REPEATED_ROWS = 100_000
 _POINTS = {"cm": 72 / 2.54, "mm": 7.2 / 2.54, "in": 72.0, "pt": 1.0, "px": 0.75}
-# Number formats of OpenDocument by the names of Word.
+# Word's names of number formats by the names in OpenDocument.
 _NUMBER_FORMATS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
@@ -68,13 +68,14 @@ class _Reader:
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""
-        # The format of each level of a list, and the number of its last item, by the style of the list and the level.
+        # The attributes of each numbered level of a list, by the style of the list and the level.
         self._lists = {
             (local_attributes(style).get("name", ""), _read_count(attributes, "level")): attributes
             for root in roots
             for style in root.iter("{*}list-style")
             for attributes in map(local_attributes, style.iter("{*}list-level-style-number"))
         }
+        # The number of the last item, by the style of the list and the level.
         self._counts: dict[tuple[str, int], int] = {}
         self._struck = {
             local_attributes(style).get("name", "")
@@ -95,7 +96,10 @@ class _Reader:
         }
 
     def read(self, element: Any, depth: int = 0, style: str = "") -> Iterator[Block]:
-        """Yield the content of an element in order; ``style`` is the style of the list that contains the element."""
+        """Yield the content of an element in order.
+
+        ``depth`` is the number of lists around the element, and ``style`` the style of the innermost one.
+        """
         for child in element:
             name = local_name(child)
             if name in _LEFT_OUT:
@@ -119,7 +123,7 @@ class _Reader:
                 yield from self.read(child, depth, style)
 
     def _number_item(self, style: str, depth: int) -> str:
-        """Return the number or the bullet of the next item of a list."""
+        """Count the next item of a list, and return its number; return a bullet if the list is not numbered."""
         level = self._lists.get((style, depth), {})
         if not level.get("num-format"):
             return "•"
@@ -212,7 +216,7 @@ class _Reader:
         yield TableBlock(place_cells(texts), sum(is_header * count for _, is_header, count in rows) or None)
 
     def read_sheets(self, spreadsheet: Any) -> Iterator[Block]:
-        """Yield the visible sheets of a workbook."""
+        """Yield the content of each visible sheet, and its pictures on further pages."""
         total = 0
         for table in spreadsheet.iterchildren("{*}table"):
             attributes = local_attributes(table)
@@ -244,7 +248,7 @@ class _Reader:
     # Slides
 
     def read_slides(self, presentation: Any) -> Iterator[Block]:
-        """Yield the slides of a presentation with their notes."""
+        """Yield the content of each slide, with its notes at the end."""
         for number, page in enumerate(presentation.iterchildren("{*}page"), 1):
             yield PageStart(str(number), LANDSCAPE)
             for frame in page:
@@ -261,7 +265,10 @@ class _Reader:
 
 
 def _iter_rows(table: Any) -> Iterator[tuple[int, int, Any, bool]]:
-    """Yield for each row with text its number, its number of repetitions, the element, and whether it is a header."""
+    """Yield the number, the repetitions and the element of each visible row with text, and whether it is a header row.
+
+    Numbers start at 1, and each repetition counts as a row. Raise `UnpackedSizeError` if a row is repeated too often.
+    """
     number = 1
     for row in table.iter("{*}table-row"):
         if next(row.iterancestors("{*}table")) is not table:
@@ -285,12 +292,12 @@ def _iter_cells(row: Any) -> Iterator[tuple[Any, int]]:
 
 
 def _read_count(attributes: dict[str, str], name: str, most: int = _MAX_ROWS) -> int:
-    """Return a number of rows, columns or levels from an attribute; 1 if it is missing."""
+    """Return a number of rows, columns or levels from an attribute, from 1 to ``most``; 1 if it is missing."""
     return read_integer(attributes.get(name), 1, 1, most)
 
 
 def parse_length(length: str) -> float:
-    """Return a length in points; 0 if it is not stated.
+    """Return a length with a unit in points; 0 if it is empty or not in one of the known units.
 
     >>> parse_length("2.54cm"), parse_length("1in")
     (72.0, 72.0)

@@ -1,4 +1,4 @@
-"""Build a page from placed texts, tables and pictures: its text, the boxes of words, tables, and the drawing."""
+"""Build a page from its placed items: the text, the boxes of the words, the tables, and the drawing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,11 @@ _MAX_LISTED_PROBLEMS = 3
 
 @dataclass(frozen=True, slots=True)
 class DrawnWord:
-    """A word at a place in points; ``y`` is its baseline, and ``width`` the width to which it is fitted."""
+    """A word to draw, with all lengths in points.
+
+    ``x`` is the left end of the word, ``y`` the baseline, ``size`` the font size, and ``width`` the largest width at
+    which the word may be drawn.
+    """
 
     text: str
     x: float
@@ -78,7 +82,7 @@ class PageBuilder:
     ----------
     laid_out : LaidOutPage
     recognize : callable or None
-        Returns the text of a picture; ``None`` if pictures are not read.
+        Function that returns the text of a picture; ``None`` if pictures are not read.
     problems : sequence of str
         Messages about parts of the file that were left out.
     """
@@ -153,7 +157,7 @@ class PageBuilder:
     def _add_words(
         self, text: str, lines: Sequence[TextLine], left: float, top: float, size: float, bold: bool, right: float = 0.0
     ) -> Span:
-        """Write lines of a text with their words, and return their span.
+        """Append the lines of a text to the page, record their words, and return their span in the page text.
 
         The lines begin at ``left`` or, if ``right`` is not 0, end at ``right``.
         """
@@ -233,7 +237,11 @@ class PageBuilder:
         self._append_table(placed, rows)
 
     def _append_table(self, placed: PlacedTable, rows: list[TableRow]) -> None:
-        """Append the table of rows to the tables of the page; its header may be only on an earlier page."""
+        """Append the part of a table on this page to the tables of the page.
+
+        A part without header rows gets the header of the table, whose cells then have no spans. Nothing is appended if
+        no row below the header has text on this page, or if the table has a single column.
+        """
         table = placed.table
         shown = sum(number < table.header_rows for number in placed.rows)
         if not any(cell.spans for row in rows[shown:] for cell in row.cells) or table.column_count < 2:

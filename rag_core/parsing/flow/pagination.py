@@ -16,7 +16,7 @@ from rag_core.parsing.flow.typefaces import measure
 # Margin of a page, and padding of a cell, in points.
 MARGIN = 56.0
 PAD = 4.0
-# Width of the numbers of rows, and height of the letters of columns, of a sheet.
+# Width of the strip for row numbers, and height of the strip for column letters, on the page of a sheet, in points.
 GUTTER = 40.0
 LETTERS = 16.0
 # Sizes of text in points, and distance between lines as a multiple of the size.
@@ -25,17 +25,17 @@ TABLE_SIZE = 9.0
 HEADING_SIZES = (18.0, 15.0, 13.0, 12.0, 11.5, 11.0)
 LEADING = 1.35
 _GAP, _ITEM_GAP, _HEADING_GAP = 6.0, 1.5, 12.0
-# Number of lines that are on the same page as the heading above them.
+# A heading is moved to the next page if fewer lines than this have room below it.
 _KEPT_LINES = 3
-# Maximum number of texts above a table that are its caption, and of words of such a text.
+# Maximum number of texts above a table that form its caption, and maximum number of words of each.
 _MAX_CAPTION_TEXTS = 3
 _MAX_CAPTION_WORDS = 18
-# Limits on the width of a column, which is chosen by the cells of the first and the last rows.
+# Limits on the width of a column in points. The width depends on the cells of the first and the last `_SAMPLE_ROWS`.
 _MIN_COLUMN_WIDTH = 24.0
 _MAX_COLUMN_WIDTH = 230.0
 _SAMPLE_ROWS = 300
 _MIN_SHEET_WIDTH = 480.0
-# Texts of a sheet extend over the cells beside them.
+# Minimum width of the lines of texts in a sheet, which extend over the cells beside them.
 _SHEET_TEXT_WIDTH = 800.0
 # Ratio of width to height of a wide page of a sheet.
 _SHEET_RATIO = 1.6
@@ -67,7 +67,11 @@ class PlacedText:
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
-    """Rows of a table on a page, given by their indices; ``first_page`` is the page on which the table begins."""
+    """Rows of a table on a page.
+
+    ``rows`` are the indices of the rows, first those of a repeated header. ``first_page`` is the index of the page on
+    which the table begins.
+    """
 
     table: TableLayout
     rows: Sequence[int]
@@ -112,8 +116,10 @@ class TableLayout:
     def _place_columns(self, width: float) -> list[float]:
         """Return the left ends of the columns and the right end of the last column.
 
-        A column is as wide as its longest cell. If the columns need more than ``width``, they are narrowed, but not
-        below their longest word.
+        A column is as wide as its widest cell, but from 24 to 230 points. If all columns together are wider than
+        ``width``, they are narrowed, but not below their longest words, so the table may stay wider than ``width``.
+        Only cells that cover one column count, in the first and the last 300 rows. A word that is wider than its column
+        is divided.
         """
         widths = [_MIN_COLUMN_WIDTH] * self.column_count
         least = list(widths)
@@ -148,7 +154,10 @@ class TableLayout:
         return carried
 
     def find_last_row(self, cell: Cell, row: int) -> int:
-        """Return the index of the last row that a cell covers; the empty rows of a sheet have no index."""
+        """Return the index of the last row that a cell covers; ``row`` is the index of its first row.
+
+        The row span of a cell also counts the empty rows of a sheet, which have no index.
+        """
         last = min(row + cell.row_span, len(self.block.rows)) - 1
         if self.block.numbers:
             numbers = self.block.numbers
@@ -157,10 +166,11 @@ class TableLayout:
 
     @property
     def width(self) -> float:
+        """Width of all columns in points."""
         return self.lefts[-1]
 
     def measure_cell(self, cell: Cell) -> float:
-        """Return the width of the columns that a cell covers."""
+        """Return the width of the columns that a cell covers, in points."""
         return self.lefts[min(cell.column + cell.column_span, len(self.lefts) - 1)] - self.lefts[cell.column]
 
     def break_cell(self, cell: Cell, row: int) -> list[TextLine]:
@@ -169,7 +179,7 @@ class TableLayout:
 
     @cached_property
     def heights(self) -> list[float]:
-        """The height of each row."""
+        """The height of each row in points."""
         leading = LEADING * TABLE_SIZE
         heights = [leading + PAD] * len(self.block.rows)
         for row, cells in enumerate(self.block.rows):
@@ -184,7 +194,7 @@ class TableLayout:
 
 
 def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
-    """Return the pages of a content, at least one."""
+    """Return the pages on which blocks are laid out, at least one."""
     pages = _Pages()
     for number, block in enumerate(blocks):
         if isinstance(block, PageStart):
@@ -214,7 +224,7 @@ def _measure_height(item: Item) -> float:
 
 
 def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
-    """Return the short texts directly above a table, from top to bottom."""
+    """Return the short texts directly above a table, up to the nearest heading, from top to bottom."""
     caption: list[str] = []
     for block in reversed(above):
         if not isinstance(block, TextBlock) or len(block.text.split()) > _MAX_CAPTION_WORDS or block.text.endswith("."):
@@ -226,7 +236,7 @@ def _find_caption(above: Sequence[Block]) -> tuple[str, ...]:
 
 
 class _Pages:
-    """The pages so far; ``_y`` is the place of the next item on the last page."""
+    """The pages so far; ``_y`` is the distance of the next item from the top of the last page, in points."""
 
     def __init__(self) -> None:
         self.pages: list[LaidOutPage] = []
@@ -244,7 +254,7 @@ class _Pages:
         return page
 
     def crop_sheets(self) -> None:
-        """Shrink or widen the pages of sheets to their content, so that pictures of pages show it large."""
+        """Fit each spreadsheet page to its content, so that a picture of the page shows the content large."""
         for page in self.pages:
             if page.start.is_sheet and page.items:
                 last = page.items[-1]
@@ -257,7 +267,7 @@ class _Pages:
 
     @property
     def _room(self) -> float:
-        """Height that is left on the page."""
+        """Height that is left on the page, in points."""
         return self._page.height - MARGIN - self._y
 
     def _choose_gap(self, block: TextBlock) -> float:
@@ -304,6 +314,7 @@ class _Pages:
         self._y += height
 
     def add_table(self, block: TableBlock, caption: tuple[str, ...]) -> None:
+        """Add a table, divided between rows if necessary; each further page repeats a header that is not too high."""
         start = self._page.start
         table = TableLayout(block, self._page.width - 2 * MARGIN, caption)
         heights, header = table.heights, list(range(table.header_rows))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Formats that Pillow reads without other libraries.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 _MAX_PIXELS = 50_000_000
-# Size of a pixel in points if the file does not state the size of a picture.
+# Size of a pixel in points if the file does not state a possible size of a picture.
 _POINTS_PER_PIXEL = 0.75
 # Length of the longest possible page in points.
 _MAX_SIZE = 14_400.0
@@ -43,7 +43,7 @@ _DATA_ADDRESS = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 class PictureText:
     """The text of a picture, with word boxes as fractions of the picture.
 
-    See `Page` and `ParsedPage` for the fields. ``confidences`` are those of the words.
+    See `Page` and `ParsedPage` for the fields. ``confidences`` has a confidence, 0..1, for each word.
     """
 
     text: str = ""
@@ -55,14 +55,15 @@ class PictureText:
 
 
 def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
-    """Return a list with a picture, or an empty list if it is too small for text or cannot be read.
+    """Return a list with a picture; empty if the picture is too small for text, has too many pixels or cannot be read.
 
     Parameters
     ----------
     data : bytes
         The file of the picture.
     width, height : float
-        The size at which the file shows the picture in points. An impossible size is replaced by the number of pixels.
+        Size in points at which the document shows the picture. If the width or the height is missing (0) or impossible,
+        the size is computed from the pixels, at 0.75 points per pixel.
     """
     try:
         pixels = _open(data).size
@@ -81,7 +82,7 @@ class Pictures:
     Parameters
     ----------
     load : callable
-        Function that takes the name of a picture in the file and returns the data, or nothing without such a picture.
+        Function that takes the name of a picture and returns its data, or empty bytes if there is no such picture.
     """
 
     def __init__(self, load: Callable[[str], bytes]) -> None:
@@ -89,7 +90,7 @@ class Pictures:
         self._kept: dict[bytes, bytes] = {}
 
     def read(self, name: str, width: float = 0.0, height: float = 0.0) -> list[PictureBlock]:
-        """Return a picture, as `read_picture` does."""
+        """Return a list with the picture of a name, or an empty list; see `read_picture`."""
         data = self._load(name)
         return read_picture(self._kept.setdefault(data, data), width, height)
 
@@ -104,7 +105,7 @@ def decode_data_url(address: str) -> bytes:
 
 
 def load_picture(data: bytes) -> Image:
-    """Return a picture in RGB; raise `OSError` or `ValueError` if it is damaged."""
+    """Return the first frame of a picture, upright and in RGB; raise `OSError` or `ValueError` if it is damaged."""
     try:
         image: Image = next(iter_frames(_open(data)))
     except (SyntaxError, EOFError) as error:
@@ -124,7 +125,11 @@ def _open(data: bytes) -> Image:
 
 
 def recognize_picture(block: PictureBlock) -> PictureText:
-    """Return the text of a picture; if recognition fails, ``reason`` says why."""
+    """Return the text of a picture.
+
+    If recognition fails, ``text`` is empty and ``reason`` says why. If the picture has few letters or their confidence
+    is low, both are empty.
+    """
     from rag_core.parsing.ocr import OcrMissingError, choose_scale, recognize_text
 
     width, height = block.size
@@ -151,9 +156,10 @@ def recognize_picture(block: PictureBlock) -> PictureText:
 
 
 def move_picture_text(found: PictureText, shift: int, x: float, y: float, width: float, height: float) -> PictureText:
-    """Return the text of a picture with shifted offsets, and with word boxes in points on the page.
+    """Return the text of a picture with offsets in the page text, and with word boxes in points on the page.
 
-    The other parameters are the place and the size of the picture on the page.
+    ``shift`` is the offset in the page text at which the text of the picture begins. The other parameters are the place
+    and the size of the picture on the page, in points.
     """
     rects = found.boxes.rects * np.array([width, height] * 2, np.float32) + np.array([x, y] * 2, np.float32)
     return replace(

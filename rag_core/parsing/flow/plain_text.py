@@ -22,13 +22,19 @@ def read_text(path: Path) -> str:
 def decode_text(data: bytes) -> str:
     """Return a text that may be in any of several encodings.
 
-    The encoding is the first that applies: that of the byte order mark, UTF-8, Windows-1252 if few bytes are non-ASCII,
-    the most probable of `_ENCODINGS`.
+    The encoding is the first that applies:
+
+    1. the encoding of the byte order mark,
+    2. UTF-8,
+    3. Windows-1252, if a small share of the letters is non-ASCII,
+    4. the most probable one of `_ENCODINGS`.
+
+    In the last two, bytes that cannot be decoded are replaced.
 
     Raises
     ------
     UnreadableError
-        The bytes are not a text in any of these encodings.
+        The bytes are not in the encoding of their byte order mark, or none of the encodings is probable.
     """
     mark = find_mark(data)
     try:

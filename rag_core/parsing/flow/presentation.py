@@ -29,7 +29,10 @@ _MAIN = "ppt/presentation.xml"
 
 
 def read_presentation(path: Path, password: str | None, max_unpacked: int | None) -> Content:
-    """Return the slides of a presentation that are not hidden."""
+    """Return the content of the visible slides of a presentation; see `FlowFormat.read`.
+
+    A slide that cannot be read becomes a page with a problem.
+    """
     from pptx.exc import PythonPptxError
 
     package = open_package(path, _MAIN, password, max_unpacked)
@@ -65,7 +68,10 @@ def _open(package: BytesIO) -> Any:
 
 
 def _remove_damaged_parts(archive: Archive) -> BytesIO:
-    """Return a package without the parts that cannot be read, and without relations to such or missing parts."""
+    """Return a copy of an archive without parts that cannot be read, and without relations to such or missing parts.
+
+    Raise `UnreadableError` if the main part cannot be read.
+    """
     from lxml import etree
 
     is_markup = {name: name.endswith((".xml", ".rels")) for name in archive.names}
@@ -112,7 +118,7 @@ def _read_slide(slide: Any, archive: Archive) -> Iterator[Block]:
 
 
 def _read_length(shape: Any, name: str) -> float:
-    """Return a position or length of a shape in points, which may come from the slide layout; 0 if it is not stated."""
+    """Return a length or position of a shape in points; 0 if neither the shape nor the slide layout states it."""
     try:
         return read_points(str(getattr(shape, name) or 0))
     except WRONG_CONTENT:
@@ -168,7 +174,7 @@ def _read_table(table: Any) -> TableBlock:
 
 
 def _read_chart(chart: Any) -> Iterator[Block]:
-    """Yield the title of a chart, and a table of the values of each plot."""
+    """Yield the title of a chart, if any, and for each plot a table of its values."""
     if chart.has_title and (title := clean_text(chart.chart_title.text_frame.text)):
         yield TextBlock(title)
     for plot in chart.plots:

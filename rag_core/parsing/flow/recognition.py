@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 # Signatures of the first file and of the end of the directory of a zip archive.
 _SIGNATURE, _DIRECTORY_END = b"PK\x03\x04", b"PK\x05\x06"
-# Number of bytes that are read at the start and at the end of an archive, and of its directory.
+# Number of bytes that are read at the start and at the end of an archive, and maximum number for its directory.
 _HEAD_BYTES, _TAIL_BYTES, _MAX_DIRECTORY_BYTES = 65_536, 65_557, 4_000_000
 # First bytes of the container of encrypted Office files and of the formats before 2007.
 CONTAINER = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -25,7 +25,10 @@ _MARKS = {
 
 
 def contains_part(file: BinaryIO, name: str) -> bool:
-    """Return whether an open file is a zip archive with a part of a name, even if the archive is cut off."""
+    """Return whether an open file is a zip archive that contains a part with a name.
+
+    The name is searched in the directory of the archive or, if the archive is cut off, in its first 64 KB.
+    """
     head = file.read(_HEAD_BYTES)
     if not head.startswith(_SIGNATURE):
         return False
@@ -41,7 +44,10 @@ def contains_part(file: BinaryIO, name: str) -> bool:
 
 
 def is_office_file(file: BinaryIO, main_part: str) -> bool:
-    """Return whether an open file is an Office file with a main part, or an encrypted file, whose parts are unknown."""
+    """Return whether an open file is an Office file with the part ``main_part``.
+
+    Return true for an encrypted Office file as well, because its parts are unknown.
+    """
     if contains_part(file, main_part):
         return True
     file.seek(0)
@@ -49,7 +55,7 @@ def is_office_file(file: BinaryIO, main_part: str) -> bool:
 
 
 def is_text(file: BinaryIO) -> bool:
-    """Return whether the beginning of an open file is text."""
+    """Return whether the beginning of an open file is text; false for an empty file."""
     head = file.read(_SAMPLE_BYTES)
     return bool(head) and (find_mark(head) is not None or not _NOT_TEXT.intersection(head))
 

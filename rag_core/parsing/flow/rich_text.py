@@ -19,7 +19,7 @@ from rag_core.parsing.flow.content import (
 from rag_core.parsing.formats.base import UnreadableError
 
 _TOKEN = re.compile(rb"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)")
-# Groups without text of the document.
+# Control words at the start of groups that contain no text of the document.
 _DESTINATIONS = frozenset(
     "fonttbl colortbl stylesheet info pict object themedata colorschememapping latentstyles datastore generator "
     "listtable listoverridetable rsidtbl xmlnstbl header footer headerl headerr footerl footerr fldinst nonshppict "
@@ -34,9 +34,9 @@ _MAX_BOLD = 110
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Properties of the text of a group; ``unicode_skip`` is the number of characters after a Unicode character.
+    """Properties of the text of a group.
 
-    These characters replace the Unicode character for older programs.
+    ``unicode_skip`` is the number of characters to skip after a Unicode character. Older programs show them instead.
     """
 
     is_skipped: bool = False
@@ -47,7 +47,13 @@ class _State:
 
 
 def read_rich_text(data: bytes) -> list[Block]:
-    """Return the content of an RTF file; raise `UnreadableError` if a group has no end."""
+    """Return the content of an RTF file.
+
+    Raises
+    ------
+    UnreadableError
+        A group has no end, or groups are nested more than 1,000 levels deep.
+    """
     return _Reader().read(data)
 
 
@@ -131,7 +137,7 @@ class _Reader:
         elif word == "uc":
             self._state = replace(self._state, unicode_skip=number or 0)
         elif word == "u" and number is not None:
-            self._add(_read_code(number))
+            self._add(_decode_unicode(number))
             self._skip = self._state.unicode_skip
         elif word in _SIGNS:
             self._add(_SIGNS[word])
@@ -167,7 +173,7 @@ class _Reader:
             self._edges = [*self._edges, number or 0]
 
     def _take_text(self) -> tuple[str, bool]:
-        """Return the text that was collected so far, and whether all of it is bold."""
+        """Return and clear the text that was collected so far; also return whether all of the text is bold."""
         pieces, self._text = self._text, []
         is_bold = all(state.is_bold for text, state in pieces if text.strip())
         marked = (
@@ -196,7 +202,7 @@ class _Reader:
 
 
 def _place_cells(texts: list[str], edges: list[int], columns: list[int]) -> list[Cell]:
-    """Return the cells of a row.
+    """Return the non-empty cells of a row.
 
     Parameters
     ----------
@@ -221,6 +227,6 @@ def _find_encoding(page: int) -> str:
     return name
 
 
-def _read_code(number: int) -> str:
+def _decode_unicode(number: int) -> str:
     code = number + 65_536 if number < 0 else number
     return chr(code) if 0 <= code < 0xD800 or 0xE000 <= code < 0x110000 else ""

@@ -41,14 +41,15 @@ class SheetCell(NamedTuple):
 def lay_out_sheet(name: str, rows: Iterable[tuple[int, Sequence[SheetCell]]]) -> list[Block]:
     """Return the content of a sheet: its name, the texts above its tables, and its tables.
 
-    Empty rows divide tables, unless the rows below have the same columns and no header.
+    Empty rows divide tables. But rows below an empty row continue the table above if they have no titles, no header and
+    no further columns.
 
     Parameters
     ----------
     name : str
         Name of the sheet; empty for the only table of a file.
     rows : iterable of (int, sequence of SheetCell)
-        Number and cells of the rows that are not empty, in order.
+        Number and cells of each row, in order. Empty rows may be left out.
     """
     read = [(number, [cell for cell in map(_read_sheet_cell, cells) if cell.text]) for number, cells in rows]
     # A table is a list of rows until all rows are read, because further rows may be appended.
@@ -77,7 +78,7 @@ def _read_sheet_cell(cell: SheetCell) -> Cell:
 
 
 def _split_at_empty_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield groups of rows between empty rows."""
+    """Yield each group of rows without empty rows between them."""
     filled = [(number, cells) for number, cells in rows if cells]
     # The difference of the row number and the index changes at an empty row.
     for _, group in groupby(enumerate(filled), key=lambda pair: pair[1][0] - pair[0]):
@@ -85,7 +86,11 @@ def _split_at_empty_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _split_titles(group: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the titles at the top, which are rows with one cell, and the rows of the table below."""
+    """Return the titles at the top of a group, which are rows with one cell, and the rows of the table below.
+
+    If each row has a single cell, all in the same column, all rows are titles. If the rows below have no header, there
+    are no titles.
+    """
     if all(len(cells) == 1 for _, cells in group) and len({cells[0].column for _, cells in group}) == 1:
         return group, []
     count = 0

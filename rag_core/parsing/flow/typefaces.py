@@ -24,6 +24,7 @@ _FALLBACKS = (
     *("NotoSansCJK-Regular.ttc", "NotoSansArabic-Regular.ttf", "NotoSansHebrew-Regular.ttf", "wqy-microhei.ttc"),
     *("NotoSansDevanagari-Regular.ttf", "msgothic.ttc", "simsun.ttc", "malgun.ttf", "PingFang.ttc", "Symbola.ttf"),
 )
+# Character that no font has. A font that draws another character in the same way lacks that character as well.
 _MISSING = "\U0010ffff"
 _TRIAL_SIZE = 20
 
@@ -45,7 +46,7 @@ def load_widths(bold: bool) -> dict[str, float]:
 
 
 def measure(text: str, size: float, bold: bool = False) -> float:
-    """Return the width of a text in points."""
+    """Return the width of a text in points; ``size`` is the font size in points."""
     widths = load_widths(bold)
     try:
         return sum([widths[char] for char in text]) * size
@@ -68,7 +69,10 @@ def load_font(size: float, bold: bool) -> FreeTypeFont:
 
 
 def load_font_with_characters(text: str, size: float, bold: bool) -> FreeTypeFont:
-    """Return the bundled font or, if it lacks a character of the text, a system font with that character."""
+    """Return the bundled font or, if it lacks a character of the text, a system font with that character.
+
+    Return the bundled font as well if no system font has the first of the missing characters. ``size`` is in pixels.
+    """
     missing = sorted({char for char in text if char not in load_widths(bold) and not char.isspace()})
     if missing and (name := _find_fallback(missing[0])):
         return _load_fallback(name, size)

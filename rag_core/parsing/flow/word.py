@@ -38,14 +38,18 @@ _SIGNS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen"
 # Longer bold paragraphs are no headings.
 _MAX_BOLD = 110
 _LEVELS = tuple("012345678")
-# A cell with more paragraphs arranges a part of the page.
+# If a cell has more paragraphs, the table arranges parts of the page.
 _MAX_PARAGRAPHS = 6
-# Maximum number of columns that a cell covers. Word allows 63 columns in a table.
+# Maximum number of columns that are read as covered by a cell. Word allows 63 columns in a table.
 _MAX_COLUMNS = 100
 
 
 def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Content:
-    """Return the content of a document, divided into the pages that Word stored, if any."""
+    """Return the content of a document; see `FlowFormat.read`.
+
+    Pages begin at the page breaks that Word stored when it laid out the document or, if it stored none, at the page
+    breaks that the author inserted.
+    """
     archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
     reader = _Reader(archive)
     body = archive.parse(_MAIN)
@@ -134,7 +138,10 @@ class _Reader:
         return PageStart(str(self._page) if self.has_pages else "")
 
     def _find_level(self, properties: Any, style: str) -> int | None:
-        """Return the level of a heading; ``None`` for another paragraph."""
+        """Return the level of a heading; ``None`` for another paragraph.
+
+        If the document has a style for its title, the title has the level 0 and other headings follow from 1.
+        """
         name = self._styles.name(style)
         if name == "title":
             return 0
@@ -144,7 +151,7 @@ class _Reader:
         return int(level) + self._has_title
 
     def _find_break(self, element: Any) -> str:
-        """Return "before" or "after" if a page begins before or after the text of a paragraph, otherwise nothing."""
+        """Return "before" or "after" if a page begins before or after the text of a paragraph; empty for neither."""
         has_text = False
         if is_on(child_value(element, "pPr", "pageBreakBefore")) and not self.has_pages:
             return "before"
@@ -238,7 +245,10 @@ class _Reader:
             yield self._start_page()
 
     def _has_header(self, table: Any, cells: Sequence[Sequence[Any]]) -> bool:
-        """Return whether the first row is a header: the style of the table formats it, or only this row is bold."""
+        """Return whether the first row is a header.
+
+        It is one if the style of the table formats the first row, or if the first row is bold and another row is not.
+        """
         look = table.find(f"{_W}tblPr/{_W}tblLook")
         style = child_value(table, "tblPr", "tblStyle") or ""
         conditions = {
@@ -258,7 +268,7 @@ class _Reader:
         return bold[0] and not all(bold)
 
     def _place_cells(self, rows: Sequence[Any], cells: Sequence[Sequence[Any]]) -> list[list[Cell]]:
-        """Return the cells of each row at their columns; a vertically merged cell is only in its first row."""
+        """Return the non-empty cells of each row at their columns, a vertically merged cell only in its first row."""
         placed: list[list[Cell]] = []
         # The row, and the index in the row, of the merged cell that may continue in each column.
         open_cells: dict[int, tuple[int, int]] = {}

@@ -21,7 +21,10 @@ _MAX_LETTERED = 780
 
 
 def child_value(element: Any, *path: str) -> str | None:
-    """Return the value of an element at a path below another element; ``None`` if there is no such element."""
+    """Return the value of the element at a path below another element.
+
+    Return ``None`` if there is no such element, and an empty text if the element has no value.
+    """
     found = element.find("/".join(f"{_W}{name}" for name in path)) if element is not None else None
     return None if found is None else found.get(f"{_W}val", "")
 
@@ -38,7 +41,7 @@ class _Level:
 
 @dataclass(slots=True)
 class Styles:
-    """Paragraph styles by their ids."""
+    """The styles of a document by their ids."""
 
     elements: dict[str, Any] = field(default_factory=dict)
 
@@ -48,6 +51,7 @@ class Styles:
         return cls({one.get(f"{_W}styleId", ""): one for one in root if one.tag == f"{_W}style"})
 
     def name(self, style: str) -> str:
+        """Return the name of a style in lower case; empty if there is no such style."""
         return (child_value(self.elements.get(style), "name") or "").lower()
 
     def chain(self, style: str) -> Iterator[Any]:
@@ -60,7 +64,7 @@ class Styles:
             style = child_value(element, "basedOn") or ""
 
     def find_value(self, style: str, *path: str) -> str | None:
-        """Return the value of a property of a style, which may come from a style that it is based on."""
+        """Return the value of a property in the first style of `chain` that states it; ``None`` if none does."""
         values = (child_value(element, *path) for element in self.chain(style))
         return next((value for value in values if value is not None), None)
 
@@ -69,7 +73,10 @@ class Styles:
 
 
 def is_on(value: str | None) -> bool:
-    """Return whether a property is on; an element without a value is on, but a missing element is not."""
+    """Return whether a property is on, given the result of `child_value`.
+
+    A property is on if its element has no value, but not if its element is missing.
+    """
     return value is not None and value not in ("0", "false", "off", "none")
 
 
@@ -97,7 +104,7 @@ class Numbering:
                     self._starts[number, _read_depth(override)] = read_integer(start)
 
     def next_number(self, properties: Any, style: str) -> tuple[str, int] | None:
-        """Return the number or the bullet of the next paragraph, and its level; ``None`` for a paragraph without."""
+        """Count the next paragraph, and return its number or bullet, and its level; ``None`` if it has neither."""
         number = child_value(properties, "numPr", "numId")
         place = child_value(properties, "numPr", "ilvl")
         if number is None:
@@ -131,7 +138,10 @@ def _find_depth(levels: dict[int, _Level], style: str) -> int:
 
 
 def _write_number(level: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
-    """Return the number of a paragraph; ``levels`` and ``counters`` are those of all levels of its list."""
+    """Return the number of a paragraph as text, such as "2.1".
+
+    ``levels`` and ``counters`` are those of all levels of the list.
+    """
 
     def write(match: re.Match[str]) -> str:
         depth = int(match[1]) - 1
@@ -155,7 +165,7 @@ def _read_level(element: Any) -> _Level:
 
 
 def write_count(count: int, kind: str) -> str:
-    """Return a number in a format of Word."""
+    """Return a number as text in a format of Word, such as "lowerRoman"; in digits for an unknown format."""
     if kind in ("upperLetter", "lowerLetter") and 0 < count <= _MAX_LETTERED:
         letters = chr(ord("a") + (count - 1) % 26) * ((count - 1) // 26 + 1)
         return letters.upper() if kind == "upperLetter" else letters

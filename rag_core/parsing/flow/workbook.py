@@ -22,7 +22,7 @@ _MAIN, _STRINGS, _STYLES = "xl/workbook.xml", "xl/sharedStrings.xml", "xl/styles
 _BOOLEANS = {"0": "FALSE", "1": "TRUE"}
 _MAX_FORMULA, _MAX_FORMAT = 200, 255
 _MAX_COLUMNS, _MAX_ROWS = 16_384, 1_048_576
-# The elements of a corner of a picture, and the limits of their numbers.
+# The elements that state the column and the row of a corner of a picture, and the limits of their values.
 _CORNER = ("col", _MAX_COLUMNS), ("row", _MAX_ROWS)
 
 
@@ -33,7 +33,7 @@ class _Styles(NamedTuple):
     is_1904: bool
 
     def write(self, value: str, style: int) -> str:
-        """Return a number as a cell with a style shows it."""
+        """Return a number as a cell with a style shows it; return ``value`` itself if it is not a number."""
         code = self.codes[style] if style < len(self.codes) else "General"
         try:
             return format_number(float(value), code, self.is_1904)
@@ -42,7 +42,10 @@ class _Styles(NamedTuple):
 
 
 def read_workbook(path: Path, password: str | None, max_unpacked: int | None) -> Content:
-    """Return the visible sheets of a workbook; see `FlowFormat.read`."""
+    """Return the content of the visible sheets of a workbook; see `FlowFormat.read`.
+
+    A sheet that cannot be read becomes a page with a problem.
+    """
     archive = Archive(open_package(path, _MAIN, password, max_unpacked), max_unpacked)
     root, relations = archive.parse(_MAIN), read_relations(archive, _MAIN)
     if not relations and archive.problems:
@@ -76,7 +79,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
 
 
 def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -> Iterator[Block]:
-    """Yield the pictures of a sheet, each on a page with the covered cells as its label."""
+    """Yield the pictures of a sheet, each on a page of its own with the covered cells as its label."""
     drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one]
     for drawing in (one for one in drawings if one.endswith(".xml")):
         relations = read_relations(archive, drawing)
@@ -126,7 +129,7 @@ def _read_codes(archive: Archive, part: str) -> list[str]:
 def _iter_rows(
     archive: Archive, part: str, strings: list[str], styles: _Styles
 ) -> Iterator[tuple[int, list[SheetCell]]]:
-    """Yield the number and the cells of each row that is not hidden and not empty."""
+    """Yield the number and the visible, non-empty cells of each visible row that has such cells."""
     from lxml import etree
 
     data = archive.read(part)
@@ -164,7 +167,7 @@ def _iter_cells(
     styles: _Styles,
     merged: dict[tuple[int, int], tuple[int, int]],
 ) -> Iterator[SheetCell]:
-    """Yield the cells of a row; ``merged`` contains the spans of merged cells by row number and column."""
+    """Yield the non-empty cells of a row; see `_read_merged` for ``merged``."""
     column = -1
     for cell in row:
         stated = parse_column(cell.get("r", ""))
@@ -197,7 +200,7 @@ def _iter_cells(
 
 
 def _read_merged(data: bytes) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the numbers of columns and rows of merged cells, by row number and column of the first cell."""
+    """Return the numbers of columns and rows of each merged cell, by row number and column index of its first cell."""
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     if b"mergeCell" not in data:
         return merged

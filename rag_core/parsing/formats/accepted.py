@@ -35,11 +35,14 @@ def find_format(file: BinaryIO, name: str) -> FileFormat | None:
 
 
 def require_format(file: BinaryIO, name: str) -> FileFormat:
-    """Return the format of an open file with a name; see `find_format`.
+    """Return the format of an open file; see `find_format`.
 
     Raises
     ------
-    EmptyDocument, UnknownFormat
+    EmptyDocument
+        The file has no bytes.
+    UnknownFormat
+        No format recognizes the content.
     """
     if file.seek(0, os.SEEK_END) == 0:
         raise EmptyDocument(f"{name} is empty: the file has no bytes. Save or download it again.")
@@ -52,5 +55,5 @@ def require_format(file: BinaryIO, name: str) -> FileFormat:
 
 
 def reads_attachments(parser_version: str) -> bool:
-    """Return whether the parser of a version reads the files that are attached to a document."""
+    """Return whether the parser with a version reads the files that are attached to a document."""
     return any(one.reads_attachments(parser_version) for one in FORMATS)

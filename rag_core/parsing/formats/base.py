@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PasswordNeededError(Exception):
-    """The file is encrypted and cannot be opened with the given password or without a password."""
+    """The file is encrypted, and the password is missing or wrong."""
 
 
 class UnreadableError(Exception):
@@ -42,7 +42,8 @@ class Metadata:
     labels : tuple of str
         The printed label of each page; empty if no page has a label.
     outline : tuple of (page_index, path)
-        The outline entries in document order; ``path`` consists of the titles of the entry and its parents.
+        The outline entries in document order; ``path`` joins the titles of the entry's parents and of the entry with
+        `HEADING_SEPARATOR`.
     attachments : tuple of (name, size in bytes)
         The files that are attached to the whole file; the size is 0 if the attached file is missing.
     """
@@ -75,7 +76,7 @@ class OpenFile(ABC):
         """Return the picture of a page in RGB; ``scale`` is in pixels per point (1/72 inch)."""
 
     def read_metadata(self) -> Metadata:
-        """Return the page labels, the outline and the list of attached files."""
+        """Return the page labels, the outline and the list of attached files; by default, all are empty."""
         return Metadata()
 
     def read_attachment(self, number: int, page_index: int | None) -> bytes:

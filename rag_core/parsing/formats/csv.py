@@ -44,7 +44,11 @@ class CsvFormat(FlowFormat):
 
 
 def _find_separator(text: str) -> str:
-    """Return the separator with which most of the first rows have the same number of columns, and the most columns."""
+    """Return the separator with which the largest share of the first rows has the same number of columns, at least two.
+
+    If several separators have this share, the one with the most columns is returned. If no
+    separator gives two columns, a comma is returned.
+    """
     lines = text.splitlines(keepends=True)[:_SAMPLE_ROWS]
     best, most = ",", (0.0, 0)
     for separator in _SEPARATORS:

@@ -53,5 +53,5 @@ class EpubFormat(FlowFormat):
 
 
 def _load(read_part: Callable[[str], bytes], chapter: str, address: str) -> bytes:
-    """Return a picture that a chapter shows; empty if it is outside the book."""
+    """Return the data of a picture that a chapter shows; empty if the picture is not in the book."""
     return read_part(normpath(join(dirname(chapter), unquote(address))))

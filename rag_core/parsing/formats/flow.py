@@ -37,5 +37,8 @@ def describe(
 
 
 def name_version(reader: str, revision: int) -> str:
-    """Return the version of a parser; increase ``revision`` with every change that alters texts or tables."""
+    """Return the version of the parser of a format; see `FileFormat.parser_version`.
+
+    Increase ``revision`` with every change to ``reader`` that alters the text or the tables of any page.
+    """
     return f"{reader} {revision}, plain layout {_LAYOUT_REVISION}"

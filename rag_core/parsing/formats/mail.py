@@ -15,6 +15,7 @@ from rag_core.text.mails import read_mail_field
 
 _HEAD = 16_384
 _FIELD = re.compile(rb"^(from|to|date|subject|message-id|received|return-path|mime-version)[ \t]*:", re.I | re.M)
+# Minimum number of different fields of `_FIELD` in the header of a mail.
 _FEWEST_FIELDS = 3
 
 

@@ -64,7 +64,7 @@ def _limit_memory(megabytes: int) -> None:
 
 
 def _read_requests(stream: BinaryIO) -> Any:
-    """Yield requests in order.
+    """Yield the requests in order, without end.
 
     A thread reads the requests and ends this process when the parent ends, even while a page hangs.
     """
@@ -88,7 +88,7 @@ class Service:
         self._file: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a request, which reports an error that was raised."""
+        """Return the answer to a request: its result, or the error that was raised."""
         try:
             handler = getattr(self, f"do_{request['do']}")
             return {"result": handler(request)}

@@ -24,16 +24,16 @@ _MIN_PAGES = 24
 _METADATA_TIMEOUT_S = 20.0
 # Number of pages that are requested from each worker in advance.
 _AHEAD = 2
-# After this many successive failed pages, no further page is tried.
+# After this many successive pages at each of which a worker died or took too long, no further page is tried.
 _MAX_LOSSES = 5
-# Larger and further attached files are reported, but not read.
+# Attached files that are larger, or that follow after this many files, are reported, but not read.
 MAX_ATTACHMENT_BYTES = 50_000_000
 MAX_ATTACHMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """Limits on time, memory and size for reading a file, and the mode of text recognition."""
+    """Limits on time, memory and size for reading a file, and the mode of text recognition; see `DocumentParser`."""
 
     page_timeout_s: float
     memory_mb: int
@@ -53,7 +53,10 @@ class DocumentHeader:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that is attached to the document; ``data`` is empty if the file could not be read or is too large."""
+    """A file that is attached to the document.
+
+    ``data`` is empty if the file is empty, too large, beyond the maximum number of files, or could not be read.
+    """
 
     name: str
     data: bytes
@@ -85,7 +88,8 @@ class DocumentReader:
         self._readers = [self._open_reader(max_unpacked=limits.max_decompressed_mb * 1_000_000)]
         # A single worker reads the first page, which shows whether the file is a scan, and all pages of a scan.
         self._is_sequential = True
-        self._lost_worker = False
+        # Whether a page failed for another reason than damage to the file.
+        self._has_reader_failed = False
 
     def close(self) -> None:
         for reader in self._readers:
@@ -95,6 +99,7 @@ class DocumentReader:
         return FileReader(self._pool, self._opening | checks, self._limits.page_timeout_s, self._cancelled)
 
     def run(self) -> Iterator[DocumentHeader | Page | Attachment]:
+        """Yield the header, the pages and the attached files; see `DocumentParser.parse`."""
         header = self._read_header()
         yield header
         labels, attachments = header.metadata.labels, header.metadata.attachments
@@ -114,10 +119,22 @@ class DocumentReader:
         for count, (place, number, name, size) in enumerate(attached):
             is_read = 0 < size <= MAX_ATTACHMENT_BYTES and count < MAX_ATTACHMENTS
             yield Attachment(name, self._read_attachment(number, place) if is_read else b"")
-        self._check_states(states, reason)
+        self._require_text(states, reason)
 
-    def _check_states(self, states: set[PageState], reason: str) -> None:
-        """Raise an error if no page has text; ``reason`` is the reason of the first failed page."""
+    def _require_text(self, states: set[PageState], reason: str) -> None:
+        """Raise an error if no page has text.
+
+        ``states`` are the states of all pages, and ``reason`` is the reason of the first failed page.
+
+        Raises
+        ------
+        EmptyDocument
+            All pages were read and have no text.
+        DamagedDocument
+            At least one page failed, and all failed pages are damaged.
+        ExtractionFailed
+            At least one page failed for another reason.
+        """
         if not states <= {PageState.EMPTY, PageState.FAILED}:
             return
         if PageState.FAILED not in states:
@@ -125,7 +142,7 @@ class DocumentReader:
             if self._limits.ocr == "off":
                 hint = "If it is a scan, turn on text recognition (RAG_OCR=auto)."
             raise EmptyDocument(f"{self._name} has no text on any page. {hint}")
-        if self._lost_worker:
+        if self._has_reader_failed:
             raise ExtractionFailed(f"No page of {self._name} could be read: {reason}. Save it again and retry.")
         raise DamagedDocument(f"No page of {self._name} can be read: {reason}. {self._advice}")
 
@@ -187,7 +204,7 @@ class DocumentReader:
     # Reading the pages
 
     def _read_pages(self, page_count: int) -> Iterator[ParsedPage]:
-        """Yield every page in order, while the workers already read the next pages."""
+        """Yield every page in order, also failed pages, while the workers already read the next pages."""
         for _ in range(min(READERS, page_count // _MIN_PAGES) - 1):
             reader = self._open_reader()
             reader.start()
@@ -205,7 +222,7 @@ class DocumentReader:
             try:
                 answer = reader.receive()
             except (WorkerDiedError, WorkerTimedOutError) as error:
-                self._lost_worker = True
+                self._has_reader_failed = True
                 losses += 1
                 reason = str(error) or f"reading it took longer than {self._limits.page_timeout_s:g} s"
                 yield _build_failed_page(index, reason)
@@ -237,7 +254,7 @@ class DocumentReader:
             "memory": f"it needs more than the {self._limits.memory_mb} MB that a reader process may use",
             "unreadable": f"the page is damaged ({answer.get('detail', '')})",
         }
-        self._lost_worker |= answer["error"] != "unreadable"
+        self._has_reader_failed |= answer["error"] != "unreadable"
         return _build_failed_page(
             index, reasons.get(answer["error"], f"the reader failed ({answer.get('detail', '')})")
         )

@@ -62,7 +62,7 @@ class FileReader:
 
         Raises
         ------
-        WorkerDiedError, WorkerTimedOutError
+        WorkerDiedError, WorkerTimedOutError, ReadCancelledError
         """
         if self._worker is None:
             self.start()
@@ -71,7 +71,10 @@ class FileReader:
         return answer
 
     def can_request(self) -> bool:
-        """Return whether pages may be requested; false before the file is open and if it cannot be opened."""
+        """Return whether pages may be requested.
+
+        False while the worker has not answered the opening request, and for good if the file cannot be opened.
+        """
         if self._worker is not None and self._is_opening:
             if not self._worker.has_answered:
                 return False
@@ -82,13 +85,16 @@ class FileReader:
         return self._can_read
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send a request for anything other than a page, and return the answer; see `wait_until_open` for errors."""
+        """Send a request for anything other than a page, and return the answer; see `wait_until_open` for errors.
+
+        The reader must have a worker, and no page request may be pending.
+        """
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)
 
     def request(self, index: int) -> None:
-        """Request a page."""
+        """Request a page. Without a worker, the request is sent when `receive` starts one."""
         self._requested.append(index)
         if self._worker is not None:
             self._send(index)
@@ -100,6 +106,7 @@ class FileReader:
         ------
         WorkerDiedError, WorkerTimedOutError
             The requested page is lost. The pages that were requested later can still be received.
+        ReadCancelledError
         """
         try:
             if self._worker is None:
@@ -109,7 +116,7 @@ class FileReader:
             self._requested.popleft()
 
     def close(self) -> None:
-        """Return the worker to the pool, or end it."""
+        """Return the worker to the pool, or end it if it is busy or has loaded text recognition."""
         worker, self._worker = self._worker, None
         if worker is None:
             return

@@ -63,7 +63,7 @@ def unpack_array(packed: dict[str, Any]) -> npt.NDArray[Any]:
 
 
 def unpack_metadata(packed: dict[str, Any]) -> Metadata:
-    """Return the metadata of a file; values that are missing are empty."""
+    """Decode the metadata of a file; missing fields are empty."""
     return Metadata(
         tuple(map(str, packed.get("labels", ()))),
         tuple((int(index), str(title)) for index, title in packed.get("outline", ())),

@@ -17,6 +17,7 @@ from rag_core.parsing.workers import messages
 from rag_core.system import count_available_cores
 
 _ROOT = Path(__file__).resolve().parents[3]
+# Interval at which a waiting thread calls ``cancelled``.
 _SLICE_S = 0.1
 WORKER_MODULE = "rag_core.parsing.workers.child"
 # The only environment variables of processes that open files, so that a hostile file cannot read API keys.
@@ -104,8 +105,12 @@ class WorkerProcess:
 
         Raises
         ------
-        WorkerDiedError, WorkerTimedOutError, ReadCancelledError
-            The process has ended, or has been killed by this method.
+        WorkerDiedError
+            The process has ended.
+        WorkerTimedOutError
+            The answer did not arrive in time, and this method has killed the process.
+        ReadCancelledError
+            ``cancelled`` returned true, and this method has killed the process.
         """
         deadline = time.monotonic() + timeout_s
         if cancelled():
@@ -133,7 +138,7 @@ class WorkerProcess:
         return self.receive(timeout_s)
 
     def _describe_exit(self) -> str:
-        """Return why the process ended."""
+        """Wait for the end of the process, and return why it ended."""
         try:
             self._process.wait(2)  # the pipe closes a little before the process ends
         except subprocess.TimeoutExpired:
@@ -199,7 +204,7 @@ class WorkerPool:
         return WorkerProcess(self._memory_mb)
 
     def release(self, worker: WorkerProcess) -> None:
-        """Take back a worker, even if it has ended."""
+        """Take back a worker that has no file open, or that has ended."""
         with self._lock:
             if worker.alive and not self._closed:
                 self._idle.append(worker)
