@@ -39,7 +39,7 @@ class Engine(Services):
         self.close()
 
     def announce(self, address: str) -> None:
-        """Tell the command line the address at which this process serves the application."""
+        """Store the address at which this process serves the application, for the command line in another process."""
         self._stores.announce(address)
 
     def warm_up(self) -> None:
@@ -51,11 +51,11 @@ class Engine(Services):
         self._warm_up.load_search()
 
     def readiness(self) -> Readiness:
-        """Return whether the models are loaded, and if not, why."""
+        """Return whether the models are ready for searches, and if not, why."""
         return self._local_models.readiness
 
     def describe_embedding(self) -> str:
-        """Return how the bundled embedder runs, in words; an empty text if another embedder is in use."""
+        """Return the name and the speed of the runtime of the bundled embedder; empty if another embedder is in use."""
         return self._local_models.describe_runtime()
 
     def status(self) -> Status:
@@ -124,9 +124,13 @@ class Engine(Services):
     ) -> Generator[AskEvent, None, None]:
         """Answer a question, and yield the steps, the text and finally the `Answer` as events.
 
-        A `Stage` names the current step. A `Rewritten` contains the question that replaces a follow-up question. A
-        `SearchResult` contains the passages for the answer. A `Delta` adds text to the answer, and a `Restart`
-        discards all text so far. Closing the iterator stops the work.
+        - A `Stage` names the current step.
+        - A `Rewritten` contains the question that replaces a follow-up question.
+        - A `SearchResult` contains the passages for the answer.
+        - A `Delta` adds text to the answer.
+        - A `Restart` discards all text so far.
+
+        Closing the iterator stops the work.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@
     │   │   ├── DamagedDocument
     │   │   └── DocumentTooLarge
     │   ├── ExtractionFailed       parsing crashed, timed out or ran out of memory
-    │   └── UnknownDocument        no document has this name or id
+    │   └── UnknownDocument        no document has this name or id, or a passage is no longer stored
     ├── CollectionError            a name is invalid, a collection is empty, or two documents would have one name
     ├── SnapshotError              no snapshot has this name or date, or the name is invalid or taken
     ├── QuestionError              the question is empty, too long, or not suitable for the strategy
@@ -101,7 +101,7 @@ class ExtractionFailed(DocumentError):
 
 
 class UnknownDocument(DocumentError):
-    """No document has this name or id."""
+    """No document has this name or id, or a passage is no longer in the library."""
 
 
 class CollectionError(RagError):
@@ -199,7 +199,7 @@ class SparseEncoderMissing(RagError):
 
 
 class IndexMismatch(RagError):
-    """The embedding model has other weights or vectors than the model that the index was built with."""
+    """A model or a setting does not match the index, or the index lacks the data of a retriever; re-index it."""
 
 
 class IndexingStopped(RagError):
@@ -268,8 +268,8 @@ class CallLimit(RagError):
 class GeneratorError(RagError):
     """The endpoint gave no answer.
 
-    Raise it outside of exception handlers; otherwise its ``__context__`` refers to the client's request, which contains
-    the API key.
+    Raise this error outside of exception handlers; otherwise its ``__context__`` refers to the client's request, which
+    contains the API key.
 
     Attributes
     ----------

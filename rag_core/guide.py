@@ -20,12 +20,13 @@ GUIDE_QUESTIONS: tuple[str, str, str] = (
     "Do my documents leave my machine?",
 )
 _SOURCE = Path(__file__).with_name("guide.md")
-_DEFAULTS = ("max_file_mb", "top_k")
+# Settings whose default values the guide states, besides the threshold.
+_STATED_SETTINGS = ("max_file_mb", "top_k")
 
 
 def build_guide_text() -> str:
-    """Return the guide in Markdown (headings, paragraphs, inline code), with the default settings filled in."""
-    values = {name: f"{Settings.model_fields[name].default:,}" for name in _DEFAULTS}
+    """Return the guide in Markdown (headings, paragraphs, inline code), with default values of settings filled in."""
+    values = {name: f"{Settings.model_fields[name].default:,}" for name in _STATED_SETTINGS}
     values["threshold"] = f"{Settings.model_fields['threshold'].default:.2f}"
     return _SOURCE.read_text(encoding="utf-8").format_map(values)
 
@@ -72,7 +73,7 @@ def _format_inline(text: str) -> str:
 
 
 def _build_styles() -> dict[int, Any]:
-    """Return the paragraph style of a block by the number of ``#`` at its start."""
+    """Return the paragraph styles of blocks, by the number of ``#`` at the start of the block."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
 

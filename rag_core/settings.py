@@ -27,7 +27,7 @@ BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 # The weights of this embedder are in a package of requirements-multilingual.txt.
 MULTILINGUAL_EMBEDDER = "multilingual-e5-small"
 ENV_FILE = Path(".env")
-# Settings of version 0.1.0 that were removed. The next release ignores them with a warning.
+# Settings of version 0.1.0 that were removed. They have no effect; if one is set, a warning is logged.
 REMOVED_SETTINGS = frozenset(
     {
         "RAG_CANDIDATES",
@@ -283,12 +283,12 @@ class Settings(BaseSettings):
 
     @property
     def token_price(self) -> Price | None:
-        """The prices of the model; ``None`` if a table contains them."""
+        """The prices that ``price`` states; ``None`` if the prices are in a table."""
         return self.price if isinstance(self.price, Price) else None
 
     @property
     def price_table(self) -> Path | None:
-        """The table of prices; ``None`` for the table that is installed with the application."""
+        """The file of the table of prices; ``None`` for the table that is installed with the application."""
         return self.price if isinstance(self.price, Path) else None
 
     @property

@@ -1,4 +1,4 @@
-"""The stages of an answer, and the scores of passages. Some belong to a retriever."""
+"""The stages of an answer, and the scores of passages. Each retriever adds a stage and a score."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ def compute_exact_match(text: str, answers: Sequence[str]) -> float:
 
 
 def compute_token_f1(text: str, answers: Sequence[str]) -> float:
-    """Return the highest token F1 of the text and one of the answers (Rajpurkar et al. 2016).
+    """Return the highest token F1 of the text with any of the answers (Rajpurkar et al. 2016); 0 without answers.
 
-    If the text or an answer has no tokens after normalization, their F1 is 1 if neither has tokens, else 0.
+    If the text or an answer has no tokens after normalization, the F1 of the pair is 1 if neither has tokens, else 0.
     """
     return max(
         (_compute_f1(normalize_answer(text).split(), normalize_answer(one).split()) for one in answers), default=0.0

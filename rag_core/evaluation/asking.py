@@ -30,7 +30,7 @@ DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """The ranking of a method for a question, and its answer.
+    """The pages that a method ranks for a question, and the answer that the method gives.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class MethodResult:
     answer : Answer, optional
         ``None`` if only rankings are measured.
     passages : tuple of Passage
-        The passages from which the answer was made.
+        The passages from which the answer was made; empty if only rankings are measured.
     outcome : SearchOutcome, optional
-        The search; ``None`` for a baseline.
+        The outcome of the search; ``None`` for a baseline.
     """
 
     pages: list[PageKey]
@@ -53,13 +53,13 @@ class MethodResult:
     outcome: SearchOutcome | None = None
 
 
-# A function of a question and of the pages that answer it, which asks the question with a method. See
-# `list_found_pages` for the use of the pages.
+# A function that asks a question with a method. Its arguments are the question and the pages that answer the question;
+# see `list_found_pages` for the use of the pages.
 AskFunction = Callable[[str, Collection[PageKey]], MethodResult]
 
 
 class TextRanker(Protocol):
-    """Ranks texts by a question; ``size_bytes`` is the size of its index."""
+    """Ranks texts by their match with a question; ``size_bytes`` is the size of the index of the texts."""
 
     @property
     def size_bytes(self) -> int: ...
@@ -83,7 +83,8 @@ def build_search_ask(
 ) -> AskFunction:
     """Return a function that asks a question with a retrieval configuration.
 
-    The configuration orders passages by ``rank_by``. If ``answers`` is false, the function only ranks pages.
+    ``rank_by`` is the score by which the configuration orders passages. If ``answers`` is false, the function only
+    ranks pages.
     """
 
     def ask(question: str, relevant: Collection[PageKey]) -> MethodResult:
@@ -107,9 +108,9 @@ def build_search_ask(
 def build_baseline_ask(
     library: DocumentStore, baseline: Baseline, build_ranker: BuildRanker
 ) -> tuple[AskFunction, int]:
-    """Return a function that ranks the chunks of the library with a baseline, and the size of its index in bytes.
+    """Return a function that ranks the pages of the library with a baseline, and the size of the index in bytes.
 
-    The text of a chunk includes its prefix.
+    The baseline ranks chunks; the text of a chunk includes its prefix.
     """
     rows = [row for version in library.visible_versions() for row in library.chunk_rows(version)]
     ranker = build_ranker(baseline, [build_embedded_text(row.prefix, row.text) for row in rows])
@@ -126,7 +127,7 @@ def build_baseline_ask(
 
 
 def _lift_threshold(outcome: SearchOutcome) -> SearchOutcome:
-    """Return the outcome with a gate that passes every question, so that answers can be judged at any threshold."""
+    """Return the outcome with a gate that lets every question pass, so that any threshold can be applied to answers."""
     gate = outcome.result.gate
     lifted = apply_threshold(outcome.passages, -math.inf, gate.score_name)
     return replace(outcome, result=replace(outcome.result, gate=replace(lifted, score=gate.score)))

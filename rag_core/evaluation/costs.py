@@ -12,9 +12,9 @@ _WITHOUT_LATE_INTERACTION = ("rrf", *(one.score.name for one in RETRIEVERS))
 
 
 def measure_index(stores: Stores, configuration: RetrievalConfig, rank_by: str) -> int:
-    """Return the size in bytes of all indexes that a method reads, without models.
+    """Return the size in bytes of all indexes that a method reads; 0 if there is no index.
 
-    Token vectors count with their stored size.
+    Token vectors count with their stored size. The sizes of models are left out.
     """
     generations = stores.documents.generations("active")
     if not generations:

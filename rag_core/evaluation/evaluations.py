@@ -65,7 +65,7 @@ class Evaluations(BackgroundService):
         self._stores = stores
         self._runner = runner
         self._preferences = preferences
-        # The last table: the default configuration and the ids of the evaluations, and the rows.
+        # The last table: its key (the label of the default configuration and the ids of the evaluations), and its rows.
         self._table: tuple[tuple[str, ...], tuple[MethodRow, ...]] = ((), ())
 
     def run(
@@ -125,8 +125,8 @@ class Evaluations(BackgroundService):
     ) -> RunState:
         """Run one evaluation per configuration in the background, one after another; return the state.
 
-        If a run is active, no new one starts. The pages in prompts (``with_context`` of `run`) are measured only for
-        one or two configurations. May raise `SettingsError`; see `check`.
+        If a run is active, start nothing and return the state of this run. The pages in prompts (``with_context`` of
+        `run`) are measured only for one or two configurations. May raise `SettingsError`; see `check`.
         """
         with_context = len(configurations) <= 2
         measure = partial(self.run, name=name, answers=answers, judge=judge, with_context=with_context)
@@ -149,7 +149,7 @@ class Evaluations(BackgroundService):
     def check(self, configurations: Sequence[RetrievalConfig | Baseline]) -> None:
         """Raise `SettingsError` if no themes were built and a configuration has the strategy ``themes``.
 
-        Without themes, this strategy would run the plain search, and the evaluation would measure that.
+        Without themes, this strategy would run the plain search, and the evaluation would measure the plain search.
         """
         for configuration in configurations:
             if isinstance(configuration, RetrievalConfig):
@@ -190,8 +190,8 @@ class Evaluations(BackgroundService):
     def tabulate(self, evaluations: Sequence[Evaluation]) -> tuple[MethodRow, ...]:
         """Return a table of evaluations of the same questions, one row each, in the given order.
 
-        Each row contains the paired differences from the evaluation of the default configuration or, if there is none,
-        from the last evaluation.
+        Each row contains the paired differences from the evaluation of the default configuration. If the default
+        configuration was not evaluated, the last evaluation takes its place.
         """
         # Keep the last table: the Evaluate page shows it again at each interaction, and its paired tests take seconds.
         adapters = self._preferences.adapters
@@ -210,7 +210,8 @@ class Evaluations(BackgroundService):
     def advise_threshold(self, evaluation: Evaluation, most: float = MAX_UNANSWERABLE_SHARE) -> ThresholdAdvice | None:
         """Return the lowest threshold at which at most the share ``most`` of unanswerable questions is answered.
 
-        Return ``None`` if there are no answerable or no unanswerable questions, or if no threshold up to 1 suffices.
+        Return ``None`` if there are no answerable or no unanswerable questions, or if every such threshold up to 1
+        refuses all answerable questions.
         """
         return advise_threshold(*split_gate_scores(evaluation.outcomes), most)
 

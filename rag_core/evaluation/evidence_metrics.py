@@ -27,9 +27,10 @@ class EvidenceWeights:
     stale_mass : float
         Total weight of the passages on pages that are labelled as stale or inadmissible.
     stale_name : str
-        Name of the stale or inadmissible page with the largest weight; empty if there is none.
+        Name of the stale or inadmissible page whose passage has the largest weight; empty if there is no such page.
     answer_probability : float or None
-        Probability of the expected answers in the mixture of the passages' answers; ``None`` without expected answers.
+        Probability of the expected answers in the weighted mixture of the passages' answers; ``None`` if the label has
+        no expected answers.
     """
 
     mass: float | None
@@ -47,7 +48,9 @@ def weigh_evidence(
     ages: Mapping[str, float],
     freshness: float,
 ) -> EvidenceWeights | None:
-    """Return the weights of the passages, with the default temperature; ``None`` if some have no rerank score.
+    """Return the weights of the passages, with the default temperature.
+
+    Return ``None`` if there are no passages, or if a passage has no rerank score.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def weigh_evidence(
     stale : mapping of PageKey to str
         The names of the pages that are labelled as stale or inadmissible.
     probabilities : AnswerProbabilities
-        The probabilities of the answers of each passage.
+        The probabilities of the answers that each passage gives, by chunk id.
     ages : mapping of str to float
         Ages in days by version id. An unknown age counts as 0.
     freshness : float
@@ -97,9 +100,15 @@ def weigh_evidence(
 def add_evidence(
     result: QuestionResult, label: Label, answer: Answer, evidence: EvidenceWeights | None, stale: Mapping[PageKey, str]
 ) -> QuestionResult:
-    """Return a result with the metrics of its evidence; ``problem`` says if a wrong answer uses stale evidence.
+    """Return a result with the metrics of its evidence.
 
-    Return the result unchanged if the documents do not answer the question, or if no page is labelled.
+    If the answer is wrong although a passage is on a page that answers the question, ``problem`` says
+
+    - that stale passages outweigh the passages on these pages, or
+    - that the answer cites a stale page.
+
+    Return the result unchanged if the documents do not answer the question, if no page is labelled, or if the passages
+    have no weights (``evidence`` is ``None``).
     """
     if label.kind is not LabelKind.ANSWERABLE or not result.evidence or evidence is None:
         return result

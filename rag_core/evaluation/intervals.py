@@ -15,7 +15,8 @@ from rag_core.types.evaluation import Interval
 
 RESAMPLES = 10_000
 LEVEL = 0.95
-# Most values that are drawn at a time. The limit keeps the memory independent of the number of questions.
+# Most values that are drawn at a time, over all resamples. The limit keeps the memory independent of the number of
+# questions.
 _BLOCK = 2_000_000
 
 Values = npt.NDArray[np.float64]
@@ -36,7 +37,7 @@ def compute_mean_interval(values: Sequence[float]) -> Interval:
 
 
 def compute_auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the area under the ROC curve: the probability that a positive scores above a negative.
+    """Return the area under the ROC curve: the probability that a positive has a higher score than a negative.
 
     A tie counts as one half; see Hanley and McNeil, Radiology 143, 1982.
     """
@@ -74,6 +75,7 @@ def compute_paired_difference(first: Sequence[float], second: Sequence[float]) -
 
 
 def _resample_means(array: Values) -> Values:
+    """Return the mean of each resample, shape (RESAMPLES,)."""
     random = np.random.default_rng(0)
     return np.concatenate(
         [
@@ -84,6 +86,7 @@ def _resample_means(array: Values) -> Values:
 
 
 def _split_resamples(width: int) -> Iterator[int]:
+    """Yield the numbers of resamples to draw at a time, if each resample has ``width`` values."""
     most = max(1, _BLOCK // width)
     for first in range(0, RESAMPLES, most):
         yield min(most, RESAMPLES - first)
@@ -96,6 +99,7 @@ def _compute_percentiles(values: Values) -> tuple[float, float]:
 
 
 def _compare_pairs(positive: Sequence[float], negative: Sequence[float]) -> Values:
+    """Return 1 if the positive scores higher, 0.5 for a tie and else 0, shape (positives, negatives)."""
     rows, columns = np.asarray(positive, float)[:, None], np.asarray(negative, float)[None, :]
     # Compare the scores instead of subtracting them: two scores of minus infinity are a tie, but have no difference.
     won: Values = (rows > columns) + 0.5 * (rows == columns)

@@ -13,9 +13,17 @@ from rag_core.types.judgements import JudgeConfig, Judgement, JudgeReport
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """An answer with its judgement, the labelled pages of its question, and whether it contains an expected answer.
+    """An answer with its judgement, and its comparison with the label of the question.
 
-    ``is_right`` is ``None`` if the label names no expected answer, or if the documents do not contain one.
+    Attributes
+    ----------
+    answer : Answer
+    judgement : Judgement
+    pages : collection of PageKey
+        The labelled pages that answer the question.
+    is_right : bool or None
+        Whether the answer contains an expected answer; ``None`` if the label names no expected answer, or if the
+        documents do not answer the question.
     """
 
     answer: Answer
@@ -31,7 +39,7 @@ class AnswerJudge(Protocol):
         """Return the name of the judge; raise `SettingsError` if there is none."""
 
     def judge_answer(self, answer: Answer, config: JudgeConfig, *, expected: str = "") -> Judgement:
-        """Return the verdicts on an answer and its passages; ``expected`` is the expected answer."""
+        """Return the verdicts on an answer and its passages; ``expected`` is the expected answer, empty if unknown."""
 
     def report(self, judged: Sequence[JudgedAnswer], writer: str) -> JudgeReport:
-        """Return the report over all judged answers of an evaluation, which ``writer`` wrote."""
+        """Return the report over all judged answers of an evaluation; ``writer`` is what wrote the answers."""

@@ -24,10 +24,10 @@ def compare_with_label(
     answer: Answer | None,
     threshold: float,
 ) -> QuestionResult:
-    """Return the result of a question.
+    """Return the result of a question, with the metrics of the answer in addition to ``values``.
 
-    An answer is right if the documents answer the question and the answer contains one of the expected answers. If the
-    label has no expected answers, the answer must cite a relevant page instead.
+    If the documents answer the question, an answer is right if it contains one of the expected answers or, if the label
+    has none, cites a relevant page. If the documents do not answer the question, every answer is wrong.
 
     Parameters
     ----------
@@ -35,12 +35,13 @@ def compare_with_label(
     relevant : mapping of PageKey to str
         The pages that answer the question, with their names for display.
     ranking : sequence of PageKey
+        The ranked pages, best first.
     values : mapping of str to float
-        Metrics of the ranking.
+        The other metrics of the question: those of the ranking, the pages in the prompt and the judge.
     answer : Answer or None
         The answer, even if the gate's score is below the threshold; ``None`` if only rankings are measured.
     threshold : float
-        The threshold of the gate. Answers whose score is lower count as refused.
+        The threshold of the gate. A question whose score is lower counts as refused.
     """
     rank = find_first_rank(ranking, relevant)
     result = QuestionResult(label.label_id, label.question, label.kind, tuple(relevant.values()), rank, dict(values))
@@ -72,7 +73,7 @@ def compare_with_label(
 
 
 def is_answered(answer: Answer, threshold: float) -> bool:
-    """Return whether a question is answered at a threshold, rather than refused."""
+    """Return whether the question is answered, rather than refused, if the gate has this threshold."""
     gate = answer.gate
     return answer.state is AnswerState.ANSWERED and (gate.overruled or gate.score >= threshold)
 
@@ -83,7 +84,7 @@ def _describe_mistake(label: Label, relevant: Collection[PageKey], answer: Answe
         return "Answered, but the documents do not contain the answer."
     if label.answers:
         return "" if contains_answer(text, label.answers) else "The answer does not contain the expected answer."
-    return "" if _share_on_relevant_pages(relevant, answer) else "The answer cites no page with the expected answer."
+    return "" if _compute_cited_share(relevant, answer) else "The answer cites no page with the expected answer."
 
 
 def _compute_answer_metrics(
@@ -98,18 +99,22 @@ def _compute_answer_metrics(
         values["exact_match"] = compute_exact_match(short_text, label.answers)
         values["token_f1"] = compute_token_f1(short_text, label.answers)
     if relevant and answered:
-        values["cited_page"] = _share_on_relevant_pages(relevant, answer)
+        values["cited_page"] = _compute_cited_share(relevant, answer)
     return values
 
 
-def _share_on_relevant_pages(relevant: Collection[PageKey], answer: Answer) -> float:
-    """Return the share of an answer's citations that are on a relevant page or have a near duplicate on such a page."""
+def _compute_cited_share(relevant: Collection[PageKey], answer: Answer) -> float:
+    """Return the share of an answer's citations that are on a relevant page or have a near duplicate on such a page.
+
+    Return 0 if the answer has no citations.
+    """
     copies = {one.chunk_id: {place.key for place in one.duplicates} for one in answer.passages}
     places = [{(one.document_id, one.page_index)} | copies.get(one.chunk_id, set()) for one in answer.citations]
     return sum(not found.isdisjoint(relevant) for found in places) / len(places) if places else 0.0
 
 
 def _describe_refusal(score: float | None, threshold: float) -> str:
+    """Return why an answerable question was refused; ``score`` is ``None`` if no threshold would give an answer."""
     if score is None:
         return "Refused, but the documents contain the answer: none of the passages could be quoted."
     best, needed = (f"{one:.{count_decimals(threshold)}f}" for one in (score, threshold))

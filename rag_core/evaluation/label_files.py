@@ -28,7 +28,8 @@ def parse_labels(name: str, data: bytes) -> list[Label]:
     A row contains ``question``, and a page, an answer or a kind:
 
     - The page that answers the question: ``document``, and one of ``page_index`` (from 0), ``page`` (as printed) and
-      ``quote`` (words on the page). In JSON lines, ``evidence`` may list several pages as objects with these keys.
+      ``quote`` (words on the page). ``evidence`` may be a quote instead or, in JSON lines, a list of several pages as
+      objects with these keys.
     - ``answers`` or ``answer``: the expected answers. In CSV, ``|`` separates several answers.
     - ``kind``: ``answerable``, ``no answer``, ``off-corpus`` or ``adversarial``.
     - ``state`` of a page: ``current``, ``stale`` or ``inadmissible``. Only current pages answer the question.
@@ -130,7 +131,10 @@ def _parse_label(row: Row, where: str) -> Label:
 
 
 def _hash_label(question: str, evidence: Sequence[LabelledPage]) -> str:
-    """Return an id for a label whose row has none. The same question with the same evidence always gets the same id."""
+    """Return an id for a label whose row has none.
+
+    The same question with the same current pages always gets the same id.
+    """
     content = json.dumps(
         [question, [(one.document, one.page_index, one.page, one.quote) for one in evidence if one.state == "current"]]
     )

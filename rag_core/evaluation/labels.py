@@ -16,7 +16,7 @@ from rag_core.types.evaluation import Label, LabelKind, LabelledPage
 
 
 class Labels:
-    """The labelled questions of the app, and the ratings of answers, from which labels are created.
+    """The labelled questions that are stored in the app, and the ratings of answers, from which labels are created.
 
     Parameters
     ----------
@@ -38,13 +38,14 @@ class Labels:
         evidence: Sequence[LabelledPage] = (),
         answers: Sequence[str] = (),
     ) -> Label:
-        """Store a labelled question.
+        """Store a labelled question, and return the label.
 
         Raises
         ------
         LabelError
-            The question is empty, an answerable question has neither a page nor an answer, or a page is
-            not in the library.
+            - The question is empty.
+            - An answerable question has neither a current page nor an answer.
+            - The evidence names a document without a page, or a page that is not in the library.
         """
         if not question.strip():
             raise LabelError("The label has no question. Enter a question.")
@@ -72,9 +73,10 @@ class Labels:
         return parse_labels(name, data)
 
     def find_pages(self, question: str, *, current: bool = True) -> set[PageKey]:
-        """Return the pages that the labels of a question name and that are still in the library.
+        """Return the pages that the stored labels of a question name and that are still in the library.
 
-        If ``current`` is false, return the stale and inadmissible pages instead of those that answer the question.
+        Questions are compared without regard to white space. If ``current`` is false, return the stale and inadmissible
+        pages instead of those that answer the question.
         """
         finder = PageFinder(self._stores.documents)
         words = question.split()
@@ -87,7 +89,7 @@ class Labels:
         return pages
 
     def find_answers(self, question: str) -> tuple[str, ...]:
-        """Return the expected answers of the labels of a question."""
+        """Return the expected answers of the stored labels of a question; compare questions as `find_pages` does."""
         words = question.split()
         labels = [one for one in self._stores.evaluations.labels() if one.question.split() == words]
         return tuple(answer for label in labels for answer in label.answers)
@@ -95,8 +97,8 @@ class Labels:
     def rate_answer(self, message_id: str, good: bool, note: str = "") -> None:
         """Store the rating of an answer; replace an earlier rating.
 
-        - A good rating of an answer labels the question with the cited pages.
-        - A good rating of excerpts labels the question with the page of the first excerpt.
+        - A good rating of an answer labels the question with the cited pages, besides pages of an earlier label.
+        - A good rating of excerpts does the same with the page of the first excerpt only.
         - A good rating of a refusal labels the question as one that the documents do not answer.
         - A bad rating removes the label that was created from the answer.
 
@@ -119,12 +121,12 @@ class Labels:
         return self._stores.evaluations.feedback(message_id)
 
     def withdraw_rating(self, message_id: str) -> None:
-        """Remove the rating of an answer, and the label that was created from the rating."""
+        """Remove the rating of an answer, and every label that was created from this message."""
         self._stores.evaluations.remove_feedback(message_id)
         self._stores.evaluations.remove_labels_of(message_id)
 
     def confirm_passage(self, message_id: str, rank: int) -> None:
-        """Label the question of an answer with the pages of one of the answer's passages.
+        """Label the question of an answer with the pages of the passage at ``rank``, besides pages of an earlier label.
 
         Raises
         ------
@@ -150,7 +152,7 @@ class Labels:
         self._stores.evaluations.put_label(self._get_answer(message_id).question, kind, pages, (), message_id)
 
     def _add_pages(self, message_id: str, answer: Answer, pages: Iterable[LabelledPage]) -> None:
-        """Label the question with ``pages``, in addition to the pages of the existing label of the message."""
+        """Label the question with ``pages``, and with the pages of the label that the message has already."""
         before = [page for one in self._stores.evaluations.labels_of(message_id) for page in one.evidence]
         evidence = list(dict.fromkeys((*before, *pages)))
         if evidence:

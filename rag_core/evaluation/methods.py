@@ -41,32 +41,34 @@ def list_methods(
     k: float,
     b: float,
 ) -> list[RetrievalConfig | Baseline]:
-    """Return the methods to compare, from the simplest one to all stages. Each is a row of the table.
+    """Return the methods to compare, from the simplest one to all stages; each method is a row of the table.
 
     Parameters
     ----------
     default : str
         The score by which the settings order passages.
     retrievers : sequence of Retriever
-        The retrievers of the index. If one is optional, further rows without it show what it adds.
+        The retrievers of the index. If a retriever is optional, further rows without it show what it adds.
     has_adapter : bool
         Whether a query adapter was trained. If so, a further row shows the default with the adapter.
     has_cross_encoder : bool
+        Whether a cross-encoder is set. If so, a further row shows its ranking.
     k, b : float
         Parameters of the BM25 baseline.
     """
-    without = False if has_adapter else None
+    without_adapter = False if has_adapter else None
     methods: list[RetrievalConfig | Baseline] = [Baseline("tf-idf"), Baseline("bm25", k, b)]
     for retriever in retrievers:
-        methods.append(RetrievalConfig(retriever.score.name, adapter=None if retriever.reads == "text" else without))
+        adapter = None if retriever.reads == "text" else without_adapter
+        methods.append(RetrievalConfig(retriever.score.name, adapter=adapter))
     for order in ("rrf", "rerank", "named"):
         if order in ("rrf", default) and any(one.is_optional for one in retrievers):
-            methods.append(RetrievalConfig(order, sparse=False, adapter=without))
-        methods.append(RetrievalConfig(order, adapter=without))
+            methods.append(RetrievalConfig(order, sparse=False, adapter=without_adapter))
+        methods.append(RetrievalConfig(order, adapter=without_adapter))
     if has_adapter:
         methods.append(RetrievalConfig(default, adapter=True))
     if has_cross_encoder:
-        methods.append(RetrievalConfig("cross_encoder", adapter=without))
+        methods.append(RetrievalConfig("cross_encoder", adapter=without_adapter))
     return methods
 
 

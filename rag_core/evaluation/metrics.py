@@ -26,10 +26,10 @@ METRICS = (
 
 
 def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
-    """Return the metrics that apply to the outcomes, in the order of `METRICS`, then AUROC.
+    """Return the metrics that apply to at least one question, in the order of `METRICS`, then AUROC.
 
     ``auroc`` measures how well the gate's score separates answerable from unanswerable questions, and ``auroc KIND``
-    how well it separates them from unanswerable questions of one kind.
+    how well the score separates answerable questions from unanswerable questions of one kind.
     """
     metrics = []
     for metric in METRICS:
@@ -47,7 +47,10 @@ def compute_metrics(outcomes: Sequence[QuestionResult]) -> tuple[Metric, ...]:
 
 
 def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float, ...]:
-    """Return the mean interpolated precision at recall 0.0, 0.1, … 1.0 over the questions with labelled pages."""
+    """Return the mean interpolated precision at recall 0.0, 0.1, … 1.0 over the questions with labelled pages.
+
+    Return an empty tuple if there are no such questions.
+    """
     names = [name_interpolated_precision(level) for level in RECALL_LEVELS]
     labelled = [one.values for one in outcomes if names[0] in one.values]
     return tuple(sum(values[name] for values in labelled) / len(labelled) for name in names) if labelled else ()
@@ -55,12 +58,15 @@ def compute_precision_recall(outcomes: Sequence[QuestionResult]) -> tuple[float,
 
 def compute_risk_coverage(outcomes: Sequence[QuestionResult]) -> tuple[RiskPoint, ...]:
     """Return the risk and the coverage at each threshold, over the questions that were answered or refused."""
-    judged = [one for one in outcomes if _was_judged(one)]
-    return compute_risk_points([_find_score(one) for one in judged], [one.wrong for one in judged])
+    decided = [one for one in outcomes if _has_decision(one)]
+    return compute_risk_points([_find_score(one) for one in decided], [one.wrong for one in decided])
 
 
 def split_gate_scores(outcomes: Sequence[QuestionResult]) -> tuple[list[float], list[float]]:
-    """Return two lists: the gate's scores of answerable questions, and those of unanswerable questions."""
+    """Return two lists: the gate's scores of answerable questions, and those of unanswerable questions.
+
+    The score is minus infinity if the question is refused at every threshold.
+    """
     return _list_scores(outcomes, (LabelKind.ANSWERABLE,)), _list_scores(outcomes, UNANSWERABLE)
 
 
@@ -84,10 +90,10 @@ def compare(
 
 
 def _list_scores(outcomes: Sequence[QuestionResult], kinds: Sequence[LabelKind]) -> list[float]:
-    return [_find_score(one) for one in outcomes if one.kind in kinds and _was_judged(one)]
+    return [_find_score(one) for one in outcomes if one.kind in kinds and _has_decision(one)]
 
 
-def _was_judged(outcome: QuestionResult) -> bool:
+def _has_decision(outcome: QuestionResult) -> bool:
     """Return whether the question was answered or refused; false if only rankings were measured."""
     return "answered" in outcome.values or "refused" in outcome.values
 

@@ -14,7 +14,7 @@ MAX_PROBLEMS = 5
 
 
 class PageFinder:
-    """Finds the pages to which labels refer. The pages of each document are read once.
+    """Finds the pages to which labels refer. The pages of each document are loaded once.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class PageFinder:
         self._pages: dict[str, dict[str, list[Page]]] = {}
 
     def find_all(self, labels: Sequence[Label], *, current: bool = True) -> list[dict[PageKey, str]]:
-        """Return, for each label, a mapping of its pages to their names, such as ``report.pdf, page 12``.
+        """Return the pages of each label, mapped to names such as ``report.pdf, page 12``.
 
         A printed page number or a quote can match several pages of the document. If ``current`` is false, return the
         stale and inadmissible pages instead of those that answer the question.
@@ -57,7 +57,7 @@ class PageFinder:
     def _find_pages(self, evidence: LabelledPage) -> dict[PageKey, str]:
         matching = {
             (document_id, page.page_index): f"{evidence.document}, page {page.page_label}"
-            for document_id, pages in self._read_documents(evidence.document).items()
+            for document_id, pages in self._load_pages(evidence.document).items()
             for page in pages
             if _matches(page, evidence)
         }
@@ -68,8 +68,8 @@ class PageFinder:
             )
         return matching
 
-    def _read_documents(self, name: str) -> dict[str, list[Page]]:
-        """Return a mapping of document id to pages, for the documents with this name or id."""
+    def _load_pages(self, name: str) -> dict[str, list[Page]]:
+        """Return the pages of the documents with this name or id, by document id."""
         if name not in self._pages:
             try:
                 ids = self._library.find_ids([name])

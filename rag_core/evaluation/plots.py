@@ -11,16 +11,17 @@ from rag_core.types.evaluation import Evaluation, LabelKind
 
 Spec = Mapping[str, Any]
 
-_SHARE = {"domain": [0, 1]}
+_SHARE_SCALE = {"domain": [0, 1]}
 _WIDTH, _HEIGHT = 520, 260
 
 
 def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
     """Return Vega-Lite specifications by the name of the chart. Charts without data are left out.
 
-    ``figures`` shows each metric with its interval. ``precision-recall`` shows the interpolated curve at 11 points.
-    ``risk-coverage`` shows the share of wrong answers at each threshold. ``scores`` shows the gate's scores of
-    answerable and unanswerable questions in the first evaluation.
+    - ``figures``: each metric with its interval.
+    - ``precision-recall``: interpolated precision at 11 levels of recall.
+    - ``risk-coverage``: the share of wrong answers at each share of answered questions.
+    - ``scores``: the gate's scores of answerable and unanswerable questions in the first evaluation.
     """
     evaluations = distinguish_equal_names(evaluations)
     drawn = {
@@ -33,7 +34,7 @@ def build_plots(evaluations: Sequence[Evaluation]) -> dict[str, Spec]:
 
 
 def distinguish_equal_names(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the evaluations; if two have the same configuration, add "(first)" and "(second)" to its name."""
+    """Return the evaluations; if there are two of the same configuration, add "(first)" and "(second)" to its name."""
     if len(evaluations) < 2 or len({one.configuration for one in evaluations}) > 1:
         return list(evaluations)
     return [
@@ -69,7 +70,7 @@ def _draw_figures(evaluations: Sequence[Evaluation]) -> Spec | None:
         "color": _color_by_configuration(),
     }
     interval = {
-        "x": {"field": "low", "type": "quantitative", "scale": _SHARE, "title": "value, 95 % interval"},
+        "x": {"field": "low", "type": "quantitative", "scale": _SHARE_SCALE, "title": "value, 95 % interval"},
         "x2": {"field": "high"},
     }
     value = {"x": {"field": "value", "type": "quantitative"}}
@@ -129,7 +130,7 @@ def build_gate_score_plot(scores: Sequence[float], threshold: float) -> Spec:
 
 
 def _draw_histogram(rows: Sequence[Mapping[str, object]], bins: Spec, **counts: object) -> dict[str, Any]:
-    """Return a histogram of the gate's scores; ``counts`` are further properties of the axis of the counts."""
+    """Return a histogram of the gate's scores; ``counts`` are further properties of the vertical encoding."""
     return {
         "data": {"values": rows},
         "mark": "bar",
@@ -152,7 +153,10 @@ def _draw_threshold(threshold: float) -> Spec:
 def _draw_lines(
     rows: Sequence[Mapping[str, object]], x: str, y: str, interpolate: str, names: Sequence[str] = ()
 ) -> Spec | None:
-    """Return lines by configuration; ``names`` lists the configurations in order if there are more than two."""
+    """Return a chart with a line for each configuration; ``None`` without rows.
+
+    ``names`` lists the configurations in order if there are more than two.
+    """
     if not rows:
         return None
     colour = _color_by_configuration()
@@ -163,8 +167,8 @@ def _draw_lines(
         "data": {"values": list(rows)},
         "mark": {"type": "line", "interpolate": interpolate, "point": len(rows) <= 100},
         "encoding": {
-            "x": {"field": x, "type": "quantitative", "scale": _SHARE},
-            "y": {"field": y, "type": "quantitative", "scale": _SHARE},
+            "x": {"field": x, "type": "quantitative", "scale": _SHARE_SCALE},
+            "y": {"field": y, "type": "quantitative", "scale": _SHARE_SCALE},
             "color": colour,
             "tooltip": [
                 *([{"field": "configuration", "type": "nominal"}] if names else []),

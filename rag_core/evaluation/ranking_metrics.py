@@ -12,7 +12,7 @@ RECALL_LEVELS = tuple(level / 10 for level in range(11))
 
 
 def find_relevant_pages(passage: Passage, relevant: Collection[PageKey]) -> set[PageKey]:
-    """Return the relevant pages that contain the passage or a near duplicate, which a search omits."""
+    """Return the relevant pages that contain the passage or one of its near duplicates, which a search omits."""
     pages = {(passage.document_id, page) for page in passage.page_indices} | {one.key for one in passage.duplicates}
     return pages.intersection(relevant)
 
@@ -20,7 +20,8 @@ def find_relevant_pages(passage: Passage, relevant: Collection[PageKey]) -> set[
 def list_found_pages(passages: Sequence[Passage], relevant: Collection[PageKey]) -> list[PageKey]:
     """Return the pages of ranked passages, without duplicates.
 
-    The relevant page of a near duplicate counts as found, in place of the page of the passage if that is not relevant.
+    Near duplicates of a passage, which a search omits, count as found if they are on relevant pages. These pages follow
+    the pages of the passage; if no page of the passage is relevant, the pages of the duplicates replace its pages.
     """
     spans: list[tuple[str, int, int]] = []
     for passage in passages:
@@ -33,7 +34,7 @@ def list_found_pages(passages: Sequence[Passage], relevant: Collection[PageKey])
 
 
 def list_ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
-    """Return the pages in the order of their passages, without duplicates.
+    """Return the pages of passages in the order of the passages, without duplicates.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def list_ranked_pages(spans: Iterable[tuple[str, int, int]]) -> list[PageKey]:
 
 
 def find_first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> int | None:
-    """Return the 1-based rank of the first relevant page; ``None`` if there is none."""
+    """Return the rank, from 1, of the first relevant page; ``None`` if no relevant page is ranked."""
     relevant_pages = set(relevant)
     return next((rank for rank, page in enumerate(ranking, 1) if page in relevant_pages), None)
 
@@ -53,7 +54,7 @@ def find_first_rank(ranking: Sequence[PageKey], relevant: Iterable[PageKey]) -> 
 def compute_ranking_metrics(
     rankings: Mapping[str, Sequence[PageKey]], relevant: Mapping[str, Iterable[PageKey]]
 ) -> dict[str, dict[str, float]]:
-    """Return a mapping of question id to the metrics of the question by name.
+    """Return the values of the metrics of each question: by question id, and then by the name of the metric.
 
     The metrics are recall, precision, reciprocal rank (Voorhees, TREC-8 1999), average precision and interpolated
     precision at 11 levels of recall (Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008,

@@ -15,8 +15,8 @@ RECALL = ("recall@1", "recall@5", "recall@10")
 def check_release(comparisons: Sequence[Comparison]) -> ReleaseCheck:
     """Return whether a change may be released: it must not lower faithfulness, even if it raises recall.
 
-    ``comparisons`` contains the differences between the evaluations after and before the change. A fall is certain if
-    its 95 % interval excludes 0.
+    ``comparisons`` contains the difference of each metric: after the change minus before. A fall is certain if its
+    95 % interval excludes 0.
     """
     measured = [one for one in comparisons if one.metric in FAITHFULNESS]
     falls = [one for one in measured if one.difference.value < 0]

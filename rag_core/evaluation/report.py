@@ -28,10 +28,10 @@ def write_report(
     ----------
     evaluations : sequence of Evaluation
     comparisons : sequence of Comparison
-        Differences between the second and the first evaluation; empty unless there are two evaluations.
+        Differences of the metrics, second evaluation minus first; only for two evaluations, otherwise empty.
     folder : Path
     methods : sequence of MethodRow
-        The rows of the table that compares more than two evaluations.
+        The rows of the table that compares more than two evaluations; otherwise empty.
 
     Returns
     -------

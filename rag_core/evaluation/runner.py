@@ -52,7 +52,7 @@ class EvaluationRunner:
     judge : AnswerJudge
     reader : PageReader
     build_ranker : callable
-        Returns the ranker of a baseline.
+        Returns the ranker of a baseline for some texts.
     """
 
     settings: Settings
@@ -148,7 +148,10 @@ class EvaluationRunner:
     def _build_ask(
         self, configuration: RetrievalConfig | Baseline, question: str, *, answers: bool
     ) -> tuple[AskFunction, int]:
-        """Return a function that asks a question with a method, and the size in bytes of the indexes it reads."""
+        """Return a function that asks a question with a method, and the size in bytes of the method's indexes.
+
+        Run a search for ``question`` first, so that models are loaded.
+        """
         if isinstance(configuration, Baseline):
             return build_baseline_ask(self.stores.documents, configuration, self.build_ranker)
         rank_by = configuration.rank_by or self.settings.rank_by
@@ -179,7 +182,7 @@ class EvaluationRunner:
         return add_evidence(result, label, asked.answer, evidence, stale)
 
     def _check_questions(self, labels: Sequence[Label]) -> None:
-        """Raise `LabelError` for an invalid question, so that no evaluation is interrupted and lost."""
+        """Raise `LabelError` if a question is invalid, before any question is asked, so that no results are lost."""
         for label in labels:
             try:
                 self.searcher.normalize_question(label.question)
@@ -187,7 +190,7 @@ class EvaluationRunner:
                 raise LabelError(f"{label.where}: {error}") from None
 
     def _judge_answer(self, label: Label, answer: Answer, threshold: float, config: JudgeConfig) -> Judgement:
-        """Judge an answer; it is a refusal if its score is below the threshold."""
+        """Return the judge's verdicts on an answer, which counts as a refusal if its score is below the threshold."""
         if not is_answered(answer, threshold):
             answer = replace(answer, state=AnswerState.ABSTAINED)
         return self.judge.judge_answer(answer, config, expected=label.answers[0] if label.answers else "")

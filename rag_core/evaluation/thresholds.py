@@ -1,4 +1,4 @@
-"""Choose the threshold at which answerable questions are answered and unanswerable questions are refused."""
+"""Compute the effect of thresholds of the gate, and advise one that refuses most unanswerable questions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rag_core.types.evaluation import RiskPoint, ThresholdAdvice
 
-# The largest share of unanswerable questions that may be answered.
+# The largest share of unanswerable questions that may be answered, unless the user chooses another share.
 MAX_UNANSWERABLE_SHARE = 0.05
 # Confidence level of the upper bound on the share of unanswerable questions that are answered.
 CONFIDENCE = 0.95
@@ -71,14 +71,14 @@ def advise_threshold(
         return None
     allowed = math.floor(most * len(unanswerable) + EPSILON)
     falling = sorted(unanswerable, reverse=True)
-    threshold = _find_lowest_above(falling[allowed], answerable) if allowed < len(falling) else 0.0
-    if threshold > 1 or not _compute_share(answerable, threshold):
+    threshold = _round_up_threshold(falling[allowed], answerable) if allowed < len(falling) else 0.0
+    if threshold > 1 or not _compute_answered_share(answerable, threshold):
         return None
     return ThresholdAdvice(
         threshold=threshold,
         most=most,
-        unanswerable_answered=_compute_share(unanswerable, threshold),
-        answerable_answered=_compute_share(answerable, threshold),
+        unanswerable_answered=_compute_answered_share(unanswerable, threshold),
+        answerable_answered=_compute_answered_share(answerable, threshold),
         unanswerable=len(unanswerable),
         unanswerable_possible=compute_upper_bound(sum(score >= threshold for score in unanswerable), len(unanswerable)),
         unanswerable_needed=count_questions_needed(most),
@@ -108,10 +108,10 @@ def compute_upper_bound(answered: int, asked: int) -> float:
 
 
 def count_questions_needed(most: float) -> int | None:
-    """Return the number of unanswerable questions that, if all are refused, confirm the share ``most``.
+    """Return how many unanswerable questions must be asked, and all be refused, to confirm the share ``most``.
 
-    They confirm with 95 % confidence that at most this share of such questions is answered. Return ``None`` if the
-    share is 0 or too small to be measured.
+    The share is confirmed if, with 95 % confidence, at most this share of unanswerable questions is answered. Return
+    ``None`` if the share is 0 or too small to be measured.
     """
     if most < EPSILON:
         return None
@@ -119,7 +119,7 @@ def count_questions_needed(most: float) -> int | None:
 
 
 def _compute_binomial_cdf(successes: int, trials: int, share: float) -> float:
-    """Return the binomial probability of at most ``successes`` successes, computed with logarithms against overflow."""
+    """Return the binomial probability of at most ``successes`` successes. Logarithms avoid an overflow."""
     return sum(
         math.exp(
             math.lgamma(trials + 1)
@@ -132,10 +132,10 @@ def _compute_binomial_cdf(successes: int, trials: int, share: float) -> float:
     )
 
 
-def _find_lowest_above(refused: float, answerable: Sequence[float]) -> float:
-    """Return the lowest threshold above the score ``refused``.
+def _round_up_threshold(refused: float, answerable: Sequence[float]) -> float:
+    """Return a threshold slightly above the score ``refused``.
 
-    The threshold has as few decimals as possible without refusing further answerable questions.
+    The threshold is rounded up to as few decimals as possible without refusing more answerable questions.
     """
     answered = sum(score > max(refused, 0.0) for score in answerable)
     threshold = 0.0
@@ -149,5 +149,5 @@ def _find_lowest_above(refused: float, answerable: Sequence[float]) -> float:
     return threshold
 
 
-def _compute_share(scores: Sequence[float], threshold: float) -> float:
+def _compute_answered_share(scores: Sequence[float], threshold: float) -> float:
     return sum(score >= threshold for score in scores) / len(scores)

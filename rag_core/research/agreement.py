@@ -16,13 +16,13 @@ ANSWERS = "judge and labels: answers"
 
 
 def count_agreement(raters: str, pairs: Iterable[tuple[bool, bool]]) -> Agreement:
-    """Return how often both verdicts of a pair, only the first, only the second or neither is positive."""
+    """Count the pairs in which both verdicts are positive, only the first, only the second, and neither."""
     counts = Counter(pairs)
     return Agreement(raters, counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
 def report_judgements(judged: Sequence[JudgedAnswer], writer: str) -> JudgeReport:
-    """Return the report over all judged answers of an evaluation; agreements without pairs are left out."""
+    """Return the report over all judged answers of an evaluation, at least one; leave out agreements without pairs."""
     judgements = [one.judgement for one in judged]
     statements = tuple(one for judgement in judgements for one in judgement.statements)
     answers = [(is_faithful(one.judgement), one.is_right) for one in judged]
@@ -55,6 +55,9 @@ def _pair_passages(judged: JudgedAnswer) -> list[tuple[bool, bool]]:
 
 
 def is_faithful(judgement: Judgement) -> bool | None:
-    """Return whether the judge supports all statements of an answer; ``None`` if a verdict is missing."""
+    """Return whether the judge finds all statements of an answer supported.
+
+    Return ``None`` if the answer has no statements, or if a verdict is missing.
+    """
     verdicts = [one.judge for one in judgement.statements]
     return None if not verdicts or None in verdicts else all(verdicts)

@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def tokenize_words(text: str) -> list[str]:
-    """Return the words in lower case, without punctuation, stemming or stop word removal."""
+    """Return the words in lower case and without punctuation. Words are not stemmed, and stop words are kept."""
     return _WORD.findall(text.lower())
 
 

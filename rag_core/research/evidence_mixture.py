@@ -18,14 +18,16 @@ def mix_answers(
     expected: Collection[str] = (),
     stale: Collection[str] = (),
 ) -> EvidenceMixture:
-    """Return ``p(y|x) = Σ_d p(d|x) p(y|x, d)`` with its coverage, evidence mass, correctness and source support.
+    """Return the mixture ``p(y|x) = Σ_d p(d|x) p(y|x, d)`` of the answers, and compare it with the right answer.
+
+    The result contains the coverage, the evidence mass, the correctness and the source support of the mixture.
 
     Parameters
     ----------
     weighted : sequence of WeightedPassage
         The passages with their weights, best first. Passages with the weight 0 are ignored.
     probabilities : AnswerProbabilities
-        The probabilities of the answers given each passage.
+        The probabilities of the answers given each passage, by chunk id.
     right : collection of str
         Chunk ids of the passages that state the right answer.
     expected : collection of str

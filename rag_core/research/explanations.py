@@ -108,7 +108,7 @@ class Explanations:
         )
 
     def token_matches(self, question: str, chunk_id: str) -> TokenMatches:
-        """Return the weight of each token of a question, and the token of a chunk that matches it best.
+        """Return the weight of each compared token of a question, and the token of a chunk that matches it best.
 
         Return no matches if the embedder computes no token vectors, or if the vectors of the chunk are not stored yet.
 
@@ -151,7 +151,7 @@ class Explanations:
     def weight_passages(self, explanation: Explanation, weighting: WeightingConfig) -> tuple[WeightedPassage, ...]:
         """Return the passages of an explanation with their weights, best first.
 
-        Passages without a rerank score are omitted.
+        Passages without a rerank score or without the date of their document are left out.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class Explanations:
         return weight_passages(find_scored_passages(explanation), weighting)
 
     def evidence_mass(self, weighted: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-        """Return the weight of the right passage among the ``k`` best passages.
+        """Return the weight of the right passage among the ``k`` best passages, and the passage that ranks above it.
 
         ``right`` is the chunk id of the right passage; ``None`` if no stage of the search finds the passage.
         """
@@ -169,7 +169,10 @@ class Explanations:
 
 
 def find_scored_passages(explanation: Explanation, now: datetime | None = None) -> list[ScoredPassage]:
-    """Return the passages of an explanation that have a rerank score, with the ages of their documents in days."""
+    """Return the passages that have a rerank score and the date of their document, with ages in days.
+
+    ``now`` is the time at which ages are measured, by default the present.
+    """
     moment = now or datetime.now(UTC)
     ages = {one: (moment - added).total_seconds() / 86_400 for one, added in explanation.added_at.items()}
     return [

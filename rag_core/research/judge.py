@@ -73,14 +73,14 @@ BuildMessages = Callable[[Sequence[Passage]], list[dict[str, str]]]
 
 @dataclass(slots=True)
 class _Calls:
-    """Calls one model for one answer, and adds up their usage and failures."""
+    """Calls one model to judge one answer, and collects the usage and the problems of all calls."""
 
     model: LanguageModel
     usage: Usage = field(default_factory=Usage)
     problems: list[str] = field(default_factory=list)
 
     def complete(self, messages: Sequence[dict[str, str]], schema: dict[str, Any]) -> str:
-        """Return the reply; empty if the endpoint gave none."""
+        """Return the reply; empty if the endpoint fails. Raise `GeneratorAuthError` if the endpoint rejects the key."""
         try:
             reply = self.model.complete(messages, schema)
         except GeneratorAuthError:
@@ -199,9 +199,9 @@ class Judge:
         return compute_share([one.positive if one else None for one in found])
 
     def _judge_items(self, calls: _Calls, answer: Answer, count: int, build: BuildMessages) -> dict[int, Verdict]:
-        """Return the verdict on each item, numbered from 1 to ``count``: whether the passages support it.
+        """Return the verdicts on items, numbered from 1 to ``count``: whether the passages support each item.
 
-        If the passages need several prompts, an item is supported if the passages of one prompt support it.
+        If the passages need several prompts, see `_merge_verdicts`. Items without a verdict are left out.
         """
         replies = []
         for passages in _pack_passages(calls.model, answer.passages, build, most=len(answer.passages)):
@@ -210,6 +210,8 @@ class Judge:
         return dict(_merge_verdicts(replies, count))
 
     def _judge_passages(self, calls: _Calls, answer: Answer, target: str) -> dict[int, bool]:
+        """Return whether each passage helps to arrive at ``target``, by rank; leave out missing verdicts."""
+
         def build(passages: Sequence[Passage]) -> list[dict[str, str]]:
             return build_passage_messages(answer.question, passages, target)
 
@@ -233,19 +235,19 @@ class Judge:
 
 
 def compute_share(verdicts: Sequence[bool | None]) -> float | None:
-    """Return the share of positive verdicts; ``None`` if there are no verdicts or one is missing."""
+    """Return the share of positive verdicts; ``None`` if there are no verdicts, or if one of them is ``None``."""
     if not verdicts or any(one is None for one in verdicts):
         return None
     return sum(map(bool, verdicts)) / len(verdicts)
 
 
 def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
-    """Return the mean of precision@k over the ranks k of the useful passages; 0 if none is useful.
+    """Return the mean of precision@k over the ranks k of the useful passages; 0 if no passage is useful.
 
     Parameters
     ----------
     useful : sequence of bool or None
-        The verdict on each passage, in the order of the ranks.
+        The verdict on each passage, in the order of the ranks; ``None`` if the verdict is missing.
 
     Returns
     -------
@@ -261,7 +263,7 @@ def compute_context_precision(useful: Sequence[bool | None]) -> float | None:
 def _pack_passages(
     model: LanguageModel, passages: Sequence[Passage], build: BuildMessages, most: int
 ) -> Iterator[Sequence[Passage]]:
-    """Yield runs of at most ``most`` passages that fit into one prompt. A passage that is too long is a run alone."""
+    """Yield batches of at most ``most`` passages that fit into one prompt; a passage that is too long is alone."""
     room = count_available_tokens(build(()), model.profile.filled_tokens, model.answer_tokens)
     for run in pack_batches([count_prompt_tokens(one) for one in passages], room):
         for first in range(run.start, run.stop, most):
@@ -269,6 +271,11 @@ def _pack_passages(
 
 
 def _merge_verdicts(replies: Sequence[Mapping[int, Verdict]], count: int) -> Iterator[tuple[int, Verdict]]:
+    """Yield the number of each item and its verdict over several replies.
+
+    The verdict is the first positive one. If all replies have negative verdicts, it is the first of these. If a reply
+    lacks a verdict and no other is positive, the item is left out.
+    """
     for number in range(1, count + 1):
         verdicts = [one.get(number) for one in replies]
         found = next((one for one in verdicts if one and one.positive), None)

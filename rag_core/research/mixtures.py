@@ -46,9 +46,9 @@ class Mixtures:
     ) -> dict[str, dict[str, float]]:
         """Return ``p(y|x, d)``, by chunk id and answer, from the likelihoods of the answers under the language model.
 
-        The likelihood of an answer is the product of the probabilities of its tokens and of the end of the text after
-        it. The likelihoods of the ``answers`` are divided by their sum. `UNKNOWN` means that the passage does not state
-        the answer.
+        The likelihood of an answer is the product of the probabilities of its tokens and of the end of the message
+        after these tokens. For each passage, the likelihoods of the ``answers`` are divided by their sum. `UNKNOWN`
+        among the answers means that the passage does not state the answer.
 
         Raises
         ------

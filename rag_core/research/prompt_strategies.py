@@ -55,7 +55,7 @@ class PassageByPassage(ModelStrategy):
     reads_pages = False
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for the passages to read one by one, of which there are at most `CallBudget.max_calls`."""
+        """Search for the passages to read one by one; at most `CallBudget.max_calls`, because each needs a call."""
         most = max(1, min(FID_PASSAGES * query.top_k, CallBudget.max_calls))
         search = partial(self._searcher.search, replace(query, top_k=most), trace.timer)
         return (yield from run_step("search_1", "Searching for passages to read one by one", search))
@@ -68,14 +68,14 @@ class PassageByPassage(ModelStrategy):
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[str, str]]:
-        """Yield the text of an answer that is written from extracts instead of passages."""
+        """Extract what each passage says, and yield the text of an answer that is written from the extracts."""
         evidence = yield from self._extract_evidence(writer, query, evidence, trace)
         return (yield from super().write_text(writer, query, evidence, history, trace))
 
     def _extract_evidence(
         self, writer: LanguageModel, query: Query, evidence: PromptEvidence, trace: AnswerTrace
     ) -> Generator[Stage, None, PromptEvidence]:
-        """Return the evidence with extracts instead of passages.
+        """Return the evidence with extracts instead of passages, without passages that say nothing about the question.
 
         If the endpoint fails or the limit of calls is reached, the remaining passages stay whole, and a notice says so.
         For a strict query, an error of the endpoint is raised.
@@ -112,7 +112,7 @@ class LongContext(ModelStrategy):
     reads_pages = False
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for as many passages as fit into the context. The gate considers only those of a plain search."""
+        """Search for as many passages as fit into the context. The gate uses only as many as in a plain search."""
         model = require_model(query, self._models)
         tokens = model.profile.filled_tokens
         most = max(query.top_k, min(_MOST_RANKED, tokens // _SHORT_CHUNK))
@@ -140,7 +140,7 @@ class LongContext(ModelStrategy):
 def _extract_from_passage(complete: Complete, question: str, passage: Passage) -> str:
     """Let the model copy what a passage says about a question; return an empty text if the passage says nothing.
 
-    The text is not longer than the passage. It is untrusted, like the passage.
+    The returned text is cut to the length of the passage, and is as untrusted as the passage.
     """
     request = f"{format_passage(passage)}\n\nQuestion: {escape_markup(question).strip()}"
     reply = complete(build_chat(_EXTRACT, request)).strip()

@@ -18,14 +18,14 @@ MAX_QUERIES = 4
 
 
 class SeveralQueries(ModelStrategy):
-    """Search for the question and for the model's queries, and fuse the rankings (RAG-Fusion; Rackauckas 2024)."""
+    """Searches for the question and for the model's queries, and fuses the rankings (RAG-Fusion; Rackauckas 2024)."""
 
     name = "queries"
     label = "Several queries"
     description = "The model rephrases the question; results are merged"
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Search for all queries, one after another."""
+        """Let the model write queries, and search for the question and these queries, one after another."""
         queries = yield from run_plan(
             "Asking the model for more queries",
             trace.timer,
@@ -41,14 +41,14 @@ class SeveralQueries(ModelStrategy):
 
 
 class HypotheticalAnswer(ModelStrategy):
-    """Search with the question and a hypothetical answer. The reranker and the gate use only the question."""
+    """Searches with the question and a hypothetical answer. The reranker and the gate use only the question."""
 
     name = "hyde"
     label = "Hypothetical answer"
     description = "The model drafts an answer; similar passages are searched for"
 
     def run(self, query: Query, budget: CallBudget, trace: AnswerTrace) -> Steps:
-        """Let the model write the answer, and search for passages like it."""
+        """Let the model write a hypothetical answer, and search for passages that are similar to this answer."""
         hypothesis = yield from run_plan(
             "Asking the model for a hypothetical answer",
             trace.timer,

@@ -14,7 +14,7 @@ from rag_core.types.retrieval import Passage
 from rag_core.types.searches import Writer
 from rag_core.types.snapshots import SnapshotComparison, SnapshotSide
 
-# Lowest share of common words at which two passages are compared word by word.
+# Lowest ratio of `SequenceMatcher`, over words, at which two passages are compared word by word.
 MIN_SIMILARITY = 0.5
 # A word with the punctuation inside it, such as 1,500.7 or long-term, or a single character that is not a space.
 _WORD = re.compile(r"\w+(?:[^\w\s]\w+)*|\S")
@@ -42,7 +42,7 @@ class SnapshotComparisons:
         collections: Sequence[str] = (),
         model: str | None = None,
     ) -> SnapshotComparison:
-        """Answer a question as of two dates, and mark the passages and words that only one of the answers has.
+        """Answer a question as of two times, and mark the passages and words that only one of the answers has.
 
         Parameters
         ----------
@@ -77,9 +77,9 @@ def _find_differences(answer: Answer, other: Answer) -> SnapshotSide:
 
 
 def _find_unmatched_words_of_passage(passage: Passage, others: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the words that the most similar passage of the same document lacks.
+    """Return the spans of the words that the most similar of the other passages of the same document lacks.
 
-    Return no spans if no passage of the document is similar enough.
+    Return no spans if none of these passages has the similarity `MIN_SIMILARITY`.
     """
     of_document = [one.text for one in others if one.document_id == passage.document_id]
     ratios = {text: SequenceMatcher(None, text.split(), passage.text.split(), False).ratio() for text in of_document}

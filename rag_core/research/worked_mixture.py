@@ -55,7 +55,7 @@ RIGHT = "current_policy"
 
 
 def compute_worked_mixture(weighting: WeightingConfig) -> WorkedMixture:
-    """Return the worked example with these parameters; raise `ValueError` as `weight_passages` does.
+    """Return the worked example with these parameters of the weights; raise `ValueError` as `weight_passages` does.
 
     The score of a passage is the cosine of its vector and the vector of the question. A fresh document has an age of
     0 days, any other an infinite age.

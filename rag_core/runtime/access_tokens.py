@@ -34,12 +34,14 @@ class AccessTokens:
         self._adding = threading.Lock()
 
     def create(self, name: str, rights: Sequence[Right], collections: Sequence[str] = ()) -> tuple[str, AccessToken]:
-        """Create a token for some collections, by default all, and return its secret text and its description.
+        """Create a token, and return its secret text and its description.
+
+        The token gives access to ``collections``; by default, to all documents.
 
         Raises
         ------
         TokenError
-            The name is empty or taken, or no right is given.
+            The name is empty or taken, ``rights`` is empty, or a right is unknown.
         CollectionError
             The name of a collection is invalid.
         """

@@ -26,12 +26,13 @@ class Durations:
         self._seconds: Counter[tuple[str, ...]] = Counter()
 
     def add(self, seconds: float, *labels: str) -> None:
+        """Count a duration under its labels."""
         with self._lock:
             self._buckets.setdefault(labels, [0] * (len(LIMITS_S) + 1))[bisect_left(LIMITS_S, seconds)] += 1
             self._seconds[labels] += seconds  # type: ignore[assignment] # a Counter adds any numbers
 
     def list(self) -> dict[tuple[str, ...], tuple[tuple[int, ...], float]]:
-        """Return the number of durations in each bucket, and their sum in seconds, by labels."""
+        """Return, for each combination of labels, the numbers of durations by bucket, and their sum in seconds."""
         with self._lock:
             return {labels: (tuple(counts), self._seconds[labels]) for labels, counts in self._buckets.items()}
 
@@ -50,7 +51,7 @@ class Activity:
         self.questions = Durations()
 
     def observe_question(self, events: Generator[AskEvent, None, None]) -> Generator[AskEvent, None, None]:
-        """Yield the events of an answer, and count the question."""
+        """Yield the events of an answer, and count the duration of the question by its outcome."""
         started, outcome = time.perf_counter(), "stopped"
         try:
             with closing(trace_question(events)) as traced:
@@ -65,7 +66,7 @@ class Activity:
             self.questions.add(time.perf_counter() - started, outcome)
 
     def count_documents(self) -> dict[str, int]:
-        """Return the numbers of documents, searchable documents, and their pages and chunks."""
+        """Return the numbers of all documents, of searchable documents, and of the pages and chunks of the latter."""
         return self._stores.documents.counts()
 
     def count_jobs(self) -> dict[str, int]:

@@ -40,7 +40,7 @@ class BackgroundRun:
         return self._state
 
     def start(self, stage: str, total: int, work: Callable[[], None]) -> RunState:
-        """Start a run of ``work``, unless another run is active, and return the state of the active run.
+        """If no run is active, start a run of ``work``. Return the state of the run that is active then.
 
         ``work`` calls `advance` after each step. An error ends the run, and its message becomes the ``problem`` of the
         state.
@@ -55,7 +55,7 @@ class BackgroundRun:
             return state
 
     def change(self, **changes: Any) -> None:
-        """Change fields of the state."""
+        """Change fields of the state; a run must have been started."""
         assert self._state is not None
         self._state = replace(self._state, **changes)
 

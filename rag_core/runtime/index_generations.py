@@ -79,16 +79,23 @@ class IndexGenerations:
         return self._open(*rows[-1]) if rows else None
 
     def begin(self, fingerprint: Fingerprint) -> IndexGeneration:
-        """Create a generation for a re-index, and return it. The active generation stays in use meanwhile."""
+        """Create and return the generation that a re-index builds. Searches use the active generation meanwhile."""
         return self._open(self._stores.documents.add_generation(fingerprint, "building"), fingerprint)
 
     def configured(self, **changes: Any) -> Fingerprint:
-        """Return the fingerprint that an index would have if it were built now.
+        """Return the fingerprint that an index would have if it were built now. The embedder is loaded.
 
         Parameters
         ----------
         **changes
             Values of ``embedder`` and ``chunk_tokens`` that replace the values of the settings; ``None`` is ignored.
+
+        Raises
+        ------
+        EmbedderError, SparseEncoderMissing
+            A model cannot be loaded.
+        SettingsError
+            The embedder cannot read chunks of this length.
         """
         values = {name: value for name, value in changes.items() if value is not None}
         embedder = self._models.embedder(values.get("embedder", self._settings.embedder))
@@ -107,16 +114,19 @@ class IndexGenerations:
             sparse=sparse.name if sparse else "",
             sparse_weights=sparse.weights if sparse else "",
         )
-        _build_chunk_config(fingerprint, embedder)
+        _build_chunk_config(fingerprint, embedder)  # raises an error if the chunks are too long for the embedder
         return fingerprint
 
     def built_with(self) -> Fingerprint | None:
-        """Return the fingerprint of the active generation, without loading an embedder; ``None`` if there is none."""
+        """Return the fingerprint of the active generation, without loading models; ``None`` if no index was built."""
         rows = self._stores.documents.generations("active")
         return rows[-1][1] if rows else None
 
     def find_differences(self) -> dict[str, tuple[Any, Any]]:
-        """Return the fields in which the active index differs from the settings, as ``name: (index, settings)``."""
+        """Return the fields in which the active index differs from the settings, as ``name: (index, settings)``.
+
+        Return an empty dictionary if there is no active index.
+        """
         built = self.built_with()
         return built.differences(self.configured()) if built else {}
 
@@ -139,7 +149,7 @@ class IndexGenerations:
         return IndexGeneration(generation_id, fingerprint, embedder, sparse if fingerprint.sparse else {})
 
     def _load_sparse_encoder(self, fingerprint: Fingerprint) -> SparseEncoder:
-        """Return the learned sparse encoder with which an index was built."""
+        """Return the learned sparse encoder of an index; raise `IndexMismatch` if its weights have changed."""
         encoder = self._models.sparse_encoder(fingerprint.sparse)
         if encoder.weights != fingerprint.sparse_weights:
             raise IndexMismatch(
@@ -150,7 +160,7 @@ class IndexGenerations:
         return encoder
 
     def _load_embedder(self, name: str) -> Embedder:
-        """Return the embedder with which an index was built."""
+        """Return the embedder of an index. If its weights are missing, the error says how to go on."""
         try:
             return self._models.embedder(name)
         except EmbedderMissing as error:

@@ -100,7 +100,10 @@ class LanguageModels:
         return self._key_problem if self.settings is not self._from_environment else ""
 
     def read_key_again(self) -> None:
-        """Read the stored API key again, for example after the keyring was unlocked."""
+        """Forget all models and the stored API key, so that the key is read again when it is next needed.
+
+        Call this method, for example, after the keyring was unlocked.
+        """
         # Do not close the replaced models, which running questions may use. Their connections are closed when the last
         # of these questions ends.
         with self._connecting:
@@ -108,7 +111,7 @@ class LanguageModels:
             self._connected = None
 
     def offers_environment_key(self, address: str) -> bool:
-        """Return whether a key of the environment is used for an address in the form if no key is entered."""
+        """Return whether a connection to this address uses the key of the environment if no key is entered."""
         return bool(self._find_environment_key(address))
 
     @property
@@ -128,7 +131,10 @@ class LanguageModels:
 
     @property
     def settings(self) -> Settings:
-        """The settings with the stored connection. If its key cannot be read, `key_problem` says why."""
+        """The settings of the environment, changed by the stored connection if there is one.
+
+        If the stored key cannot be read, `key_problem` says why.
+        """
         with self._connecting:
             if self._connected is None:
                 choice = self.choice
@@ -170,7 +176,7 @@ class LanguageModels:
         return self.get(self.current).models()
 
     def select(self, name: str | None) -> None:
-        """Use another model of the endpoint from now on; ``None`` restores the model of the settings."""
+        """Store the name of the endpoint's model to use from now on; ``None`` restores the model of the settings."""
         self._stores.preferences.set(_MODEL, name)
 
     def find_local_servers(self) -> tuple[LocalServer, ...]:
@@ -182,10 +188,10 @@ class LanguageModels:
         return find_host(address)
 
     def find_models(self, choice: ModelChoice, key: str | None = None) -> tuple[ModelChoice, Sequence[str]]:
-        """Return a connection with the base URL at which its endpoint answers, and the sorted models of the endpoint.
+        """Return ``choice`` with the base URL at which the endpoint answers, and the sorted names of its models.
 
-        Nothing is stored. If the endpoint has no list of models, the list is empty, but a model can be used by its
-        name. See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
+        Nothing is stored. If the endpoint does not list its models, no names are returned, but a model can be used by
+        its name. See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
         with closing(LanguageModel(self._apply_connection(found, secret), names=FORM_NAMES)) as model:
@@ -197,7 +203,8 @@ class LanguageModels:
     def check(self, choice: ModelChoice, key: str | None = None) -> Iterator[ModelCheck]:
         """Test a connection without storing it, and yield the result of each check as soon as it is known.
 
-        See `connect` for ``key``. May raise `GeneratorError` or `SettingsError`.
+        The usage of the test and whether the model sees pictures are stored. See `connect` for ``key``. May raise
+        `GeneratorError` or `SettingsError`.
         """
         found, secret = self._resolve(choice, key)
         settings = apply_price(self._apply_connection(found, secret), self._prices)
@@ -241,7 +248,7 @@ class LanguageModels:
                 self._stores.model_keys.remove()
             self._stores.preferences.set(CONNECTION, {"choice": asdict(found), "key_place": place})
         finally:
-            self._use_stored_connection()
+            self._reload_connection()
 
     def ensure_editable(self) -> None:
         """Raise `SettingsError` if the environment sets a model, so that no connection can be stored."""
@@ -254,12 +261,13 @@ class LanguageModels:
         try:
             self._stores.model_keys.remove()
         finally:
-            self._use_stored_connection()
+            self._reload_connection()
 
     def test(self, name: str | None = None) -> Iterator[ModelCheck]:
         """Test a model with small requests, and yield the result of each check as soon as it is known.
 
-        ``name`` is a model of the endpoint, by default the model in use. Raise `SettingsError` if no model is in use.
+        Whether the model sees pictures is stored. ``name`` is a model of the endpoint, by default the model in use.
+        Raise `SettingsError` if no model is in use.
         """
         model = self.get(name) if name else self.require("A test of the connection")
         return self._record_sight(self._apply_model(name or self.current), model.test_connection())
@@ -298,7 +306,7 @@ class LanguageModels:
         return model if self.endpoint else ""
 
     def find_generator_name(self, model: str | None) -> str:
-        """Return the name of a model in `Answer.generator`; see `find_name` for ``model``."""
+        """Return what `Answer.generator` says if this model writes the answer; see `find_name` for ``model``."""
         return self._apply_model(self.find_name(model)).generator_name
 
     def active(self, model: str | None = None) -> LanguageModel | None:
@@ -316,7 +324,7 @@ class LanguageModels:
         return generator
 
     def get(self, model: str) -> LanguageModel:
-        """Return a model by its name, without a check whether the endpoint has it."""
+        """Return a model by its name, without asking the endpoint whether this model exists."""
         with self._connecting:
             if model not in self._generators:
                 settings = self._apply_model(model)
@@ -344,7 +352,9 @@ class LanguageModels:
             generator.close()
 
     def _resolve(self, choice: ModelChoice, key: str | None) -> tuple[ModelChoice, str]:
-        """Return a connection with the path or the base URL that works, and its key, which was entered or is stored.
+        """Return a connection with the path or the base URL that works, and the key that was entered or is stored.
+
+        The key is empty if none was entered or stored, even if the key of the environment is used.
 
         May raise `StoreError` if the stored key is needed and cannot be read.
         """
@@ -358,7 +368,10 @@ class LanguageModels:
         return replace(choice, base_url=find_base_url(choice.base_url, used), gguf=""), secret
 
     def _add_reported_context(self, choice: ModelChoice, key: str) -> ModelChoice:
-        """Return a connection with the context length that its endpoint reports, unless the user entered a length."""
+        """Return the connection with the context length that its endpoint reports.
+
+        Return it unchanged if the user entered a length, or if it names a GGUF file.
+        """
         if choice.gguf or (choice.context_tokens and not choice.context_reported):
             return choice
         assumed = self._from_environment.openai_context_tokens or DEFAULT_CONTEXT_TOKENS
@@ -368,7 +381,10 @@ class LanguageModels:
         return replace(choice, context_tokens=tokens, context_reported=tokens is not None)
 
     def _find_environment_key(self, address: str) -> str:
-        """Return the key of the environment for OpenAI's own address; empty for other addresses."""
+        """Return the key of the environment for OpenAI's own address.
+
+        Return an empty text for other addresses, and if the environment sets a model or an endpoint.
+        """
         key = self._from_environment.openai_api_key
         if key is None or self.is_from_environment or not is_openai_address(address):
             return ""
@@ -392,7 +408,7 @@ class LanguageModels:
         place = self.key_place
         return self._stores.model_keys.get(place) if place else ""
 
-    def _use_stored_connection(self) -> None:
+    def _reload_connection(self) -> None:
         self._stores.preferences.set(_MODEL, None)
         self.read_key_again()
 

@@ -54,7 +54,10 @@ def sets_model(settings: Settings) -> bool:
 
 
 def apply_choice(settings: Settings, choice: ModelChoice, key: str) -> Settings:
-    """Return the settings with a connection and its API key."""
+    """Return the settings, changed to the model, endpoint and key of a connection.
+
+    A context length that the endpoint reported is left out, because `build_profile` contains it.
+    """
     entered = None if choice.context_reported else choice.context_tokens
     values = {
         "openai_base_url": choice.base_url or None,
@@ -69,7 +72,11 @@ def apply_choice(settings: Settings, choice: ModelChoice, key: str) -> Settings:
 
 
 def build_profile(settings: Settings, choice: ModelChoice | None) -> ModelProfile:
-    """Return the profile of a model. If ``choice`` is a connection to this model, the profile contains its values."""
+    """Return the profile of the model of the settings.
+
+    If ``choice`` is a connection to this model, the profile contains the reported context length and the tested
+    capability of the connection.
+    """
     if choice is None or choice.model != (settings.openai_model or ""):
         return ModelProfile(settings)
     reported = choice.context_tokens if choice.context_reported else None
@@ -114,7 +121,7 @@ def require_accepted_key(settings: Settings) -> None:
 
 
 def explain_missing_model(purpose: str, alternative: str = "", *, quotes_only: bool = False) -> str:
-    """Return a message that ``purpose`` needs a language model, and what to do.
+    """Return a message that says that ``purpose`` needs a language model, and what to do.
 
     Parameters
     ----------

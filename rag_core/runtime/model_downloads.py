@@ -60,7 +60,10 @@ class ModelDownloads:
 
     @property
     def current(self) -> ModelSetup | None:
-        """The running setup, or the last setup with its result; ``None`` after a pause or a removal."""
+        """The running setup, or the last setup with its result.
+
+        ``None`` before the first setup, and after it was paused or cancelled, or its file was removed.
+        """
         return self._setup
 
     @property
@@ -69,7 +72,10 @@ class ModelDownloads:
         return GGUF_INSTALL_COMMAND
 
     def list(self) -> Sequence[ModelOffer]:
-        """Return the models of the catalogue, the recommended one first; may raise `SettingsError`."""
+        """Return the models of the catalogue in order, but first the recommended one, which is the first that fits.
+
+        May raise `SettingsError`.
+        """
         choice = self._models.choice
         used = choice.gguf if choice else ""
         offers = [build_offer(model, self._folder, used) for model in load_catalogue(self._catalogue)]
@@ -94,7 +100,7 @@ class ModelDownloads:
     def start(self, name: str, *, install: bool = False) -> None:
         """Start or continue the setup of a model; do nothing if this model is being set up already.
 
-        `current` contains errors of the setup.
+        Errors in the background thread are not raised; the ``problem`` of `current` states them.
 
         Parameters
         ----------
@@ -138,7 +144,7 @@ class ModelDownloads:
         self._stop_download(remove=True)
 
     def remove(self, name: str) -> None:
-        """Remove the file of a model, or the downloaded part of it.
+        """Remove the file of a model, or the part of the file that was downloaded.
 
         Raises
         ------
@@ -234,9 +240,9 @@ class ModelDownloads:
 
 
 def build_offer(model: CatalogueModel, folder: Path, used: str = "") -> ModelOffer:
-    """Return a model of the catalogue with its state.
+    """Return a model of the catalogue with the state of its download.
 
-    ``folder`` contains the downloaded files, and ``used`` is the path of the GGUF file in use.
+    ``folder`` contains the downloaded files, and ``used`` is the path of the GGUF file in use, if any.
     """
     return ModelOffer(
         name=model.name,

@@ -25,20 +25,20 @@ NOT_LOADED = "The embedding model could not be loaded"
 class LocalModels:
     """Loads and caches embedders, sparse encoders, the cross-encoder, the verifier and the answerability model.
 
-    Embedders and sparse encoders are loaded by name. The settings name the cross-encoder.
+    Embedders, sparse encoders and the verifier are loaded by name. The settings name the cross-encoder.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._runtime = RuntimeChoice(settings.data_dir / "embedding_runtime.json")
-        self._loaded: dict[str, Embedder] = {}
+        self._embedders: dict[str, Embedder] = {}
         self._sparse_encoders: dict[str, SparseEncoder] = {}
         self._cross_encoder: CrossEncoder | None = None
         self._verifier: LocalVerifier | None = None
         self._answerability: AnswerabilityModel | None = None
         self._loading = threading.Lock()
         self._readiness = Readiness(False, "Not started")
-        # Reasons why models could not be loaded, by messages that name the models.
+        # For each model that could not be loaded, a message that names the model, mapped to the reason.
         self._problems: dict[str, str] = {}
         self._preparing = False
 
@@ -50,7 +50,7 @@ class LocalModels:
         """
         with self._loading:
             self._runtime.close()
-            self._loaded.clear()
+            self._embedders.clear()
             self._sparse_encoders.clear()
             self._cross_encoder = self._verifier = self._answerability = None
 
@@ -63,24 +63,24 @@ class LocalModels:
             The embedder cannot be loaded. The next call tries again.
         """
         with self._loading:
-            if name not in self._loaded:
+            if name not in self._embedders:
                 self._readiness = Readiness(False, "Loading the embedder")
                 load = partial(load_embedder, name, self._runtime, self._settings.data_dir / "models")
-                self._loaded[name] = self._load(load, NOT_LOADED)
+                self._embedders[name] = self._load(load, NOT_LOADED)
                 # The objects of the embedder stay until the process ends. Questions would be delayed if each garbage
                 # collection checked them.
                 freeze_garbage_collector()
             # Also clear the problem of another embedder, which is no longer needed.
             self._readiness = Readiness(True, "Ready")
             self._problems.pop(NOT_LOADED, None)
-            return self._loaded[name]
+            return self._embedders[name]
 
     def describe_runtime(self) -> str:
-        """Return how the bundled embedder runs on this machine, for users; empty if another embedder is in use."""
+        """Return the name and the speed of the bundled embedder's runtime; empty if another embedder is in use."""
         return self._runtime.current.describe() if self._settings.embedder == BUNDLED_EMBEDDER else ""
 
     def sparse_encoder(self, name: str) -> SparseEncoder:
-        """Return the learned sparse encoder of this name. The first call loads it; other calls wait meanwhile.
+        """Return the learned sparse encoder of this name. The first call loads the encoder; other calls wait meanwhile.
 
         A failure does not change `readiness`, because searches work without the encoder.
 
@@ -95,7 +95,7 @@ class LocalModels:
             return self._sparse_encoders[name]
 
     def cross_encoder(self) -> CrossEncoder:
-        """Return the cross-encoder of the settings. The first call loads it; other calls wait meanwhile.
+        """Return the cross-encoder of the settings. The first call loads the model; other calls wait meanwhile.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class LocalModels:
             return self._cross_encoder
 
     def verifier(self, name: str) -> LocalVerifier:
-        """Return the verifier; ``name`` is used only by the first call, which loads it.
+        """Return the verifier. The first call loads the verifier ``name``; later calls ignore ``name``.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class LocalModels:
             return self._answerability
 
     def _load(self, load: Callable[[], Model], problem: str) -> Model:
-        """Load a model; if this fails, `readiness` reports ``problem`` until a call with the same one succeeds."""
+        """Load a model; on failure, `readiness` reports ``problem`` until a call with the same ``problem`` succeeds."""
         try:
             model = load()
         except RagError as error:
@@ -155,7 +155,7 @@ class LocalModels:
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Let `readiness` report that the models are not ready until the ``with`` block ends."""
+        """Let `readiness` report "not ready" until the ``with`` block ends."""
         self._preparing = True
         try:
             yield

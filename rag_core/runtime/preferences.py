@@ -87,7 +87,7 @@ class Preferences:
 
     @property
     def describes_figures(self) -> bool:
-        """Whether the model is to describe the figures of documents."""
+        """Whether the user wants the model to describe the figures of documents."""
         stored = self._stores.preferences.get(_DESCRIBE_FIGURES)
         return self._settings.describe_figures if stored is None else bool(stored)
 
@@ -97,7 +97,7 @@ class Preferences:
 
     @property
     def figures_problem(self) -> str:
-        """Why no figure is described although the user wants it, and what to do; empty if there is no problem."""
+        """Why the model in use cannot describe figures, and what to do; empty if the model can."""
         if not self._models.current or self._models.settings.gguf:
             return "No figure is described, because no model of an endpoint is connected. Connect one."
         if self._models.sees_pictures is None:
@@ -108,7 +108,10 @@ class Preferences:
 
     @property
     def verifier(self) -> str | None:
-        """What checks the statements of answers: `LANGUAGE_MODEL`, the name of a local model, or ``None``."""
+        """What checks the statements of answers besides the comparison of values.
+
+        `LANGUAGE_MODEL`, the name of a local model, or ``None`` if only values are compared.
+        """
         stored = self._stores.preferences.get(_MODEL_VERIFIES)
         if stored and self._models.endpoint:
             return LANGUAGE_MODEL
@@ -126,7 +129,7 @@ class Preferences:
 
     @property
     def verifier_problem(self) -> str:
-        """Why the language model checks no statements although users want this, and what to do; empty if it does."""
+        """Why the language model cannot check statements, and what to do; empty if the model can."""
         model, choice = self._models.active(), self._models.choice
         if model is None:
             return "Statements are checked by their values only, because no language model is in use. Choose one."

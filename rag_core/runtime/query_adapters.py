@@ -45,18 +45,18 @@ class QueryAdapters:
         self._stores.preferences.set(_IS_ON, on or None)
 
     def select(self, wanted: bool | None) -> QueryAdapter | None:
-        """Return the adapter to apply, if any; see `RetrievalConfig.adapter` for ``wanted``.
+        """Return the adapter to apply, or ``None``; see `RetrievalConfig.adapter` for ``wanted``.
 
         Raises
         ------
         SettingsError
-            An adapter is wanted, but none was accepted.
+            ``wanted`` is true, but no training was accepted.
         """
         if wanted and self.newest is None:
             raise SettingsError("There is no query adapter. Train one on the Evaluate page or with the command train.")
         return self.newest if (self.is_on if wanted is None else wanted) else None
 
     def clear_cache(self) -> None:
-        """Load the newest adapter again when it is next needed, because trainings were added or removed."""
+        """Forget the newest adapter, so that it is loaded again when needed; call this if trainings have changed."""
         with self._loading:
             self._loaded = False

@@ -143,7 +143,7 @@ def check_health(
 
 
 def _describe_waiting(jobs: Sequence[Job]) -> list[str]:
-    """Return a notice about the files that are not indexed yet, or nothing if there are none."""
+    """Return a notice about the files that are not indexed yet; an empty list if there are no such files."""
     files = [job.name for job in reversed(jobs) if job.kind == "index"]
     if not files:
         return []
@@ -155,7 +155,7 @@ def _describe_waiting(jobs: Sequence[Job]) -> list[str]:
 
 
 def _describe_differences(built: Fingerprint | None, configured: Fingerprint | None) -> list[str]:
-    """Return a notice about the settings that a re-index would apply, or nothing if there are none."""
+    """Return a notice about the settings that a re-index would apply; an empty list if no setting differs."""
     if built is None or configured is None:
         return []
     # The version of the parser has a separate notice.
@@ -174,6 +174,7 @@ def _count_contents(stores: Stores) -> dict[str, int]:
 
 
 def _is_busy(stores: Stores) -> bool:
+    """Return whether documents are being indexed or removed, so that the stores may differ for a while."""
     hidden = stores.documents.hidden_versions().keys() - stores.snapshots.find_snapshot_only_versions()
     return bool(hidden or stores.jobs.all(active=True, limit=1))
 
@@ -185,7 +186,10 @@ def _count_indexed(stores: Stores, retriever: Retriever) -> int:
 
 
 def _measure_disk(folder: Path) -> dict[str, int]:
-    """Return the size in bytes of each file and folder in the data folder. Symbolic links are not followed."""
+    """Return the sizes in bytes of the files and folders directly in the data folder, by name.
+
+    The files of a SQLite database count as one. Locks and hidden files are left out.
+    """
     sizes: dict[str, int] = {}
     for file in folder.rglob("*"):
         try:

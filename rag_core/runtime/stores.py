@@ -101,7 +101,7 @@ class Stores:
         self.file_lock = threading.Lock()
 
     def locate_office_pdf(self, digest: str) -> Path:
-        """Return the path of the PDF that LibreOffice makes of the document with a SHA-256."""
+        """Return the path of the PDF that LibreOffice makes of the document with this SHA-256; it may not exist yet."""
         return self._office_pdfs / f"{digest}.pdf"
 
     def remove_office_pdfs(self, kept: Set[str]) -> None:
@@ -119,7 +119,7 @@ class Stores:
     def list_retrievers(self, fingerprint: Fingerprint | None, *, with_optional: bool = True) -> list[Retriever]:
         """Return the retrievers of an index with this fingerprint; without a fingerprint, those that are not optional.
 
-        If ``with_optional`` is false, leave out retrievers that a search can do without.
+        If ``with_optional`` is false, leave out the optional retrievers, which a search can do without.
         """
         return [
             one
@@ -133,7 +133,7 @@ class Stores:
         return [(one, index) for one in self.retrievers for index in one.open_all(generation_ids)]
 
     def announce(self, address: str) -> None:
-        """Tell other processes the address at which this process serves the application."""
+        """Store, for other processes, the address at which this process serves the application."""
         self._lock.announce(address)
 
     def close(self) -> None:

@@ -18,9 +18,9 @@ from rag_core.errors import PackageNotInstalled, SettingsError
 from rag_core.types.answers import Answer, AskEvent, Stage
 from rag_core.types.retrieval import Timer
 
-# The group of entry points in which packages register exporters, and the names of exporters by protocol.
-_EXPORTERS = "opentelemetry_traces_exporter"
-_PACKAGES = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
+# The group of entry points in which packages register exporters, and the names of the exporters there by protocol.
+_EXPORTER_GROUP = "opentelemetry_traces_exporter"
+_EXPORTER_NAMES = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 # Maximum time in seconds for the export of the last spans.
@@ -67,7 +67,7 @@ def start_tracing() -> None:
 
 
 def stop_tracing() -> None:
-    """Export the remaining spans, and stop exporting. A collector that does not answer delays this only shortly."""
+    """Export the remaining spans, for at most `_STOP_S` seconds, and stop exporting."""
     global _provider
     provider, _provider = _provider, None
     if provider is not None:
@@ -85,12 +85,12 @@ def _list_exporters() -> list[str]:
 
 
 def _load_exporter(name: str) -> Any:
-    """Return the class of an exporter, by the name that the environment uses."""
+    """Return the class of the exporter with a name from ``OTEL_TRACES_EXPORTER``."""
     known = name
     if name == "otlp":
         name = next(filter(None, map(os.environ.get, _PROTOCOLS)), "grpc")
-        known = _PACKAGES.get(name, name)
-    for entry in metadata.entry_points(group=_EXPORTERS, name=known):
+        known = _EXPORTER_NAMES.get(name, name)
+    for entry in metadata.entry_points(group=_EXPORTER_GROUP, name=known):
         return entry.load()
     version = metadata.version("opentelemetry-sdk")
     raise PackageNotInstalled(
@@ -104,9 +104,10 @@ def _load_exporter(name: str) -> Any:
 def open_span(
     name: str, *, kind: Kind = "INTERNAL", headers: Mapping[str, str] | None = None, **attributes: str
 ) -> Iterator[dict[str, Any]]:
-    """Open a span below the current span, or below the span that the headers of a request name.
+    """Open a span below the current span or, with ``headers``, below the span that these headers of a request name.
 
-    Yield a dictionary, to which further attributes can be added. If an error is raised, its type becomes an attribute.
+    Yield a dictionary, to which further attributes of the span can be added. If an error is raised, its type becomes an
+    attribute.
     """
     added: dict[str, Any] = dict(attributes)
     if _provider is None:
@@ -130,7 +131,7 @@ def open_span(
 
 
 def _open_stage(name: str) -> AbstractContextManager[object]:
-    """Open the span of a stage, unless it is part of background work, such as an evaluation."""
+    """Open a span for a stage if a span is open already; background work, such as an evaluation, opens none."""
     from opentelemetry import trace
 
     return open_span(name) if trace.get_current_span().get_span_context().is_valid else nullcontext()
@@ -143,7 +144,7 @@ def add_span(name: str, started_ns: int, **attributes: str | int) -> None:
 
 
 def trace_question(events: Generator[AskEvent, None, None]) -> Generator[AskEvent, None, None]:
-    """Yield the events of an answer inside a span, in which the spans of its stages are opened."""
+    """Yield the events of an answer inside a span for the question, below which its stages open spans."""
     if _provider is None:
         yield from events
         return

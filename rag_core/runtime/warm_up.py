@@ -85,7 +85,7 @@ class WarmUp:
         generation = self.generations.active()
         for retriever, index in self.stores.open_indexes(generation.generation_id):
             if retriever.reads == "embedding":
-                index.count()
+                index.count()  # opens the index
         for words in range(*QUESTION_LENGTHS):
             for low_priority in (False, True):
                 generation.embedder.embed_question("warm " * words, low_priority=low_priority)

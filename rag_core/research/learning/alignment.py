@@ -14,8 +14,8 @@ from rag_core.types.chunks import ChunkVectors
 def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray) -> FloatArray:
     """Return the gradient of a chunk's score with respect to the token vectors of the question, shape (m, dimension).
 
-    The score is that of `score_chunks`. For fixed matches, the score is linear in the vectors of the question, so it
-    equals the sum of the inner products of the rows of ``question`` and of the gradient.
+    `score_chunks` defines the score. For fixed matches, the score is linear in the vectors of the question, so that the
+    score equals the sum of the inner products of the rows of ``question`` and of the gradient.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def align_tokens(question: FloatArray, chunk: ChunkVectors, weights: FloatArray)
     start = sorted(set(starts))[best]
     whole = _compute_gradient(vectors, similarities.argmax(axis=1), weights)
     sentence = _compute_gradient(vectors, start + runs[best].argmax(axis=1), weights)
-    targets: FloatArray = ((whole + SENTENCE_WEIGHT * sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
-    return targets
+    gradient: FloatArray = ((whole + SENTENCE_WEIGHT * sentence) / (1 + SENTENCE_WEIGHT)).astype(np.float32)
+    return gradient
 
 
 def _compute_gradient(vectors: FloatArray, matches: Int64Array, weights: FloatArray) -> FloatArray:

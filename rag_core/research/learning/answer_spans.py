@@ -16,15 +16,15 @@ MAX_OCCURRENCES = 3
 # Scales of tables, as powers of ten, that are tried if a passage states none: the heading may be in another passage.
 _SCALES = frozenset({3, 6, 9})
 
-# A function of a question, a text, and the start and the end of a span of the text. It returns the logarithm of the
-# probability that the span answers the question.
+# A function that returns the logarithm of the probability that a span of a text answers a question. Its arguments are
+# the question, the text, and the start and the end of the span.
 ScoreSpan = Callable[[str, str, int, int], float]
 
 
 def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]]:
     """Return the spans of a text that equal one of the answers, ignoring case and white space, in order.
 
-    Answers that are numbers are compared by value.
+    Answers that are numbers are compared by value. A span inside another span is left out.
 
     >>> find_answer_spans("The Ohio Company sent Christopher\\nGist.", ["christopher gist"])
     [(22, 38)]
@@ -53,8 +53,8 @@ def find_answer_spans(text: str, answers: Sequence[str]) -> list[tuple[int, int]
 def score_passage(question: str, text: str, answers: Sequence[str], score_span: ScoreSpan) -> float:
     """Return the logarithm of p(y|x,z): the probability of the most probable occurrence of an answer in a passage.
 
-    The reader reads each occurrence with `CONTEXT_CHARS` characters on each side. Return minus infinity if the passage
-    contains no answer, because an extractive reader cannot find it there.
+    The reader reads the first `MAX_OCCURRENCES` occurrences, each with about `CONTEXT_CHARS` characters on each side.
+    Return minus infinity if the passage contains no answer, because an extractive reader cannot find it there.
     """
     best = -math.inf
     for start, end in find_answer_spans(text, answers)[:MAX_OCCURRENCES]:

@@ -35,7 +35,7 @@ Rankings = Mapping[str, list[PageKey]]
 
 
 def split_documents(document_ids: Sequence[str], folds: int) -> list[frozenset[str]]:
-    """Return groups of documents with about equal numbers of questions.
+    """Divide documents into groups with about equal numbers of questions.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity:
     """Return an adapter that is fitted without questions and passages of the held-out documents.
 
     One of `VALIDATION_FOLDS` groups of the other documents is used for validation: the fit ends when the loss of this
-    group no longer falls. Return ``None`` if there are too few documents.
+    group no longer falls. Return ``None`` if there are too few documents, or if no examples are left for training or
+    for validation.
     """
     others = split_documents([one.document_id for one in examples if one.document_id not in held_out], VALIDATION_FOLDS)
     if len(others) < 2:
@@ -81,7 +82,10 @@ def fit_adapter(examples: Sequence[Example], held_out: frozenset[str], identity:
 
 
 def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAdapter | None) -> Rankings:
-    """Return the pages for a question by dense retrieval alone and by the ranking in use."""
+    """Return the pages for a question by dense retrieval alone and by the ranking in use, both with ``adapter``.
+
+    ``None`` stands for no adapter, even if one is switched on.
+    """
     query = searcher.build_query(question.text, Scope(), configuration=RetrievalConfig(adapter=False))
     query = replace(query, adapter=adapter, depth=DEPTH, gated=False)
     ranked = searcher.rank(query, Timer())
@@ -96,7 +100,7 @@ def rank_pages(searcher: Searcher, question: TrainingQuestion, adapter: QueryAda
 def compute_figures(
     questions: Sequence[TrainingQuestion], before: Sequence[Rankings], after: Sequence[Rankings]
 ) -> tuple[HeldOutFigure, ...]:
-    """Return the metrics of each stage without and with the adapter, with bootstrap intervals over questions."""
+    """Return the metrics of each stage without (``before``) and with the adapter (``after``), with 95 % intervals."""
     relevant = {str(number): one.relevant for number, one in enumerate(questions)}
     figures = []
     for stage in STAGES:
@@ -113,7 +117,7 @@ def compute_figures(
 
 
 def explain_rejection(figures: Sequence[HeldOutFigure]) -> str:
-    """Return why an adapter must not be used; empty if the held-out figures are better.
+    """Return why an adapter must not be used; empty if the held-out figures are better with the adapter.
 
     In the ranking in use, the 95 % interval of the difference in MRR must be above 0, and recall@1 must not fall.
     """

@@ -30,7 +30,7 @@ HARD_NEGATIVES = 16
 OTHER_QUESTIONS = 12
 # Number of the best passages of each retriever over which the answer is marginalized.
 MARGINAL_PASSAGES = 20
-# Most passages with the answer that count as relevant, among the `GUIDED_DEPTH` best passages.
+# If a label names no page: most passages with the answer that count as relevant, among the `GUIDED_DEPTH` best ones.
 GUIDED_PASSAGES, GUIDED_DEPTH = 3, 20
 # The search for training passages, which fuses word search and dense retrieval and reranks the result.
 _RANKING = RetrievalConfig("rerank", adapter=False)
@@ -43,10 +43,10 @@ class TrainingQuestion:
     Attributes
     ----------
     document_id : str
-        The document of the first relevant page. Questions of a document belong to the same fold.
+        The document of the first relevant page. All questions of a document belong to the same fold.
     relevant : frozenset of PageKey
     is_guided : bool
-        Whether the label names no page, so that the relevant pages are those of passages that contain the answer.
+        Whether the label names no page; then the pages of passages that contain the answer are the relevant ones.
     """
 
     text: str
@@ -58,7 +58,7 @@ class TrainingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and its candidates for the fit of both matrices.
+    """A question and its candidates, for the fit of the matrices for dense vectors and for token vectors.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Example:
 
 
 class ExampleBuilder:
-    """Searches the candidates of questions, and builds training examples from them.
+    """Searches for the candidates of questions, and builds training examples from the candidates.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ExampleBuilder:
     def find_guided_question(self, text: str, answers: Sequence[str]) -> TrainingQuestion | None:
         """Return a question whose relevant pages are those of the best passages that contain an answer.
 
-        Return ``None`` if no passage contains an answer.
+        Return ``None`` if none of the `GUIDED_DEPTH` best passages contains an answer.
 
         This is relevance-guided supervision (Khattab, Potts and Zaharia, "Relevance-guided supervision for OpenQA with
         ColBERT", TACL 2021).
@@ -128,7 +128,8 @@ class ExampleBuilder:
         """Yield an example for each question: passages of the relevant pages, and negatives from other pages.
 
         The negatives are the best passages by BM25, the best passages of the reranked order, and relevant passages of
-        other questions, drawn at random. Yield ``None`` if no passage of the relevant pages has an embedding.
+        other questions, drawn at random. Yield ``None`` for a question if no passage of its relevant pages has an
+        embedding.
         """
         relevant = [self._find_relevant_chunks(one) for one in questions]
         random = np.random.default_rng(0)
@@ -142,7 +143,7 @@ class ExampleBuilder:
     def build_marginal(self, questions: Sequence[TrainingQuestion]) -> Iterator[Example | None]:
         """Yield an example for each question: its best passages, with the reader's probability of the answer in each.
 
-        Yield ``None`` if no passage contains the answer. The relevant pages of the questions are not used.
+        Yield ``None`` for a question if no passage contains the answer. The relevant pages are not used.
         """
         for question in questions:
             ranked = self._rank(question.text)
@@ -161,7 +162,7 @@ class ExampleBuilder:
     def build_inverse_cloze(self, questions: Sequence[PseudoQuestion]) -> Iterator[Example | None]:
         """Yield an example for each pseudo-question: its passage without the sentence, and negatives.
 
-        Yield ``None`` if the sentence is the whole passage.
+        Yield ``None`` for a question if its sentence is the whole passage.
         """
         random = np.random.default_rng(0)
         for question in questions:
@@ -183,7 +184,7 @@ class ExampleBuilder:
         return self._searcher.rank(self._searcher.build_query(text, Scope(), configuration=_RANKING), Timer())
 
     def _find_relevant_chunks(self, question: TrainingQuestion) -> list[ChunkRow]:
-        """Return the chunks on the relevant pages; only those that contain an answer, if there are any."""
+        """Return the chunks on the relevant pages that contain an answer or, if there are none, all on these pages."""
         documents = self._stores.documents
         versions = {
             one.document_id: one.version_id
@@ -210,7 +211,8 @@ class ExampleBuilder:
         """Return an example; ``None`` if no relevant chunk has an embedding.
 
         ``log_likelihood`` maps chunk ids to the logarithm of the probability of the answer; default: 0 for relevant
-        chunks. ``replaced`` is the id of a chunk and the vectors to use instead of the stored ones.
+        chunks. ``replaced`` contains the id of a chunk, and the dense vector and the token vectors to use instead of
+        the stored vectors.
         """
         rows = {row.id: row for row in (*relevant, *negatives)}
         dense = self._stores.embeddings.read_dense_of_chunks(list(rows))

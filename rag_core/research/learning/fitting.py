@@ -20,12 +20,12 @@ class FitConfig:
     temperature : float
         Divisor of the scores before the softmax.
     decay : float
-        Weight of the squared norm of the matrix in the loss. It keeps the map close to the identity.
+        Weight of the squared norm of the matrix in the loss. A higher weight keeps the map closer to the identity.
     learning_rate : float
     batch : int
         Number of examples per step.
     epochs : int
-        Most times that each example is used.
+        Maximum number of passes over the examples.
     patience : int
         Number of epochs without a lower validation loss after which the fit ends.
     """

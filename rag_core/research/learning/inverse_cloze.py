@@ -16,7 +16,7 @@ from rag_core.types.chunks import PAGE_BREAK, ChunkRow
 
 # Fewest and most words of a sentence that can become a question.
 MIN_WORDS, MAX_WORDS = 8, 40
-# Fewest names and numbers of such a sentence: one is the answer, and another makes the question specific.
+# Fewest names and numbers, together, of such a sentence: one is the answer, and another makes the question specific.
 MIN_VALUES = 2
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -62,7 +62,7 @@ def write_pseudo_questions(rows: Iterable[ChunkRow], count: int) -> list[PseudoQ
     for position in random.permutation(len(chunks)):
         if len(written) == count:
             break
-        found = [one for one in _write_all(chunks[position]) if one.sentence not in sentences]
+        found = [one for one in _write_questions(chunks[position]) if one.sentence not in sentences]
         if found:
             written.append(found[random.integers(len(found))])
             sentences.update(one.sentence for one in found)
@@ -70,9 +70,10 @@ def write_pseudo_questions(rows: Iterable[ChunkRow], count: int) -> list[PseudoQ
 
 
 def write_cloze_question(sentence: str) -> tuple[str, str] | None:
-    """Return a question and its answer; ``None`` if the sentence has too few names and numbers.
+    """Return a question and its answer, which is the last name or number of the sentence.
 
-    The last name or number of the sentence is the answer.
+    Return ``None`` if the sentence has fewer than `MIN_VALUES` names and numbers, or if the answer also occurs in the
+    rest of the sentence.
 
     >>> write_cloze_question("The Harrow Bridge was opened to the public in 1931.")
     ('The Harrow Bridge was opened to the public in which year?', '1931')
@@ -98,7 +99,7 @@ def _find_question_word(number: str) -> str:
     return "which year" if is_year(number) else "how much" if not number.isdigit() else "how many"
 
 
-def _write_all(row: ChunkRow) -> Iterator[PseudoQuestion]:
+def _write_questions(row: ChunkRow) -> Iterator[PseudoQuestion]:
     for start, end in find_sentence_spans(row.text):
         sentence = row.text[start:end]
         flowing = " ".join(sentence.split())

@@ -79,7 +79,7 @@ class Learning(BackgroundService):
                 yield event
 
     def start(self, labels: Sequence[Label], config: TrainingConfig, *, name: str = "") -> RunState:
-        """Start a training in the background, unless one is active, and return the state of the active training."""
+        """If no training is active, start one in the background. Return the state of the active training."""
 
         def work() -> None:
             with closing(self.train(labels, config, name=name)) as events:
@@ -94,7 +94,7 @@ class Learning(BackgroundService):
         return self._stores.trainings.all()
 
     def remove(self, training_id: str) -> None:
-        """Remove a training with its adapter; the newest remaining adapter takes its place."""
+        """Remove a training with its adapter; searches then use the newest remaining adapter."""
         self._stores.trainings.remove(training_id)
         self._adapters.clear_cache()
 
@@ -109,18 +109,18 @@ class Learning(BackgroundService):
         return self._adapters.is_on and self.has_adapter
 
     def set_on(self, on: bool) -> None:
-        """Switch the adapter on or off, without re-indexing; raise `SettingsError` if there is none to switch on."""
+        """Switch the adapter on or off without re-indexing; raise `SettingsError` if no adapter can be switched on."""
         if on:
             self._adapters.select(True)
         self._adapters.set_on(on)
 
     def find_problems(self) -> list[str]:
-        """Return why the adapter that is switched on cannot be applied; empty if it is applied or switched off."""
+        """Return why the adapter cannot be applied to the index; empty if it can, or if no adapter is switched on."""
         adapter = self._adapters.select(None)
         return adapter.find_problems(self._generations.active().embedder.identity) if adapter else []
 
     def write_pseudo_questions(self, count: int) -> list[Label]:
-        """Return at most ``count`` labels of pseudo-questions from the sentences of the documents; see `Label`.
+        """Return at most ``count`` pseudo-questions from the sentences of the documents as labels; store nothing.
 
         Raises
         ------

@@ -38,8 +38,15 @@ MIN_QUESTIONS, MIN_DOCUMENTS = 10, 3
 class TrainingSet:
     """The examples of a training, and the questions on which the adapter is measured.
 
-    ``unused`` is the number of questions without an example. ``on_pseudo`` says whether the measured questions are
-    pseudo-questions.
+    Attributes
+    ----------
+    examples : list of Example
+    measured : list of TrainingQuestion
+        The questions on which the adapter is measured.
+    unused : int
+        Number of questions from which no example could be made.
+    on_pseudo : bool
+        Whether the measured questions are pseudo-questions.
     """
 
     examples: list[Example]
@@ -96,7 +103,7 @@ class Trainer:
         yield self._stores.trainings.add(training, stored)
 
     def find_rows(self) -> list[ChunkRow]:
-        """Return all chunks that searches find."""
+        """Return all chunks that searches can find now."""
         documents = self._stores.documents
         return [row for version in documents.visible_versions() for row in documents.chunk_rows(version)]
 
@@ -109,7 +116,7 @@ class Trainer:
         answerable = sum(one.kind is LabelKind.ANSWERABLE for one in labels)
         if config.objective == "inverse_cloze":
             pseudo = write_pseudo_questions(self.find_rows(), config.pseudo_questions)
-            examples = yield from _collect(builder.build_inverse_cloze(pseudo), len(pseudo))
+            examples = yield from _collect_examples(builder.build_inverse_cloze(pseudo), len(pseudo))
             on_pseudo = not questions
             training_set = TrainingSet(
                 examples,
@@ -120,7 +127,7 @@ class Trainer:
         else:
             usable = [one for one in questions if one.answers] if config.objective == "marginal" else questions
             build = builder.build_marginal if config.objective == "marginal" else builder.build_contrastive
-            examples = yield from _collect(build(usable), len(usable))
+            examples = yield from _collect_examples(build(usable), len(usable))
             training_set = TrainingSet(examples, questions, answerable - len(examples), on_pseudo=False)
         _check_size(training_set, config)
         return training_set
@@ -128,7 +135,11 @@ class Trainer:
     def _find_questions(
         self, labels: Sequence[Label], builder: ExampleBuilder
     ) -> Generator[TrainingEvent, None, list[TrainingQuestion]]:
-        """Return the answerable questions with their pages, or with guided pages if the label names none."""
+        """Return the answerable questions with the pages that answer them.
+
+        If a label names no page, the pages are found by `ExampleBuilder.find_guided_question`; if that finds none, the
+        question is left out.
+        """
         answerable = [one for one in labels if one.kind is LabelKind.ANSWERABLE]
         questions = []
         pages_by_label = PageFinder(self._stores.documents).find_all(answerable)
@@ -144,7 +155,7 @@ class Trainer:
     def _cross_validate(
         self, training_set: TrainingSet, generation: IndexGeneration
     ) -> Generator[TrainingEvent, None, tuple[tuple[HeldOutFigure, ...], int]]:
-        """Return the held-out figures and the number of folds."""
+        """Yield progress; return the figures over all held-out questions, and the number of folds."""
         folds = split_documents([one.document_id for one in training_set.measured], FOLDS)
         questions: list[TrainingQuestion] = []
         before: list[Rankings] = []
@@ -165,8 +176,8 @@ class Trainer:
         return compute_figures(questions, before, after), len(folds)
 
 
-def _collect(examples: Iterator[Example | None], total: int) -> Generator[TrainingEvent, None, list[Example]]:
-    """Return the examples that are not ``None``; yield progress."""
+def _collect_examples(examples: Iterator[Example | None], total: int) -> Generator[TrainingEvent, None, list[Example]]:
+    """Yield progress for each of ``total`` examples; return those that are not ``None``."""
     collected = []
     for done, example in enumerate(examples):
         yield TrainingProgress("Preparing the examples", done, total)

@@ -29,8 +29,8 @@ def search_beams(
     """Return the most probable sequences that a beam search finds, best first; yield after each token.
 
     The log-probability of a sequence is the sum over its tokens, without normalization by length. The first end token
-    completes a sequence. The search ends when ``beams`` sequences are complete and no incomplete one is more probable:
-    further tokens can only lower its probability.
+    completes a sequence. The search ends when ``beams`` sequences are complete and no incomplete sequence is more
+    probable than the last of them: further tokens can only lower the probability of a sequence.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def search_beams(
         Largest number of tokens of a sequence, including its end token. Incomplete sequences are returned only if none
         is complete.
     min_ratio : float
-        Lowest probability of a sequence, as a share of that of the best complete sequence.
+        Lowest probability of a sequence, as a share of the probability of the best complete sequence.
     """
     active = [Hypothesis((), 0.0, is_complete=False)]
     complete: list[Hypothesis] = []

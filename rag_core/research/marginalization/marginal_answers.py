@@ -51,14 +51,16 @@ def generate_marginal_answer(
     method: Marginalization,
     decoding: Decoding = "thorough",
 ) -> Generator[None, None, MarginalAnswer]:
-    """Return the most probable short answer over passages; yield after each token, so that a caller can stop.
+    """Return the most probable short answer over passages that contains a word.
+
+    Yield after each token, so that a caller can stop. The reported candidates begin with the answer.
 
     Parameters
     ----------
     writer : LanguageModel
     question : str
     passages : sequence of Passage
-        Each is in a separate prompt.
+        The passages; each is in a separate prompt.
     weights : sequence of float
         ``p(z|x)`` of each passage, above 0.
     method : {"rag-sequence", "rag-token"}
@@ -136,7 +138,7 @@ class MarginalAnswers(SearchStrategy):
         self._models = models
 
     def is_usable(self, model: str) -> bool:
-        """Return whether the language model gives the probabilities of single tokens."""
+        """Return whether a language model is chosen that gives the probabilities of single tokens."""
         return bool(model) and self._models.predicts_tokens
 
     def search(self, query: Query, timer: Timer) -> Steps:
@@ -152,10 +154,10 @@ class MarginalAnswers(SearchStrategy):
         history: Sequence[Message],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, tuple[str, str]]:
-        """Yield the short answer with its citation; return its text, and the reason if the model failed.
+        """Yield the short answer with its citation; return its text, and why the model failed (empty if it did not).
 
-        The cited passage is the one with the largest share in the answer. If the model fails, the text is empty; for a
-        strict query, the error is raised.
+        The passage with the largest share in the answer is cited. If the model fails, the text is empty; for a strict
+        query, the error is raised. The text is also empty if the answer contains no word.
         """
         # Leave out computed figures, which have no chunk.
         passages = [one for one in evidence.prompt_passages if one.chunk_id][:MAX_PASSAGES]
@@ -179,7 +181,7 @@ class MarginalAnswers(SearchStrategy):
 
 
 def weigh_by_rerank(passages: Sequence[Passage], trace: AnswerTrace) -> list[float]:
-    """Return the softmax of the rerank scores; if a passage has none, add a notice and return equal weights."""
+    """Return the softmax of the rerank scores; if a passage has no score, add a notice and return equal weights."""
     scores = [one.scores.get("rerank") for one in passages]
     known = [one for one in scores if one is not None]
     if len(known) < len(scores):

@@ -34,8 +34,8 @@ class MarginalCandidate:
     def compute_passage_shares(self, log_weights: Float64Array, method: Marginalization) -> Float64Array:
         """Return the share of each passage in each token, shape (tokens, passages); ``log_weights`` are ``log p(z|x)``.
 
-        For RAG-Sequence, it is the posterior after the token, ``p(z | x, y_1 … y_i)``. For RAG-Token, it is
-        ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages.
+        For RAG-Sequence, the share is the posterior after the token, ``p(z | x, y_1 … y_i)``. For RAG-Token, the share
+        is ``p(z|x) p(y_i | x, z, …)``, divided by its sum over the passages.
         """
         scores = self.token_log_probabilities
         joint = log_weights + (scores.cumsum(axis=0) if method == "rag-sequence" else scores)
@@ -73,7 +73,10 @@ class Predictions:
         return len(self._prompts)
 
     def predict(self, passage: int, answers: Sequence[tuple[int, ...]]) -> list[TokenDistribution]:
-        """Return the distribution of the next token after each beginning of an answer, given one passage."""
+        """Return the distribution of the next token after each of ``answers``, which are beginnings, given one passage.
+
+        ``passage`` is the position of the prompt.
+        """
         missing = [one for one in dict.fromkeys(answers) if (passage, one) not in self._known]
         if missing:
             found = self._model.predict([(*self._prompts[passage], *one) for one in missing])

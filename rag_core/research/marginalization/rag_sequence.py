@@ -27,7 +27,7 @@ def decode_sequence(
     A beam search for each passage finds candidates. Thorough decoding then scores every candidate given every passage.
     Fast decoding assumes the probability 0 given a passage whose beams do not contain the candidate. Both are described
     in Lewis et al., "Retrieval-augmented generation for knowledge-intensive NLP tasks", NeurIPS 2020, section 2.5. The
-    generator yields after each token.
+    generator yields after each token of a beam search, and for each pair of a candidate and a passage.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ def find_communities(graph: EntityGraph) -> list[list[int]]:
 
     The method is that of Blondel et al., "Fast unfolding of communities in large networks", 2008 (Louvain). The weight
     of a link is the number of statements with both entities, divided by the geometric mean of the numbers of
-    statements with each (Salton's cosine). An entity that occurs everywhere has weak links and joins no communities.
+    statements with each (Salton's cosine). Thus an entity that occurs everywhere has weak links, and does not make one
+    community of several. Large communities are divided again; small ones are left out.
     """
     import networkx
 
@@ -67,9 +68,9 @@ def select_statements(graph: EntityGraph, community: Sequence[int]) -> list[int]
 
 
 def spread_statements(graph: EntityGraph, community: Sequence[int], most: int = MAX_STATEMENTS) -> list[int]:
-    """Return at most ``most`` statements of a community, from each document in turn.
+    """Return at most ``most`` statements of a community, from each document version in turn.
 
-    Of each document, statements with many entities of the community come first, and rows of tables last.
+    Of each version, statements with many entities of the community come first, and rows of tables last.
     """
     weights = {one: 1 / (1 + place) ** 0.5 for place, one in enumerate(community)}
     by_version: dict[str, list[tuple[float, int]]] = {}
@@ -96,18 +97,18 @@ def place_entities(links: Sequence[EntityLink]) -> dict[str, tuple[float, float]
 
 
 def _mix_with_ranks(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the mean of each value and its rank, both on a scale from -1 to 1."""
+    """Return, by key, the mean of the value and the rank of the value, both from -1 to 1."""
     ranked = sorted(values, key=lambda key: values[key])
     return {key: (values[key] + 2 * place / max(1, len(ranked) - 1) - 1) / 2 for place, key in enumerate(ranked)}
 
 
 def build_title(graph: EntityGraph, community: Sequence[int]) -> str:
-    """Return the names of the first entities of a community that share no word."""
+    """Return the title of a community: the names of its first entities, as `join_names` selects them."""
     return join_names([graph.name(one) for one in community])
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return the first names that share no word, in one line."""
+    """Return at most three names, separated by commas: each is the next one that shares no word with those before."""
     chosen: list[str] = []
     words: set[str] = set()
     for name in names:

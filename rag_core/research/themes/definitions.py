@@ -19,7 +19,7 @@ _MAX_NAME_CHARS = 90
 
 
 def find_short_names(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the long and the short form of names that a sentence defines.
+    """Yield the long and the short form of each name for which a sentence defines a short form.
 
     An abbreviation without quotation marks must consist of the initials of the words before it; compare Schwartz and
     Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text", PSB 2003.

@@ -27,7 +27,7 @@ from rag_core.types.themes import DocumentEntities, Entity, EntityKind, Statemen
 
 # Version of these rules. A change makes the builder read all documents again.
 ENTITY_RULES = "text 2"
-# Fewest mentions of a name and of a term in a document. A rarer entity connects nothing.
+# Fewest statements of a document that mention a name, and a term. A rarer entity connects nothing.
 _MIN_NAME, _MIN_TERM = 2, 3
 # Lowest normalized pointwise mutual information of the words of a term; see Bouma, "Normalized (pointwise) mutual
 # information in collocation extraction", GSCL 2009.
@@ -37,7 +37,7 @@ _MIN_NPMI = 0.35
 _MIN_VARIETY = 2
 # Most words of a term and of a name.
 _TERM_WORDS, _NAME_WORDS = 3, 6
-# Most entities of a document, of which those with the most mentions are kept, and of one statement.
+# Most entities of a document, where those with the most mentions are kept, and most entities of one statement.
 _MAX_ENTITIES, _MAX_IN_STATEMENT = 1500, 12
 # Fewest words of a statement.
 _MIN_STATEMENT_WORDS = 4
@@ -55,7 +55,11 @@ _PART = frozenset(
 
 @dataclass(slots=True)
 class _Sentence:
-    """A sentence with its place in the chunk, its tokens, and the keys of the entities that it mentions, in order."""
+    """A sentence or a row of a table that may become a statement.
+
+    ``start`` and ``end`` are offsets in the text of the chunk. ``mentions`` contains the keys of the mentioned entities
+    in order. A row of a table has no tokens.
+    """
 
     chunk_id: int
     start: int
@@ -93,7 +97,7 @@ def extract_entities(
     tables : mapping of int to sequence of Table
         The tables of the version by page index.
     names : collection of str, optional
-        The names of the entities that a language model has found. Default: the entities are found by rules.
+        The names of the entities that a language model has found. By default, rules find the entities.
     """
     sentences = [*_read_sentences(rows, tables), *_read_table_rows(rows, tables)]
     forms: dict[str, Counter[str]] = {}
@@ -154,7 +158,10 @@ def is_entity_name(name: str, ordinary_words: frozenset[str] = frozenset()) -> b
 
 
 def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
-    """Yield the sentences outside tables. Chunks overlap, so sentences of an earlier chunk are left out."""
+    """Yield the sentences outside tables, without short ones and without instructions to a model.
+
+    Chunks overlap, so sentences that an earlier chunk contains are left out.
+    """
     covered: dict[int, int] = {}
     for row in rows:
         inside = [(one.start - row.start, one.end - row.start) for one in tables.get(row.page_index, ())]
@@ -172,7 +179,10 @@ def _read_sentences(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Tabl
 
 
 def _read_table_rows(rows: Sequence[ChunkRow], tables: Mapping[int, Sequence[Table]]) -> Iterator[_Sentence]:
-    """Yield the rows of tables that have a label and further cells. Their entities are the label and its sections."""
+    """Yield the rows of tables that have a label and further cells.
+
+    The label of a row and the headings of its sections are the names from which its entities are taken.
+    """
     by_page: dict[int, list[ChunkRow]] = {}
     for row in rows:
         by_page.setdefault(row.page_index, []).append(row)
@@ -197,6 +207,7 @@ def _build_row_statement(row: TableRow, chunk: ChunkRow, start: int, end: int) -
 
 
 def _find_page_end(row: ChunkRow) -> int:
+    """Return the offset, in the text of the first page of a chunk, at which the chunk ends or the next page begins."""
     return row.start + len(row.text.partition(PAGE_BREAK)[0])
 
 
@@ -264,7 +275,7 @@ def _find_runs(sentence: _Sentence, ordinary_words: frozenset[str]) -> Iterator[
 
 
 def _find_terms(sentences: Sequence[_Sentence], ordinary_words: frozenset[str]) -> frozenset[tuple[str, ...]]:
-    """Return the sequences of words that are terms of the document, as lemmas."""
+    """Return the terms of the document, each as the lemmas of its words."""
     runs = [(one, *run) for one in sentences for run in _find_runs(one, ordinary_words)]
     words = Counter(find_lemma(token.word) for _, _, run in runs for token in run)
     # A term does not begin or end with a participle such as "increased", has no adverb such as "mainly", and does not
@@ -320,7 +331,10 @@ def _compute_npmi(together: int, each: Sequence[int], total: int) -> float:
 def _find_mentioned_terms(
     sentence: _Sentence, terms: frozenset[tuple[str, ...]], ordinary_words: frozenset[str]
 ) -> Iterator[str]:
-    """Yield the terms of a sentence as they are written; of overlapping terms, only the longest of the first ones."""
+    """Yield the terms of a sentence as they are written.
+
+    Of overlapping terms, yield only the one that begins first; if several begin there, the longest of these.
+    """
     for _, run in _find_runs(sentence, ordinary_words):
         lemmas = [find_lemma(token.word) for token in run]
         first = 0

@@ -28,7 +28,7 @@ class EntityGraphs:
         self._graph = EntityGraph({})
 
     def load(self) -> EntityGraph:
-        """Return the graph of the entities of all visible versions; read it again if the versions have changed."""
+        """Return the graph of the entities of all visible versions; load the graph if these versions have changed."""
         visible = frozenset(self._stores.documents.visible_versions())
         with self._lock:
             if visible != self._versions:
@@ -37,7 +37,7 @@ class EntityGraphs:
             return self._graph
 
     def clear_cache(self) -> None:
-        """Forget the graph, because entities of visible versions have been stored."""
+        """Forget the graph, so that it is loaded again; call this after entities of visible versions were stored."""
         with self._lock:
             self._versions = frozenset()
             self._graph = EntityGraph({})

@@ -45,7 +45,7 @@ class EntityGraph:
         self._positions: dict[str, int] = {}
         self._names: list[Counter[str]] = []
         self._kinds: list[EntityKind] = []
-        # For each entity, in the order of `keys`: the entity as each version mentions it, by version id.
+        # For each entity, in the order of `keys`: the entity in each version that mentions this entity, by version id.
         self.mentions: list[dict[str, Entity]] = []
         for version_id in sorted(documents):
             self._add_document(version_id, documents[version_id])
@@ -86,6 +86,7 @@ class EntityGraph:
         return self._names[entity].most_common(1)[0][0]
 
     def describe(self, entity: int) -> LinkedEntity:
+        """Return an entity with the numbers of its mentions and of the versions that mention it."""
         mentions = self.mentions[entity]
         count = sum(one.mentions for one in mentions.values())
         return LinkedEntity(self.keys[entity], self.name(entity), self._kinds[entity], count, len(mentions))
@@ -95,9 +96,10 @@ class EntityGraph:
         return [self._positions[key] for key in keys if key in self._positions]
 
     def find_in_question(self, question: str, *, names_only: bool = False) -> list[int]:
-        """Return the entities that a question mentions, in order; of overlapping entities, only the longest.
+        """Return the positions of the entities that a question mentions, in order.
 
-        With ``names_only``, return only names that do not begin with a lower-case letter in the question.
+        Of entities that begin at the same word, only the longest counts; the search goes on after its last word. With
+        ``names_only``, return only entities that are names and do not begin with a lower-case letter in the question.
         """
         tokens = split_tokens(question)
         found: list[int] = []
@@ -117,14 +119,14 @@ class EntityGraph:
         return list(dict.fromkeys(found))
 
     def neighbours(self, entity: int) -> Counter[int]:
-        """Return the linked entities, with the numbers of statements that mention both."""
+        """Return the entities that are linked to an entity, with the number of statements that mention both."""
         found: Counter[int] = Counter()
         for position in self.by_entity[entity]:
             found.update(one for one in self.statements[position].entities if one != entity)
         return found
 
     def links_among(self, keys: Collection[str]) -> Iterator[EntityLink]:
-        """Yield the links between these entities; links with more statements come first."""
+        """Yield the links between the entities with these keys; links with more statements come first."""
         places = set(self.find(keys))
         inside: Counter[tuple[int, int]] = Counter()
         for position in {position for one in places for position in self.by_entity[one]}:

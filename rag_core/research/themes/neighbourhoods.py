@@ -45,7 +45,11 @@ class NeighbourhoodSearch:
     def search(self, query: Query, timer: Timer) -> tuple[SearchOutcome, list[str]]:
         """Return the outcome of the search, and the names of the entities whose neighbourhood was searched.
 
-        If no themes were built, return the outcome of a plain search, with a notice.
+        Return the outcome of a plain search, and no names, in these cases:
+
+        - No themes were built. A notice says so.
+        - The gate decides to answer from the plain search.
+        - The question mentions no entity, or the neighbourhood contains no chunks that can be ranked.
         """
         plain = self._searcher.search(query, timer)
         if not self.has_themes:
@@ -65,7 +69,10 @@ class NeighbourhoodSearch:
             return self._searcher.apply_gate(query, ranked), [graph.name(one) for one in entities]
 
     def _select_chunks(self, graph: EntityGraph, entities: Sequence[int], documents: Sequence[str] | None) -> list[int]:
-        """Return the chunks whose statements mention most of the entities. Rare entities count more."""
+        """Return at most `_MAX_CHUNKS` chunks, first those with the most mentions of the entities in their statements.
+
+        Rare entities count more.
+        """
         visible = self._stores.documents.visible_versions(documents)
         scores: Counter[int] = Counter()
         for entity in entities:

@@ -46,7 +46,7 @@ _SCORE, _THRESHOLD = "topic", 0.5
 # Most chunks that a word search adds, most statements that are compared with the question, and most passages that a
 # model reads.
 _MAX_CHUNKS, _MAX_COMPARED, _MAX_PASSAGES = 300, 500, 48
-# The title of statements that belong to no theme.
+# The title above the statements that belong to no theme.
 _NO_THEME = "Further statements"
 # Weights in the score of a statement: for its centrality among all candidates, and for topics in its heading.
 _CENTRALITY, _HEADING = 0.1, 0.1
@@ -77,8 +77,8 @@ class ThemeAnswerer:
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of an answer from all themes, and return true.
 
-        Return false without an answer if the question names an entity or no themes were built; `NeighbourhoodSearch` is
-        for these questions.
+        Yield nothing and return false if the question names an entity, or if no themes were built;
+        `NeighbourhoodSearch` searches for such questions.
         """
         state = self.graphs.state()
         if state.built_at is None:
@@ -178,6 +178,7 @@ class ThemeAnswerer:
         candidates: Sequence[ThemeStatement],
         trace: AnswerTrace,
     ) -> Generator[AskEvent, None, None]:
+        """Yield the events of an answer that quotes the best candidates, or of a refusal; no model is called."""
         chosen = select_diverse(candidates)
         covered = max((one.topic_share for one in chosen), default=0.0)
         gate = Gate(_SCORE, covered, _THRESHOLD, covered >= _THRESHOLD)
@@ -197,7 +198,7 @@ class ThemeAnswerer:
 
 
 def _build_passages(candidates: Sequence[ThemeStatement]) -> list[Passage]:
-    """Return the passages of the best statements, ordered by theme."""
+    """Return the passages of the best statements, ordered by the number of the theme; at most `_MAX_PASSAGES`."""
     rows: Mapping[int, Sentence] = {one.sentence.row.id: one.sentence for one in reversed(candidates)}
     best = list(dict.fromkeys((one.theme, one.sentence.row.id) for one in candidates))[:_MAX_PASSAGES]
     ids = list(dict.fromkeys(chunk_id for _, chunk_id in sorted(best)))

@@ -35,9 +35,9 @@ _POLL_S = 2.0
 class ThemeBuilder:
     """Builds themes in a thread, one job at a time.
 
-    The entities of each document and the summary of each theme are stored at once, so that a job that a crash
-    interrupts continues where it was. The former themes are shown until all new ones are complete. If no model was
-    used, a new job is queued when documents are added, replaced or removed.
+    The entities of a document and the summary of a theme are stored as soon as they are found, so that a job that a
+    crash interrupts continues where it was. The former themes are shown until all new themes are complete. If no model
+    was used, a new job is queued when documents are added, replaced or removed.
 
     Parameters
     ----------
@@ -67,7 +67,10 @@ class ThemeBuilder:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Continue an interrupted job, and update themes from now on; do nothing if themes were never built."""
+        """Continue an interrupted job, and update themes from now on.
+
+        Do nothing if there is no queued job and themes were never built.
+        """
         if self._graphs.build_id or self._stores.jobs.queued(KIND):
             self._start_thread()
 
@@ -88,8 +91,8 @@ class ThemeBuilder:
         Parameters
         ----------
         model_use : {"none", "summaries", "entities"}
-            ``"summaries"``: the language model writes the summaries, with a request for each theme. ``"entities"``: it
-            also finds the entities, with a request for each chunk.
+            ``"summaries"``: the language model writes the summaries, with a request for each theme. ``"entities"``: the
+            model also finds the entities, with a request for each chunk.
 
         Raises
         ------
@@ -156,7 +159,10 @@ class ThemeBuilder:
                 jobs.finish(job.job_id, JobState.DONE, None, notice)
 
     def _build(self, job: Job) -> str | None:
-        """Return a notice about summaries that a model failed to write; ``None`` if the job was interrupted."""
+        """Build and store the themes, and return a notice about summaries that the model failed to write.
+
+        The notice is empty if there are no such summaries. Return ``None`` if the job is ending; see `_is_ending`.
+        """
         started = time.monotonic()
         model_use: ModelUse = job.details.get("model_use", "none")
         model = self._find_model(model_use)
@@ -195,7 +201,7 @@ class ThemeBuilder:
         )
 
     def _read_document(self, job: Job, version_id: str, model: LanguageModel | None) -> DocumentEntities | None:
-        """Return the entities of a version; ``None`` if the job was interrupted."""
+        """Return the entities of a version, found by ``model`` or by rules; ``None`` if the job is ending."""
         library = self._stores.documents
         rows = library.chunk_rows(version_id)
         tables = library.tables({(row.version_id, row.page_index) for row in rows})
@@ -217,7 +223,10 @@ class ThemeBuilder:
         sources: Sequence[StatementSource],
         model: LanguageModel | None,
     ) -> str:
-        """Summarize and store a theme; return why ``model`` did not write the summary, empty if it did."""
+        """Summarize and store a theme; return why ``model`` did not write the summary.
+
+        Return an empty text if the model wrote the summary, or if no model is used.
+        """
         problem = ""
         try:
             theme = self._writer.write_theme(title, entities, sources, model)
@@ -246,4 +255,5 @@ class ThemeBuilder:
         self._stores.jobs.set_progress(job.job_id, stage, done, total)
 
     def _is_ending(self, job: Job) -> bool:
+        """Return whether the builder is to stop or the job was cancelled."""
         return self._stopping.is_set() or self._indexer.is_cancelled(job.job_id)

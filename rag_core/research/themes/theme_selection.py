@@ -17,8 +17,8 @@ from rag_core.text.words import stem, tokenize
 _MAX_CITED = 12
 # Lowest score of a cited statement, as a share of the best score.
 _LEAST_SHARE = 0.7
-# Deductions from the score of a statement: for each chosen statement of the same document, for each chosen statement of
-# the same theme, and for the highest cosine with a chosen statement.
+# Deductions from the score of a statement: for each chosen statement of the same document, and of the same theme; the
+# last one is multiplied by the highest cosine with a chosen statement.
 _SAME_DOCUMENT, _SAME_THEME, _SIMILAR = 0.06, 0.02, 0.15
 # Cosine from which two statements count as the same, for example in the reports of two years.
 _SAME_STATEMENT = 0.9
@@ -35,7 +35,10 @@ _UNSPECIFIC = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ThemeStatement:
-    """A statement with the number of its theme, its score for the question, and the share of topics in it."""
+    """A statement with the number of its theme, its score for the question, and its share of the question's topics.
+
+    ``topic_share`` is the share of the topics that the statement or its heading mentions.
+    """
 
     theme: int
     sentence: Sentence
@@ -68,7 +71,7 @@ def select_diverse(candidates: Sequence[ThemeStatement]) -> list[ThemeStatement]
     """Return the statements of an answer, in the order in which they are chosen.
 
     The selection is greedy, as in maximal marginal relevance, and prefers other documents and themes than those of the
-    chosen statements.
+    statements that are chosen already. ``candidates`` are ordered by falling score.
     """
     if not candidates:
         return []

@@ -53,7 +53,7 @@ class ThemeSummarizer:
     ) -> StoredTheme:
         """Return a theme with a summary by a language model or, without ``model``, from sentences of the sources.
 
-        May raise `GeneratorError`.
+        A stored summary of the same model from the same sentences is used again. May raise `GeneratorError`.
         """
         sentences = self._read_sentences(sources)
         kept = [source for source, one in zip(sources, sentences, strict=True) if one is not None]
@@ -71,6 +71,7 @@ class ThemeSummarizer:
         return replace(theme, summary=written or self._write_summary(model, title, ordered[: len(first)]))
 
     def _read_sentences(self, sources: Sequence[StatementSource]) -> list[Sentence | None]:
+        """Return the sentence of each source; ``None`` if it cannot be read, for example from a removed document."""
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
         visible = [one for one in sources if one.chunk_id in rows]
         read = self._reader.read_spans((rows[one.chunk_id], one.start, one.end) for one in visible)
@@ -102,7 +103,7 @@ class ThemeSummarizer:
     def _write_summary(
         self, model: LanguageModel, title: str, sources: Sequence[StatementSource]
     ) -> tuple[SummarySentence, ...]:
-        """Return the statements of a model that the passages support; none if it wrote none."""
+        """Let a model summarize passages; return its statements that the passages support, which may be none."""
         rows = self._stores.documents.visible_chunks([one.chunk_id for one in sources])
         request = _REQUEST.format(title)
         room = count_available_summary_tokens(request, model.profile.filled_tokens, model.answer_tokens)

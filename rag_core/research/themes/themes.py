@@ -28,8 +28,8 @@ from rag_core.types.themes import (
 
 # Name of the gate's score of a summary: the share of cited statements, which is always 1.
 _SCORE = "supported"
-# Most statements that are quoted, and number of statements that are read for each of them, since repetitions are left
-# out.
+# Most statements that are quoted, and number of statements that are read for each quoted one, because repetitions are
+# left out.
 _MAX_QUOTES = 8
 _MAX_READ = 5
 
@@ -82,14 +82,14 @@ class Themes:
         return found[0]
 
     def draw(self, theme: Theme, most: int = 16) -> ThemeDrawing:
-        """Return a drawing of the first entities of a theme; entities without links are left out."""
+        """Return a drawing of the links between the first ``most`` entities of a theme, without unlinked entities."""
         entities = {one.key: one for one in theme.entities[:most]}
         links = tuple(self.links(list(entities)))
         places = place_entities(links)
         return ThemeDrawing(tuple(PlacedEntity(entities[key], *place) for key, place in places.items()), links)
 
     def quote(self, key: str) -> Answer | None:
-        """Return statements that mention an entity, with citations; ``None`` if no statement mentions it.
+        """Return statements that mention the entity with a key, with citations; ``None`` if no such statement is found.
 
         Definitions come first, then sentences from each document in turn, then rows of tables.
         """
@@ -114,14 +114,14 @@ class Themes:
         for words in (informative or list(spans))[:_MAX_QUOTES]:
             text.begin_paragraph()
             text.add(*spans[words])
-        return _build_summary(graph.name(entity), text, "extractive") if text.citations else None
+        return _build_cited_answer(graph.name(entity), text, "extractive") if text.citations else None
 
     def links(self, keys: Sequence[str]) -> Sequence[EntityLink]:
         """Return the links between the entities with these keys; links with more statements come first."""
         return list(self._graphs.load().links_among(keys))
 
     def neighbours(self, key: str, most: int = 20) -> Sequence[tuple[LinkedEntity, int]]:
-        """Return the entities that share the most statements with an entity, and how many statements each shares."""
+        """Return the ``most`` entities that share the most statements with an entity, and the numbers of statements."""
         graph = self._graphs.load()
         return [
             (graph.describe(one), count)
@@ -136,7 +136,7 @@ def load_spans(sources: Iterable[StatementSource], rows: Mapping[int, ChunkRow])
 
 
 def collect_entities(theme: StoredTheme) -> tuple[LinkedEntity, ...]:
-    """Return the entities of a theme, each once for all documents, heaviest first."""
+    """Return the entities of a theme in their order, each once for all documents, with the sum of its mentions."""
     found: dict[str, list[ThemeEntity]] = {}
     for one in theme.entities:
         found.setdefault(one.key, []).append(one)
@@ -150,11 +150,12 @@ def collect_entities(theme: StoredTheme) -> tuple[LinkedEntity, ...]:
 
 
 def build_theme_title(theme: StoredTheme) -> str:
-    """Return the names of the first entities of a theme."""
+    """Return the title of a theme: the names of its first entities, as `join_names` selects them."""
     return join_names([one.name for one in collect_entities(theme)])
 
 
 def _restrict_theme(theme: StoredTheme, versions: set[str]) -> StoredTheme:
+    """Return a theme without the entities and statements of other versions, and without a model's summary."""
     statements = tuple(one for one in theme.statements if one.version_id in versions)
     cited = sum(one.version_id in versions for one in theme.statements[: theme.cited])
     entities = tuple(one for one in theme.entities if one.version_id in versions)
@@ -162,7 +163,7 @@ def _restrict_theme(theme: StoredTheme, versions: set[str]) -> StoredTheme:
 
 
 def _build_theme(stored: StoredTheme, rows: Mapping[int, ChunkRow]) -> Theme | None:
-    """Return a theme with its summary; ``None`` if its text was removed since the theme was read."""
+    """Return a theme with its summary; ``None`` if none of its cited statements is in the library any more."""
     cited = stored.statements[: stored.cited]
     text = CitedText()
     generator = "extractive"
@@ -177,12 +178,12 @@ def _build_theme(stored: StoredTheme, rows: Mapping[int, ChunkRow]) -> Theme | N
     title = build_theme_title(stored)
     if not text.citations or not title:
         return None
-    summary = _build_summary(title, text, generator)
+    summary = _build_cited_answer(title, text, generator)
     documents = len({one.version_id for one in stored.entities})
     return Theme(stored.theme_id, title, collect_entities(stored), documents, summary)
 
 
-def _build_summary(title: str, text: CitedText, generator: str) -> Answer:
+def _build_cited_answer(title: str, text: CitedText, generator: str) -> Answer:
     return Answer(
         question=title,
         state=AnswerState.ANSWERED,
