@@ -15,7 +15,7 @@ from rag_core.types.chunks import ChunkRow
 from rag_core.types.documents import DocumentInfo, PageKey
 from rag_core.types.retrieval import Passage
 
-_SCALE_WORDS: Mapping[int | None, str] = {3: "thousand", 6: "million", 9: "billion"}
+_SCALE_WORDS: Mapping[int | None, str] = {2: "hundred", 3: "thousand", 6: "million", 9: "billion", 12: "trillion"}
 _CURRENCY = re.compile("|".join(re.escape(one) for one in CURRENCIES if not one.isalpha()))
 _NAME = re.compile(r"\bc\d+\b")
 # A ratio with a smaller absolute value is also shown in percent.

@@ -142,7 +142,10 @@ class Verifier:
             for one in _list_statements(index, answer, passages)
             if name == LANGUAGE_MODEL or not answer.statements[one.position].mark
         ]
-        if not statements or trace.is_verifier_lost or (name == LANGUAGE_MODEL and trace.is_model_lost):
+        if not statements or trace.is_verifier_lost:
+            return checked
+        if name == LANGUAGE_MODEL and trace.is_model_lost:
+            trace.notices.append(NOT_VERIFIED)
             return checked
         verdicts = (
             _verify_with_language_model(model, question, statements, trace)
@@ -266,11 +269,14 @@ def _cite_named(
 
 
 def _cite_whole(passage: Passage) -> Iterator[Citation]:
-    """Yield a citation of the text of a passage on each of its pages."""
+    """Yield a citation of the text of a passage on each of its pages.
+
+    A passage has only the label of its first page. If that label is not the number of the page, the label of the
+    second page is unknown, and only the first page is cited.
+    """
     first, _, rest = passage.text.partition(PAGE_BREAK)
     yield Citation.of(passage, 0, len(first))
-    if rest:
-        # A passage has only the label of its first page.
+    if rest and passage.page_label == str(passage.page_index + 1):
         label, start = str(passage.page_index_end + 1), passage.end - len(rest)
         next_page = replace(passage, page_index=passage.page_index_end, page_label=label, start=start, text=rest)
         yield Citation.of(next_page, 0, len(rest))

@@ -78,7 +78,7 @@ def find_attributes(name: str, first: Page | None) -> DocumentAttributes:
     The year of a filing is that of the date on its cover, or else that in the file name. A file name with several years
     has none.
     """
-    years = find_years(name_in_words(name))
+    years = find_years(name_in_words(name), with_second=False)
     year_in_name = int(years[0]) if len(years) == 1 else None
     cover = read_filing_cover(first.text) if first else None
     if cover is None:

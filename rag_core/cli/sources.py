@@ -17,7 +17,7 @@ from rag_core.types.formats import is_lock_file
 MAX_RATIO = 100
 # Number of unpacked bytes below which an entry may grow by any factor.
 MIN_SUSPICIOUS_BYTES = 10_000_000
-_READ_SUFFIXES = (*ACCEPTED.suffixes, ".zip")
+_READ_ENDINGS = (*ACCEPTED.suffixes, ".zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
     for path in sorted(folder.rglob("*")):
         if _is_left_out(path.name):
             continue
-        is_wanted = path.suffix.lower() in _READ_SUFFIXES
+        is_wanted = path.suffix.lower() in _READ_ENDINGS
         if not path.is_symlink():
             files += [path] if is_wanted and path.is_file() else []
         elif path.is_dir():
@@ -88,7 +88,7 @@ def _list_folder(folder: Path) -> tuple[list[Path], list[Source]]:
         elif is_wanted and path.is_file():
             target = path.resolve()
             # Use the name of the link if the target has no known ending, as in stores that name files by their content.
-            linked.append(target if target.suffix.lower() in _READ_SUFFIXES else path)
+            linked.append(target if target.suffix.lower() in _READ_ENDINGS else path)
         elif is_wanted:
             reason = f"{path} is a link to {path.readlink()}, which does not exist."
             problems.append(Source(str(path), path.name, problem=reason))

@@ -160,7 +160,7 @@ def describe_other_years(question: str, quote: str, page: str, title: str) -> st
         return ""
     if any(re.search(rf"\d[/‐‑–-]{year[2:]}(?!\d)|['’]{year[2:]}(?!\d)", text) for year in asked):
         return ""
-    named = find_years(quote)
+    named = find_years(quote, with_second=False)
     if not named or len(named) > _MAX_YEARS:
         return ""
     return f"The first passage names {' and '.join(sorted(named))}, not {' or '.join(sorted(asked))}."
@@ -175,7 +175,7 @@ def _list_years(text: str) -> set[str]:
 
 def _find_asked_years(question: str) -> set[str]:
     years = {first or last for first, last in _ASKED_YEAR.findall(question)}
-    return years | {year for year in find_years(question) if year not in question}
+    return years | {year for year in find_years(question, with_second=False) if year not in question}
 
 
 def list_name_forms(question: str) -> list[tuple[str, str]]:

@@ -72,11 +72,14 @@ class SnapshotStore:
         with self._db.begin() as connection:
             contents = _select_contents(connection, collection, as_of)
             if not contents:
-                before = (
-                    f" that was added on or before {to_local_time(as_of):%d %B %Y} and is still stored" if as_of else ""
-                )
                 where = f" in the collection {collection!r}" if collection else ""
-                raise SnapshotError(f"There is no searchable document{where}{before}, so no snapshot was created.")
+                if not as_of:
+                    raise SnapshotError(f"There is no searchable document{where}, so no snapshot was created.")
+                day = f"{to_local_time(as_of):%d %B %Y}"
+                raise SnapshotError(
+                    f"There is no document{where} that was added on or before {day} and is still searchable, so no "
+                    "snapshot was created."
+                )
             values = {"id": snapshot_id, "name": name, "collection": collection}
             if connection.execute(select(snapshots.c.id).where(snapshots.c.name == name)).first():
                 raise SnapshotError(f"A snapshot named {name!r} exists already. Choose another name.")

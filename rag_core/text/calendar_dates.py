@@ -231,7 +231,7 @@ def find_head_date(text: str, order: str) -> date | None:
     datetime.date(2024, 3, 11)
     """
     found: list[CalendarDate] = []
-    years = find_years(text[:_HEAD])
+    years = find_years(text[:_HEAD], with_second=False)
     alone = position = 0
     is_entry = False
     for line in text.splitlines(keepends=True):

@@ -28,18 +28,22 @@ QUARTER = r"Q[1-4]"
 MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("(?:tember)", "(?:t(?:ember)?)")
 
 
-def find_years(text: str) -> list[str]:
+def find_years(text: str, *, with_second: bool = True) -> list[str]:
     """Return the distinct years from 1900 to 2099 in a text; "FY22" is 2022, and "2022/23" is 2022 and 2023.
 
-    Years in four digits come first, then fiscal years in two digits, then the second years of pairs.
+    Years in four digits come first, then fiscal years in two digits, then the second years of pairs, such as 2023 in
+    "2022/23", unless ``with_second`` is false.
 
     >>> find_years("Sales in 2021, FY22 and FY2023"), find_years("FY24/25 after 2022/23")
     (['2021', '2023', '2022'], ['2022', '2024', '2025', '2023'])
+    >>> find_years("FY24/25 after 2022/23", with_second=False)
+    ['2022', '2024']
     """
     fiscal = [(f"20{first}", last) for first, last in _FISCAL_YEAR.findall(text)]
     pairs = [*fiscal, *_NEXT_YEAR.findall(text)]
-    successive = (str(int(first) + 1) for first, last in pairs if last and int(last) == (int(first) + 1) % 100)
-    return list(dict.fromkeys([*_WHOLE_YEAR.findall(text), *(year for year, _ in fiscal), *successive]))
+    second = (str(int(first) + 1) for first, last in pairs if last and int(last) == (int(first) + 1) % 100)
+    years = [*_WHOLE_YEAR.findall(text), *(year for year, _ in fiscal), *(second if with_second else ())]
+    return list(dict.fromkeys(years))
 
 
 def list_fiscal_years(year: int, month: int) -> frozenset[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 from rag_core.text.annotated import AnnotatedText
@@ -25,6 +26,10 @@ _DISTINCTIVE_DIGITS = 3
 _MAX_ABOVE = 60
 # A dash between blanks, which stands for an empty cell.
 _DASH = re.compile(r"(?<!\S)[–—-](?!\S)")
+# Between two years, as in the header "2017 vs. 2016" of a column with changes.
+_VERSUS = re.compile(r"\s*vs?\.?\s*", re.IGNORECASE)
+# Only brackets precede the years of a header line, and words of three letters behind them name further columns.
+_BEFORE_YEARS, _WORDS = re.compile(r"\s*(?:\([^()]*\)\s*)?"), re.compile(r"[^\W\d_]{3}")
 
 
 def find_other_cell(
@@ -117,18 +122,27 @@ def _assign_columns(
 
 
 def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of each of ``count`` columns, stated in the row or in the nearest line above, if any."""
+    """Return the years of the first columns of ``count`` ones, stated in the row or in the nearest line above, if any.
+
+    Columns behind the last year, or with changes from one year to another, have no year.
+    """
     if count < 2:
         return []
     own = [years for _, years in _list_years(row.reading.text, row.reading.values)]
     if own:
         return own if len(own) == count else []
     for line in _list_lines_above(row):
-        heads = [years for _, years in _list_years(line, find_values(line))]
+        found = _list_years(line, find_values(line))
+        dated, heads = [one for one, _ in found], [years for _, years in found]
+        changes = [
+            place for place, (one, other) in enumerate(pairwise(dated)) if _VERSUS.fullmatch(line, one.end, other.start)
+        ]
+        heads = heads[: changes[0]] if changes else heads
         if len(heads) >= count:
             return heads[:count]
         if len(heads) > 1:
-            return _assign_heads(heads, count)
+            has_others = _BEFORE_YEARS.fullmatch(line, 0, dated[0].start) and _WORDS.search(line, dated[-1].end)
+            return heads if changes or has_others else _assign_heads(heads, count)
     return []
 
 

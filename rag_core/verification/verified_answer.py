@@ -82,12 +82,15 @@ def cite_statement(
         Index of the statement.
     citations : sequence of Citation
     without : int
-        Marker to remove from the statement, unless one of the citations has it; 0 for none.
+        Marker to remove from the statement, unless one of the citations has it, or another statement of the paragraph
+        has no markers of its own and may rely on it; 0 for none.
     """
     statement = answer.statements[position]
     own = _MARKERS_AFTER.match(answer.text, statement.end)
     given = parse_markers(own[0]) if own else []
     cited = [one.marker for one in citations]
+    if without and _lacks_markers_beside(answer, position):
+        without = 0
     kept = [rank for rank in given if rank != without or rank in cited]
     ranks = dict.fromkeys([*(rank for rank in cited if rank not in given), *kept])
     if [*ranks] != given:
@@ -99,6 +102,17 @@ def cite_statement(
     places = {one.marker: answer.text.find(f"[{one.marker}]") for one in (*answer.citations, *new)}
     left = [one for one in (*answer.citations, *new) if one.marker != without or places[without] >= 0]
     return replace(answer, citations=tuple(sorted(left, key=lambda one: places[one.marker]) if new else left))
+
+
+def _lacks_markers_beside(answer: VerifiedAnswer, position: int) -> bool:
+    """Return whether another statement of a statement's paragraph has no markers of its own."""
+    start = answer.text.rfind("\n", 0, answer.statements[position].start)
+    end = answer.text.find("\n", answer.statements[position].end)
+    return any(
+        start < one.start and (one.start < end or end < 0) and not _MARKERS_AFTER.match(answer.text, one.end)
+        for number, one in enumerate(answer.statements)
+        if number != position
+    )
 
 
 def _replace_span(answer: VerifiedAnswer, start: int, end: int, text: str) -> VerifiedAnswer:

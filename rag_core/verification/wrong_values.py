@@ -52,7 +52,7 @@ _ENDING, _MIN_STEM = 2, 4
 _TIME = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?")
 # Maximum hour that is not read as a time if it has no minutes.
 _MAX_HOURS = 6
-
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b")
 # Maximum number of sentences whose values are operands of calculations, and their minimum share of the best support.
 _CALCULATED_FROM, _MIN_SHARE_OF_BEST = 6, 0.5
 
@@ -185,7 +185,13 @@ def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassag
         any(source.states(value) for source in sources)
         or (is_table_row(claim) and is_in_row(value, claim, sources, header))
         or _is_time_of_day(value, claim, sources)
+        or (value.kind == "identifier" and any(_contains_text(one.reading.text, value.text) for one in sources))
     )
+
+
+def _contains_text(text: str, identifier: str) -> bool:
+    """Return whether a text contains an identifier, also as a part of a longer one such as "A55/A483"."""
+    return re.search(rf"(?<!\w){re.escape(identifier)}(?!\w)", text) is not None
 
 
 def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> bool:
@@ -202,13 +208,13 @@ def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitP
 
 
 def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> bool:
-    """Return whether a value may be right in spite of the sources: a month, a decade, or a limit."""
+    """Return whether a value may be right in spite of the sources: a month, a decade, an ordinal, or a limit."""
     number = value.number
     if value.kind == "month" or any(_states_month_and_year(one, value) for one in near):
         return True
     if number is None:
         return False
-    if number.kind == "decade":
+    if number.kind == "decade" or _ORDINAL.match(value.text):
         return True
     limit = _LIMIT.search(claim.text, 0, value.start)
     known = [one.number for sentence in near for one in sentence.reading.values if one.number]
@@ -413,7 +419,8 @@ def _is_comparable(value: Value, other: Value, claim: AnnotatedText, sentence: A
     if find_kind(value) != find_kind(other):
         return False
     if one is None or two is None:
-        return True
+        # A part of an identifier is not a wrong form of it.
+        return value.kind != "identifier" or not _contains_text(other.text, value.text)
     if one.currency != two.currency and (two.currency or len(sentence.values) == 1):
         return False
     unit, other_unit = find_unit_after(claim.text, value.end), find_unit_after(sentence.text, other.end)

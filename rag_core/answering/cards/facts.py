@@ -171,17 +171,11 @@ def _find_newest_cells(tables: Sequence[tuple[int, Table]], line: re.Pattern[str
             if row.is_section or not line.fullmatch(label):
                 continue
             cells = [one for one in find_cells([(page, table)], label, "", 1) if one.row is row]
-            years = {one.cell.column: _find_column_years(one.header) for one in cells}
+            years = {one.cell.column: find_years(one.header, with_second=False) for one in cells}
             newest = max((year for found in years.values() for year in found), default="")
             of_newest = [one for one in cells if newest in years[one.cell.column]]
             if newest and len(of_newest) == 1 and len(years[of_newest[0].cell.column]) == 1:
                 yield of_newest[0]
-
-
-def _find_column_years(header: str) -> list[str]:
-    """Return the years in a header; of a year such as "2022/23", return only the first."""
-    years = find_years(header)
-    return [year for year in years if year in header or str(int(year) - 1) not in years]
 
 
 def _describe_figure(

@@ -55,14 +55,15 @@ def read_word(path: Path, password: str | None, max_unpacked: int | None) -> Con
     body = archive.parse(_MAIN)
     reader.has_pages = next(body.iter(f"{_W}lastRenderedPageBreak"), None) is not None
     blocks = list(reader.read(body))
-    for kind, root, place in (("header", "hdr", 0), ("footer", "ftr", len(blocks))):
+    for kind, root in (("header", "hdr"), ("footer", "ftr")):
         names = sorted(name for name in archive.names if name.startswith(f"word/{kind}") and name.endswith(".xml"))
         texts = [block for name in names for block in reader.read(archive.parse_optional(name, root))]
         # Leave out page numbers.
         lines = dict.fromkeys(
             block.text for block in texts if isinstance(block, TextBlock) and any(map(str.isalpha, block.text))
         )
-        blocks[place:place] = [TextBlock(line) for line in lines]
+        place = 0 if kind == "header" else len(blocks)
+        blocks[place:place] = map(TextBlock, lines)
     return Content([*blocks, *reader.read_notes()], problems=archive.problems)
 
 

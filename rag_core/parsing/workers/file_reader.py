@@ -87,8 +87,10 @@ class FileReader:
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Send a request for anything other than a page, and return the answer; see `wait_until_open` for errors.
 
-        The reader must have a worker, and no page request may be pending.
+        No page request may be pending. If the worker has ended, another one opens the file.
         """
+        if self._worker is None:
+            self._open_again()
         assert self._worker is not None
         self._worker.send(request)
         return self._receive(timeout_s)

@@ -250,3 +250,33 @@ def test_units_and_cells_are_compared(embedder: BundledEmbedder, written: str, m
     passages = [passage(rank, text) for rank, text in enumerate(KILN, 1)]
     [found] = marks(attribute_claims(written, "", passages, encode))
     assert found.endswith(mark) if mark else not found
+
+
+CHANGES = "Sales in millions\n2017 2016 Change Growth\nNet sales 1,250 1,100 150 –"
+
+
+@pytest.mark.parametrize(
+    ("written", "source", "mark"),
+    [
+        ("The village church dates from the 14th century.", "The village church dates from 1340.", ""),
+        ("Drivers from Chester take the A483.", "From Chester, drivers take the A55/A483 for ten miles.", ""),
+        ("In 2016, net sales were 1,100.", CHANGES, ""),
+        ("In 2016, net sales were 1,250.", CHANGES, "differs from the source: 1,100"),
+        (
+            "In 2016, net sales were 1,250.",
+            "Sales in millions\n2017 2016 Change\nNet sales 1,250 1,100 150",
+            "differs from the source: 1,100",
+        ),
+        ("In 2016, net sales were 1,100.", "2017 2016 2017 vs. 2016\nNet sales 1,250 1,100 150", ""),
+        (
+            "In 2016, net sales were 1,250.",
+            "2017 2016 2017 vs. 2016\nNet sales 1,250 1,100 150",
+            "differs from the source: 1,100",
+        ),
+    ],
+)
+def test_columns_of_changes_ordinals_and_parts_of_identifiers(
+    embedder: BundledEmbedder, written: str, source: str, mark: str
+) -> None:
+    answer = attribute_claims(written, "", [passage(1, source)], create_text_encoder(embedder))
+    assert marks(answer) == [mark]

@@ -45,6 +45,9 @@ def test_a_statement_gets_a_citation_once(text: str, cited: tuple[Citation, ...]
         ("The fee is 5 euros [1]. Dogs [3].", "The fee is 5 euros [2]. Dogs [3].", [2, 3]),
         ("The fee is 5 euros [1][3]. Dogs [1].", "The fee is 5 euros [2][3]. Dogs [1].", [2, 3, 1]),
         ("The fee is 5 euros [2]. Dogs [1].", "The fee is 5 euros [2]. Dogs [1].", [2, 1]),
+        ("The fee is 5 euros [1].\nDogs", "The fee is 5 euros [2].\nDogs", [2]),
+        # The other statement may rely on the marker.
+        ("The fee is 5 euros [1]. Dogs", "The fee is 5 euros [2][1]. Dogs", [2, 1]),
     ],
 )
 def test_a_statement_loses_the_citation_of_another_value(text: str, expected: str, markers: list[int]) -> None:
