@@ -11,7 +11,7 @@ from rag_core.settings import BUNDLED_EMBEDDER, MULTILINGUAL_EMBEDDER
 
 
 def load_embedder(name: str, runtime: RuntimeChoice | None = None, models: Path | None = None) -> Embedder:
-    """Return the embedder with a name.
+    """Load the embedder that ``name`` identifies.
 
     Parameters
     ----------

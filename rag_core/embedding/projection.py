@@ -47,7 +47,7 @@ class Projection:
 
     @classmethod
     def rotation(cls, dimension: int) -> Projection:
-        """Return a projection for any embedder, which does not change inner products.
+        """Return a projection for any embedder, a random rotation, which does not change cosines.
 
         ``token_dimension`` is ``dimension``, rounded up to an even number.
         """
@@ -71,7 +71,7 @@ def scale_to_unit_length(vectors: FloatArray) -> FloatArray:
 
 
 def rotate_randomly(axes: FloatArray) -> FloatArray:
-    """Return axes, shape (dimension, n), multiplied by a random rotation that is the same in each run.
+    """Return the columns of ``axes``, shape (dimension, n), rotated by a random rotation that is the same in each run.
 
     The rotation does not change the inner products of projected vectors. All rotations are equally probable (Mezzadri,
     "How to generate random matrices from the classical compact groups", Notices of the AMS, 2007).

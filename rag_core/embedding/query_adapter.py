@@ -51,7 +51,7 @@ class QueryAdapter:
 
 
 def map_vectors(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return ``vectors + vectors @ matrix``, each row scaled to unit length; both have the shape (n, dimension)."""
+    """Return ``vectors + vectors @ matrix``, shape (n, dimension), with each row scaled to unit length."""
     return scale_to_unit_length(vectors + vectors @ matrix) if vectors.size else vectors
 
 
@@ -63,6 +63,9 @@ def pack_matrices(adapter: QueryAdapter) -> bytes:
 
 
 def unpack_adapter(weights: str, projection: str, data: bytes) -> QueryAdapter:
-    """Return the adapter with the matrices in ``data``, which `pack_matrices` wrote; see `QueryAdapter`."""
+    """Return the adapter with the matrices in ``data``, which are the result of `pack_matrices`.
+
+    ``weights`` and ``projection`` are as in `QueryAdapter`.
+    """
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return QueryAdapter(weights, projection, arrays["dense"], arrays["tokens"])

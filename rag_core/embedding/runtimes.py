@@ -46,7 +46,7 @@ class Runtime:
     device: Literal["cpu", "cuda"] = "cpu"
 
     def is_same(self, other: Runtime) -> bool:
-        """Return whether two runtimes have the same library, precision and device."""
+        """Return whether two runtimes have the same library, precision and device; their speeds may differ."""
         return replace(self, texts_per_second=None) == replace(other, texts_per_second=None)
 
     @property
@@ -93,19 +93,21 @@ class RuntimeChoice:
 
     @cached_property
     def current(self) -> Runtime:
-        """The runtime in use."""
-        measured = _read(self._file) if self._file and len(list_candidates()) > 1 else []
+        """The runtime in use: the fastest measured one, or the default runtime if none was measured."""
+        measured = _read_measured_runtimes(self._file) if self._file and len(list_candidates()) > 1 else []
         return measured[0] if measured else default_runtime()
 
     def count_texts(self, texts: int, use: Callable[[Runtime], None]) -> None:
-        """Count embedded texts, and measure the runtimes in the background after `MEASURED_FROM` texts.
+        """Count embedded texts, and measure the runtimes once in the background after `MEASURED_FROM` texts.
+
+        Nothing is measured without a file, with only one candidate, or if the speed of the current runtime is known.
 
         Parameters
         ----------
         texts : int
             Number of texts.
         use : callable
-            Called in a background thread with the fastest runtime, unless this is the current runtime.
+            Called in a background thread with the fastest runtime if it is not the current runtime.
         """
         with self._lock:
             self._texts += texts
@@ -116,7 +118,7 @@ class RuntimeChoice:
         threading.Thread(target=self._measure, args=(self._file, use), name="runtimes", daemon=True).start()
 
     def close(self) -> None:
-        """Stop a running measurement."""
+        """Stop a running measurement, and prevent further ones."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -172,7 +174,10 @@ def list_candidates() -> list[Runtime]:
 
 @cache
 def has_gpu() -> bool:
-    """Return whether torch may be able to use an NVIDIA graphics processor. This does not import torch."""
+    """Return whether torch may be able to use an NVIDIA graphics processor, without an import of torch.
+
+    This is the case if torch is not a build for processors only, and the program nvidia-smi is installed.
+    """
     return not version("torch").endswith("+cpu") and shutil.which("nvidia-smi") is not None
 
 
@@ -194,7 +199,7 @@ def describe_machine() -> dict[str, str]:
     return {"processor": processor, "cores": str(count_available_cores()), **versions, **gpu}
 
 
-def _read(file: Path) -> Sequence[Runtime]:
+def _read_measured_runtimes(file: Path) -> Sequence[Runtime]:
     """Return the runtimes that were measured on this machine, the fastest first; empty if none were measured."""
     try:
         stored: Any = json.loads(file.read_text())

@@ -38,7 +38,7 @@ class SentenceTransformerEmbedder(TransformerEmbedder):
     name : str
         Name or path of a sentence-transformers model that is already on this machine. Nothing is downloaded.
     precision : {"auto", "fp32", "bf16"}
-        ``auto`` stands for bf16 on processors that support bf16, where it is faster, and for fp32 on others.
+        ``auto`` stands for bf16 on processors that support bf16, where bf16 is faster, and for fp32 on others.
     folder : Path, optional
         The folder of the model, if ``name`` does not say where the model is.
 
@@ -210,10 +210,13 @@ class CrossEncoder:
 class LocalVerifier:
     """A model that decides whether a text supports a statement.
 
-    The configuration of the model contains its labels. If there is a label for contradictions, as in natural language
-    inference, all statements except contradictions count as supported, because the label "neutral" is often wrong for
-    parts of a page. Of two labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and
-    Durrett, "MiniCheck: Efficient fact-checking of LLMs on grounding documents", EMNLP 2024).
+    The labels in the configuration of the model decide what its scores mean:
+
+    - If there is a label for contradictions, as in natural language inference, all statements except contradictions
+      count as supported, because the label "neutral" is often wrong for parts of a page.
+    - If there is only a label for support, statements whose probability of this label is at least 0.5 are supported.
+    - Of two labels without names, the second one means "supported", as in MiniCheck (Tang, Laban and Durrett,
+      "MiniCheck: Efficient fact-checking of LLMs on grounding documents", EMNLP 2024). So does a single label.
 
     Parameters
     ----------
@@ -238,7 +241,9 @@ class LocalVerifier:
             raise VerifierMissing(f"{name!r} is no verifier: it does not say whether a text supports another. {hint}")
 
     def supports(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """Return whether each text supports its statement. If a text is too long for the model, its end is ignored.
+        """Return for each pair whether the text supports the statement.
+
+        If a text is too long for the model, its end is ignored.
 
         Parameters
         ----------
@@ -289,7 +294,7 @@ class SparseEncoder:
         self._running, self._waiting = threading.Lock(), threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[SparseVector]:
-        """Return the vector of each text. A question that is encoded meanwhile waits for at most one text."""
+        """Return the vector of each text. A question encoded at the same time waits for at most one text."""
         # Batches are slower than single texts, because the numbers for all tokens and terms do not fit in the cache of
         # the processor.
         return [self._encode(self._model.encode_document, text) for text in texts]
@@ -317,7 +322,7 @@ class SparseEncoder:
 
 
 def _load_model(kind: str, name: str, missing: type[RagError], noun: str, hint: str, **options: Any) -> Any:
-    """Return a model for inference.
+    """Load a model of sentence-transformers on the processor, in evaluation mode. Nothing is downloaded.
 
     Parameters
     ----------
@@ -377,7 +382,7 @@ def _find_prompts(model: Any) -> tuple[str, str]:
 
 
 def _hash_weights(model: Any, name: str, prompts: Sequence[str]) -> str:
-    """Return a hash of the weights and the prompts of a model, which determine the vectors."""
+    """Return a SHA-256 of the weights and the prompts of a model, which determine its vectors."""
     files = sorted(Path(name).rglob("*.safetensors")) if Path(name).is_dir() else []
     digest = hashlib.sha256()
     for file in files:

@@ -91,14 +91,18 @@ class TransformerEmbedder(ABC):
     def offsets(self, texts: Sequence[str]) -> list[IntArray]:
         prompt = self._document_prompt
         encodings = self._tokenizer.encode_batch(
-            [prompt + _replace_breaks(text) for text in texts], add_special_tokens=False
+            [prompt + _replace_control_spaces(text) for text in texts], add_special_tokens=False
         )
-        return [_text_offsets(encoding, find_text_token_positions(encoding, prompt), prompt) for encoding in encodings]
+        return [
+            _find_text_offsets(encoding, find_text_token_positions(encoding, prompt), prompt) for encoding in encodings
+        ]
 
     def embed(self, texts: Sequence[str], *, background: bool = True) -> list[Embedding]:
         if not texts:
             return []
-        encodings = self._tokenizer.encode_batch([self._document_prompt + _replace_breaks(text) for text in texts])
+        encodings = self._tokenizer.encode_batch(
+            [self._document_prompt + _replace_control_spaces(text) for text in texts]
+        )
         for text, encoding in zip(texts, encodings, strict=True):
             if len(encoding.ids) > self._window:
                 raise EmbedderError(
@@ -112,7 +116,7 @@ class TransformerEmbedder(ABC):
 
     def embed_question(self, question: str, *, low_priority: bool = False) -> Question:
         prompt = self._question_prompt
-        encoding = self._tokenizer.encode(prompt + _replace_breaks(question), add_special_tokens=False)
+        encoding = self._tokenizer.encode(prompt + _replace_control_spaces(question), add_special_tokens=False)
         encoding.truncate(self._window - self.special_tokens)
         encoding = self._tokenizer.post_process(encoding)
         positions = find_text_token_positions(encoding, prompt)
@@ -121,7 +125,7 @@ class TransformerEmbedder(ABC):
             text=question,
             dense=dense[0],
             tokens=self._projection.apply(token_vectors[0][positions]),
-            offsets=_text_offsets(encoding, positions, prompt),
+            offsets=_find_text_offsets(encoding, positions, prompt),
         )
 
     def _count_prompt_tokens(self, prompt: str) -> int:
@@ -129,7 +133,7 @@ class TransformerEmbedder(ABC):
         return len(self._tokenizer.encode(prompt, add_special_tokens=False).ids) if prompt else 0
 
     def _form_batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Return batches of texts, as lists of indices of texts, given the lengths of all texts in tokens.
+        """Return batches as lists of indices of texts, given the length of each text in tokens.
 
         Texts of similar length share a batch, because all texts of a batch are padded to the same length.
         """
@@ -137,7 +141,7 @@ class TransformerEmbedder(ABC):
         return [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
 
     def _run_batches(self, batches: Sequence[Encodings], background: bool) -> Iterator[list[Embedding]]:
-        """Return an iterator over the embeddings of batches; see `Embedder.embed` for ``background``."""
+        """Return an iterator over the embeddings of each batch; see `Embedder.embed` for ``background``."""
         return map(self._embed_batch, batches)
 
     def _embed_batch(self, encodings: Encodings) -> list[Embedding]:
@@ -196,7 +200,7 @@ def build_unigram_tokenizer(
 
 
 def check_weights(folder: Path, expected: str, package: str, files: Sequence[str] = FILES) -> None:
-    """Raise an error if a package does not contain the expected weights.
+    """Raise an error if a package does not contain the files and the expected weights of a model.
 
     Parameters
     ----------
@@ -231,7 +235,7 @@ def check_weights(folder: Path, expected: str, package: str, files: Sequence[str
 
 
 def pad_ids(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[Int64Array, Int64Array]:
-    """Return the token ids of texts, padded to a common length, and the mask; both have the shape (texts, tokens).
+    """Return the token ids of texts, padded to a common length, and their mask, both of shape (texts, tokens).
 
     The length is that of the longest text, rounded up to a multiple of ``multiple``. The token id of padding is
     ``pad``. The mask is 1 for tokens and 0 for padding.
@@ -246,7 +250,7 @@ def pad_ids(ids: Sequence[Sequence[int]], pad: int, multiple: int = 1) -> tuple[
 
 
 def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Array:
-    """Return the positions of the tokens of a text, without special tokens and the prompt, shape (n,)."""
+    """Return the positions of the tokens of the text after ``prompt``, shape (n,), without special tokens."""
     positions: Int64Array = np.flatnonzero(np.asarray(encoding.special_tokens_mask) == 0)
     if not prompt:
         return positions
@@ -255,11 +259,14 @@ def find_text_token_positions(encoding: Encoding, prompt: str = "") -> Int64Arra
     return after
 
 
-def _text_offsets(encoding: Encoding, positions: Int64Array, prompt: str) -> IntArray:
-    """Return the character spans of the tokens at some positions, in the text after the prompt, shape (n, 2)."""
+def _find_text_offsets(encoding: Encoding, positions: Int64Array, prompt: str) -> IntArray:
+    """Return the character spans of the tokens at ``positions``, shape (n, 2), as offsets in the text after the prompt.
+
+    A span that begins in the prompt is cut to the text.
+    """
     offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)[positions]
     return np.maximum(offsets - len(prompt), 0)
 
 
-def _replace_breaks(text: str) -> str:
+def _replace_control_spaces(text: str) -> str:
     return _CONTROL_SPACE.sub(" ", text)

@@ -38,7 +38,7 @@ def compute_arithmetic(text: str, values: Mapping[str, Decimal]) -> Decimal | No
     Raises
     ------
     ArithmeticProblem
-        The text contains something else, or a name without a value.
+        The text contains something else or a name without a value, or has more than 200 characters.
 
     Examples
     --------

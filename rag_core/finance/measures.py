@@ -51,7 +51,7 @@ class StatementPlan:
     text : str
         Query of the look-up: the titles of statements, the lines, and the names and years of the question.
     rest : str
-        The question without statements and measures, which contains the company and the period.
+        The question without the words for statements and measures. What is left names the company and the period.
     asks_for_cause : bool
         Whether the question asks for a cause.
     """
@@ -78,7 +78,10 @@ class StatementPlan:
         return bool(self.lines)
 
     def is_in_section(self, section: str, head: str) -> bool:
-        """Return whether a chunk that begins with ``head`` belongs to the statement with the title ``section``."""
+        """Return whether ``head``, the beginning of a chunk, contains a title of the statement ``section``.
+
+        ``section`` is one of ``sections``.
+        """
         return bool(_TITLE_PATTERNS[Statement(section)].search(head))
 
     def is_relevant(self, passage: Passage, title: str, document: str | None) -> bool:
@@ -221,7 +224,7 @@ KEY_LINES: Mapping[Statement, Sequence[re.Pattern[str]]] = {
 
 
 def find_title_lines(text: str) -> set[Statement]:
-    """Return the statements whose title is in a separate line, or with few other words, in a text."""
+    """Return the statements whose title is in a line of a text, alone or with few other words."""
     found = set()
     for line in text.splitlines():
         line = line.strip()
@@ -239,8 +242,9 @@ def find_statement_pages(
 ) -> list[int]:
     """Return the indices of the pages of a document that contain financial statements, ascending.
 
-    Of the pages with the title of a statement in a separate line, those with the most figures contain the statement.
-    Other such pages are contents, notes and selected data. Figures below a title that is a heading count twice.
+    Of the pages on which `find_title_lines` finds the title of a statement, the `MAX_STATEMENT_PAGES` pages with most
+    figures are returned. The others are contents, notes and selected data. The figures of a page count twice if a
+    heading of the page ends with the title.
 
     Parameters
     ----------

@@ -22,8 +22,11 @@ _QUARTER = re.compile(rf"\b(?:{QUARTER}|[1-4]Q(?:\d\d)?)\b|\b(?:quarter|three mo
 def is_other_entity_or_period(question: str, passage: str, title: str, document: str | None) -> bool:
     """Return whether figures belong, or may belong, to another company or period than those of the question.
 
-    Company and period must be explicit, because balance sheets are alike. The passage or its title must contain each
-    name and figure of the question, and the name or title of the document must contain a word of the question.
+    Company and period must be explicit, because balance sheets are alike. The result is true unless
+
+    - the passage or its title contains each name and figure of the question,
+    - the passage or its title names a quarter, if the question does, and
+    - the name or title of the document contains a word of the question.
 
     Parameters
     ----------

@@ -37,10 +37,10 @@ class FoundAnswer:
     ----------
     excerpt : Excerpt
     place : PageSpan
-        Span of the answer on the page. If the model marks only the caption of a table, an empty span at the start of
-        the excerpt.
+        Span of the answer on the page; an empty span at the start of the excerpt if the answer has no place. This is
+        the case if the model marks only a caption, unit or header of a table, or a cell whose year is ambiguous.
     text : str
-        The answer without line breaks; empty if the model marks only the caption of a table.
+        The answer without line breaks; empty if the answer has no place.
     probability, span_score : float
         See `Reading`.
     score : float
@@ -70,9 +70,9 @@ def find_answers(
     dates: AskedDates = NO_DATES,
     enough: int | None = None,
 ) -> list[FoundAnswer]:
-    """Return the answers that the model finds in passages and their pages, best first.
+    """Return an answer for each excerpt that the model reads, best answer first.
 
-    The excerpts that fit the question best are read first.
+    The excerpts are parts of the passages and of their pages. Those that fit the question best are read first.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def find_answers(
 
 
 def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
-    """Return the number of separate places with answers of at least a score. A whole table is one place."""
+    """Return the number of separate places with an answer whose score is at least ``score``. A table is one place."""
     places: list[tuple[PageKey, int, int]] = []
     for one in sorted(found, key=lambda one: -one.score):
         table = one.excerpt.table
@@ -137,9 +137,9 @@ def _count_places(found: Sequence[FoundAnswer], score: float) -> int:
 
 
 def _has_ambiguous_year(question: str, header: str) -> bool:
-    """Return whether a question names a fiscal year and the year in a column's header is ambiguous.
+    """Return whether a question names a fiscal year, and a column's header has the end of one with two possible names.
 
-    A fiscal year can have two names; see `list_fiscal_years`.
+    See `list_fiscal_years` for the names of fiscal years.
     """
     ends = (one for written in find_dates(header.replace(HEADING_SEPARATOR, " ")) for one in written.readings)
     return _FISCAL.search(question) is not None and any(
@@ -148,6 +148,6 @@ def _has_ambiguous_year(question: str, header: str) -> bool:
 
 
 def _widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span that is extended to whole words. Tokens of the model can end within words such as "forty-one"."""
+    """Return a span extended to whole words. Tokens of the model can end within words such as "forty-one"."""
     words = [word.span() for word in _WORD.finditer(text) if word.start() < end and start < word.end()]
     return (min(start, words[0][0]), max(end, words[-1][1])) if words else (start, end)

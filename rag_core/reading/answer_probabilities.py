@@ -18,8 +18,9 @@ def compute_probabilities_by_passage(
 ) -> dict[str, dict[str, float]]:
     """Return ``p(y|x, d)``, the probabilities of the answers given each passage, by chunk id.
 
-    They are not likelihoods of the texts of answers, but probabilities of the answerability model that an excerpt
-    answers the question, normalized for each passage. ``find_answers`` returns the answers in a passage.
+    The probabilities are not likelihoods of the texts of answers. They are computed from the answerability model's
+    probabilities that excerpts answer the question; see `compute_answer_probabilities`. ``find_answers`` returns the
+    answers in a passage.
     """
     found = [compute_answer_probabilities(find_answers(one)) for one in passages]
     return dict(zip([one.chunk_id for one in passages], unify_answers(found), strict=True))
@@ -28,8 +29,9 @@ def compute_probabilities_by_passage(
 def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, float]:
     """Return ``p(y|x, d)`` over the answers in one passage and `UNKNOWN`; the probabilities sum to 1.
 
-    The highest probability of an excerpt is that of the passage. It is divided among the answers in proportion to the
-    probabilities of their excerpts. `UNKNOWN` has the rest. Answers with the same normal form are one answer.
+    The passage has the highest probability of its excerpts. This probability is divided among the `MAX_ANSWERS` most
+    probable answers, in proportion to the probabilities of their excerpts. `UNKNOWN` has the rest. Answers with the
+    same normal form are one answer, and answers without text are left out.
     """
     texts: dict[str, str] = {}
     best: dict[str, float] = {}
@@ -46,7 +48,7 @@ def compute_answer_probabilities(found: Sequence[FoundAnswer]) -> dict[str, floa
 
 
 def unify_answers(distributions: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """Return the distributions with the same text for all answers that have the same normal form."""
+    """Return the distributions with one text, the first, for all answers that have the same normal form."""
     texts: dict[str, str] = {}
     return [
         {texts.setdefault(normalize_answer(text), text): value for text, value in one.items()} for one in distributions

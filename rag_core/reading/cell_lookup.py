@@ -27,13 +27,13 @@ _BRACKETS = re.compile(r"[(\[]([^()\[\]\d]+)[)\]]\s*$")
 _FOOTNOTE = re.compile(r"[a-f*†]|[ivx]+|(?:note|see)\b.*", re.IGNORECASE)
 # Maximum number of letters of the symbol of a unit.
 _MAX_SYMBOL = 4
-# Numbers of characters at the beginning of a page, and before a table, in which a scale applies to the table.
+# Numbers of characters at the beginning of a page, and before a table, in which a stated scale applies to the table.
 _HEAD, _BEFORE = 700, 300
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCell:
-    """A cell with a number.
+    """A table cell that `find_cells` found, with its number.
 
     Attributes
     ----------
@@ -77,7 +77,10 @@ class FoundCell:
 
     @property
     def text(self) -> str:
-        """The text of the cell, with the currency of its column, and the unit in brackets in its header or label."""
+        """The text of the cell, with the currency symbol of its column and the unit of its header or label.
+
+        A text that is not only a number is unchanged. The unit is found by `find_bracketed_unit`.
+        """
         figure = _FIGURE.fullmatch(self.cell.text)
         if figure is None:
             return self.cell.text
@@ -91,7 +94,10 @@ class FoundCell:
 
     @property
     def value(self) -> Decimal:
-        """The number of the cell, multiplied by a scale in the cell, as in "€1.2bn"."""
+        """The number of the cell, multiplied by a scale in the cell, as in "€1.2bn".
+
+        The value is negative if the cell begins with a bracket or a minus sign.
+        """
         is_negative = _CURRENCY.sub("", self.cell.text)[0] in "(−–-"
         return min(self.number.values) * (-1 if is_negative else 1)
 
@@ -105,7 +111,8 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
     """Return cells with numbers in the rows and columns with the wanted words, best row first.
 
     The score of a row is the share of the wanted words in its label and sections, reduced a little if its label
-    contains other words.
+    contains other words. It is 0 if its label contains none of the wanted words. Rows with a score below `_MIN_SHARE`
+    are left out.
 
     Parameters
     ----------
@@ -114,8 +121,8 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
     row : str
         Words of the label or the sections of the row.
     column : str
-        Words of the header of the column, such as its year. If it is empty, or no column has the words, cells of all
-        columns are returned.
+        Words of the header of the column, such as its year. Of each row, the cells whose headers contain most of these
+        words are returned. These are all cells if ``column`` is empty, or if no header contains any of the words.
     most_rows : int
         Maximum number of rows.
     """
@@ -136,12 +143,12 @@ def find_cells(tables: Sequence[tuple[int, Table]], row: str, column: str, most_
 
 
 def list_labels(tables: Sequence[tuple[int, Table]]) -> list[str]:
-    """Return the distinct labels of the rows of tables, with their sections, in order."""
+    """Return the distinct labels of the rows of tables, each with the sections of its row, in order."""
     return list(dict.fromkeys(table.row_label(row) for _, table, row in _iter_rows(tables) if row.label))
 
 
 def find_bracketed_unit(label: str) -> str:
-    """Return the unit in brackets at the end of a header or row label; may be empty.
+    """Return the unit in brackets, or the percent sign, at the end of a header or row label; empty if there is none.
 
     >>> [find_bracketed_unit(one) for one in ("Rain 2022 (mm)", "Cost (GBP)", "Net sales (restated)")]
     ['mm', 'GBP', '']
@@ -173,7 +180,7 @@ def read_scale(table: Table, text: str) -> int | None:
 
 
 def _parse_cell(text: str) -> Number | None:
-    """Return the number of a cell; ``None`` if the cell contains no number, several numbers, or words before it."""
+    """Return the number of a cell; ``None`` if the cell contains no number, several, or words before the number."""
     numbers = parse_numbers(text, spaced=False)
     if len(numbers) != 1 or numbers[0].kind not in ("", "percent"):
         return None

@@ -56,7 +56,7 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A text that consists of parts of a page.
+    """A short text from a page: some sentences, or a table row with its headers.
 
     Attributes
     ----------
@@ -66,7 +66,8 @@ class Excerpt:
         Rank of the best passage of the page, from 0.
     text : str
     parts : tuple of (int, int, PageSpan)
-        Start and end of each part in ``text``, and its span on the page.
+        Start and end of each part in ``text``, and its span on the page. Captions, units and headers of a table row,
+        and the header of a mail, are in ``text``, but are no parts.
     table : Table or None
         The table of ``row``.
     row : TableRow or None
@@ -85,18 +86,18 @@ class Excerpt:
 
     @property
     def start(self) -> int:
-        """Start of the excerpt in the text of the page."""
+        """Offset in the text of the page at which the first part begins."""
         return min(span.start for *_, span in self.parts)
 
     @property
     def end(self) -> int:
-        """End of the excerpt in the text of the page."""
+        """Offset in the text of the page at which the last part ends."""
         return max(span.end for *_, span in self.parts)
 
     def locate(self, start: int, end: int) -> PageSpan | None:
         """Return the span on the page for a span in ``text``; ``None`` if the span overlaps none of the parts.
 
-        For a table row, the span of the whole cell is returned.
+        The span is located in the part that it overlaps most. For a table row, the span of the whole cell is returned.
         """
         overlaps = [(min(end, last) - max(start, first), first, span) for first, last, span in self.parts]
         length, first, span = max(overlaps, key=lambda one: one[0], default=(0, 0, None))
@@ -115,9 +116,12 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Return up to `MAX_EXCERPTS` excerpts of passages and their pages, those that fit the question best first.
 
+    The excerpts have at most `MAX_CHARS` characters together; only a single excerpt can have more.
+
     - Excerpts with a code that only resembles a code of the question are left out, as are excerpts with a date of the
       question whose day and month are exchanged.
-    - Excerpts with a date of the question end before the next entry with another date.
+    - Excerpts with a date of the question begin with the first sentence that states it, and end before the next entry
+      with another date. This does not apply if the question asks for a period, as in "after 1 May".
     - Dates of whole documents, such as that of a meeting, are ignored.
 
     Parameters
@@ -152,7 +156,7 @@ def select_excerpts(
             if contains_only_exchanged_date(in_document, excerpt.text):
                 continue
             if not excerpt.row:
-                excerpt = _keep_entry(_keep_sentences(excerpt, identifiers), of_entry)
+                excerpt = _keep_entry(_keep_identified_sentences(excerpt, identifiers), of_entry)
                 excerpt = _add_mail_header(excerpt, page_texts)
             excerpt = _score_excerpt(excerpt, asked, passages, compare)
             if states_date(in_document, excerpt.text, passage.full_title):
@@ -164,8 +168,11 @@ def select_excerpts(
     return [excerpt for excerpt, length in zip(best, lengths, strict=True) if length <= MAX_CHARS] or best[:1]
 
 
-def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
-    """Return an excerpt from its first to its last sentence with a code, if other sentences have similar codes."""
+def _keep_identified_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
+    """Return an excerpt from its first to its last sentence with a code of the question.
+
+    The whole excerpt is returned if no sentence has a code that only resembles one of the question.
+    """
     spans = find_sentence_spans(excerpt.text)
     if not any(contains_only_similar_identifier(excerpt.text[slice(*span)], identifiers) for span in spans):
         return excerpt
@@ -176,7 +183,7 @@ def _keep_sentences(excerpt: Excerpt, identifiers: Collection[str]) -> Excerpt:
 
 
 def _remove_other_days(excerpts: Sequence[Excerpt], dates: AskedDates) -> list[Excerpt]:
-    """Return excerpts without rows about other days, if another row of their table states a date of the question."""
+    """Return the excerpts without rows about other days from tables of which a row states a date of the question."""
     stated = [
         bool(dates.dates) and one.row is not None and states_date(dates.days_of(one.passage.version_id), one.text)
         for one in excerpts
@@ -194,7 +201,10 @@ def _states_day(text: str) -> bool:
 
 
 def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
-    """Return an excerpt from its first sentence with a date of the question up to the next entry with another date."""
+    """Return an excerpt from its first sentence with a date of the question to the next entry with another date.
+
+    The whole excerpt is returned if no sentence states a date of the question, or all sentences with a date do.
+    """
     spans = find_sentence_spans(excerpt.text) if dates.dates else []
     days = [_states_day(excerpt.text[slice(*span)]) for span in spans]
     stated = [states_date(dates, excerpt.text[slice(*span)]) for span in spans]
@@ -208,13 +218,13 @@ def _keep_entry(excerpt: Excerpt, dates: DatesForDocument) -> Excerpt:
 
 
 def _cut(excerpt: Excerpt, start: int, end: int) -> Excerpt:
-    """Return a part of an excerpt of sentences."""
+    """Return the part of an excerpt of sentences between two offsets in its text."""
     span = PageSpan(excerpt.start + start, excerpt.start + end)
     return replace(excerpt, text=excerpt.text[start:end], parts=((0, end - start, span),))
 
 
 def _add_mail_header(excerpt: Excerpt, page_texts: Mapping[PageKey, str]) -> Excerpt:
-    """Return an excerpt of a mail with the header of the mail before it."""
+    """Return an excerpt, preceded by the header of its mail if the excerpt is from a mail."""
     page_text = page_texts.get(excerpt.passage.page_key, "")
     header = find_header(page_text, excerpt.start, is_first=excerpt.passage.page_index == 0)
     if header is None:
@@ -263,7 +273,10 @@ def _score_excerpt(excerpt: Excerpt, asked: Collection[str], passages: Sequence[
 def _split_page(
     passage: Passage, rank: int, page_texts: Mapping[PageKey, str], tables: Mapping[PageKey, Sequence[Table]]
 ) -> Iterator[Excerpt]:
-    """Yield the excerpts of the page of a passage, or only of the passage; see `WHOLE_PAGES`."""
+    """Yield the excerpts of the page of a passage: first table rows, then sentences.
+
+    Only the passage is divided if its rank is `WHOLE_PAGES` or more, or if the text of its page is not given.
+    """
     key = passage.page_key
     text, shift = passage.first_page_text, passage.start
     if rank < WHOLE_PAGES and key in page_texts:
@@ -284,7 +297,10 @@ def _split_page(
 
 
 def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) -> Excerpt | None:
-    """Return a row with the caption, its label, and a header for each value; ``None`` for a row without values."""
+    """Return the excerpt of a row: the caption of its table, the label of the row, and each value after its header.
+
+    The result is ``None`` for a row of a section and for a row without values.
+    """
     values = [cell for cell in row.cells if cell.column or not row.label]
     if row.is_section or not any(cell.spans for cell in values):
         return None
@@ -308,7 +324,7 @@ def build_row_excerpt(passage: Passage, rank: int, table: Table, row: TableRow) 
 
 
 def _write_header(header: str) -> str:
-    """Return the header of a column, with a year at the top level moved to the end, as in "Spring 2024"."""
+    """Return a column header in which a year at the top level is moved to the end, as in "Spring 2024"."""
     first, separator, levels = header.partition(HEADING_SEPARATOR)
     return f"{levels} {first}" if separator and _YEAR.fullmatch(first) else header
 

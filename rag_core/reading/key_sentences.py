@@ -17,7 +17,7 @@ from rag_core.text.injection import contains_instructions
 from rag_core.text.words import LETTERS
 from rag_core.types.arrays import FloatArray
 
-# Minimum and maximum number of words of a selected sentence, and minimum share of letters in its characters.
+# Minimum and maximum number of words of a complete sentence, and minimum share of letters in its characters.
 MIN_WORDS, MAX_WORDS, LETTER_SHARE = 8, 40, 0.7
 # Damping factor and number of iterations of LexRank, and the weight of relevance (from 0 to 1) against novelty.
 _DAMPING, _ITERATIONS, _RELEVANCE = 0.85, 30, 0.7
@@ -35,6 +35,7 @@ _CROSS_REFERENCE = re.compile(
     r"\bincorporated (?:herein )?by reference\b|^For (?:additional|more|further) (?:information|detail)",
     re.IGNORECASE,
 )
+# The first words of a sentence that refers to the previous sentence.
 _REFERENCE = re.compile(r"(?:He|She|It|They|This|These|His|Her|Its|Their|That|Those|Such|The (?:former|latter))\b")
 _ADDRESS = re.compile(r"\bwww\.|https?:|@|\.{4,}|\. \. \.")
 
@@ -78,7 +79,9 @@ def rank_sentences(vectors: FloatArray) -> FloatArray:
 def select_sentences(
     vectors: FloatArray, ranks: FloatArray, words: Sequence[int], most_words: int, among: Sequence[int] | None = None
 ) -> list[int]:
-    """Return the positions of sentences with high ranks that differ from each other, ascending.
+    """Select sentences by maximal marginal relevance, and return their indices in ascending order.
+
+    In turn, the sentence with the highest rank is selected, reduced by its similarity to the sentences selected before.
 
     Parameters
     ----------
@@ -89,9 +92,9 @@ def select_sentences(
     words : sequence of int
         Number of words of each sentence.
     most_words : int
-        Maximum number of words of all selected sentences together. At least one sentence is selected in any case.
+        Maximum number of words of all selected sentences together. The first sentence is selected even if it has more.
     among : sequence of int, optional
-        The positions of the sentences to select from; by default all.
+        Indices of the sentences to select from; by default all.
     """
     left = list(range(len(words)) if among is None else among)
     selected: list[int] = []

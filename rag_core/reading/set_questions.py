@@ -92,9 +92,9 @@ class SetQuestion:
     superlative: str = ""
 
     def is_related(self, text: str) -> bool:
-        """Return whether a text mentions the things.
+        """Return whether a text mentions the things; false if the question has no noun.
 
-        If the question asks for a number, the text must contain most words of the topic.
+        If the question asks for a number, the text must contain two thirds of the words of the topic.
         """
         # A quick check, because finding the stems of a long text takes a tenth of a millisecond.
         if not self.noun or self.noun[:3] not in text.casefold():
@@ -104,11 +104,18 @@ class SetQuestion:
         return self.noun in stems and len(self.topic & stems) >= fewest
 
     def is_covered(self, texts: Iterable[str]) -> bool:
-        """Return whether at least two texts contain all words of the topic, including the noun."""
+        """Return whether at least two texts each contain all words of the topic; false if the topic lacks the noun."""
         return self.noun in self.topic and sum(self.topic <= find_content_stems(text) for text in texts) > 1
 
     def is_stated(self, text: str) -> bool:
-        """Return whether a text may state the answer: the superlative, each of the things, or their number."""
+        """Return whether a text may state the answer.
+
+        Depending on ``kind``, the text must contain
+
+        - ``most``: the superlative,
+        - ``all``: the noun shortly after "all", "each" or "every",
+        - ``count``: the noun shortly after a number.
+        """
         words = tokenize(text)
         if self.kind == "most":
             parts = self.superlative.split()
@@ -152,7 +159,7 @@ def parse_set_question(question: str) -> SetQuestion | None:
 def _build_question(
     kind: Literal["all", "count", "most"], question: str, tokens: list[Token], span: Span, superlative: str = ""
 ) -> SetQuestion:
-    """Return a question whose quantifier or superlative is in a span."""
+    """Return the set question whose quantifier or superlative is in ``span``."""
     noun = _find_noun(tokens, span[1], is_last=kind == "most")
     rest = tokenize(f"{question[: span[0]]} {question[span[1] :]}")
     words = [one for one in rest if one.content and not is_frequent_word(one.folded)]
@@ -161,7 +168,7 @@ def _build_question(
 
 
 def _find_noun(tokens: list[Token], end: int, *, is_last: bool = False) -> Token | None:
-    """Return the noun among the content words after a quantifier or superlative; ``None`` without such a word.
+    """Return the noun among the content words after a quantifier or superlative; ``None`` without content words.
 
     After a quantifier, the noun is the first plural, or else the first word, as in "each manager earns". After a
     superlative (``is_last``), the noun is the last word, as in "the best paid manager".
@@ -196,7 +203,7 @@ def _is_superlative(word: str) -> bool:
 
 
 def _is_plural_next(tokens: list[Token], start: int) -> bool:
-    """Return whether a plural noun without a number follows."""
+    """Return whether a plural noun without a number follows an offset, as in "which judges were appointed"."""
     following = [token for token in tokens if token.start >= start][:3]
     words = [token.word for token in following]
     if not words or words[0] in FUNCTION_WORDS or parse_numbers(words[0]):

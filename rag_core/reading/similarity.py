@@ -15,12 +15,12 @@ from rag_core.types.tables import Span
 # Minimum number of tokens of a text that is compared.
 MIN_TOKENS = 2
 # A function that takes a page and spans of its text, and returns the similarity of the question and the text of these
-# spans; ``None`` without token vectors.
+# spans; ``None`` if the page has no token vectors or the spans have too few tokens.
 Compare = Callable[[PageKey, Sequence[Span]], float | None]
 
 
 def skip_comparison(page: PageKey, spans: Sequence[Span]) -> None:
-    """Return no similarity. This is the `Compare` function if there are no token vectors."""
+    """Return ``None`` instead of a similarity. This is the `Compare` function if there are no token vectors."""
 
 
 class PageSimilarity:
@@ -57,12 +57,16 @@ class PageSimilarity:
             self._pages[page] = np.concatenate(spans), weights[:, None] * np.concatenate(cosines, axis=1)
 
     def compare(self, page: PageKey, spans: Sequence[Span]) -> float | None:
-        """Return the similarity of the question and some spans of a page; ``None`` if they have too few tokens."""
+        """Return the calibrated similarity of the question and some spans of a page; see `Compare`."""
         cosine = self.compute_mean_cosine(page, spans)
         return None if cosine is None else self._slope * cosine + self._intercept
 
     def compute_mean_cosine(self, page: PageKey, spans: Sequence[Span]) -> float | None:
-        """Return MaxSim of the question and some spans of a page; ``None`` if they have too few tokens."""
+        """Return the weighted mean, over the question's tokens, of the highest cosine to any token in some spans.
+
+        This is MaxSim (see `compute_max_sim`) without neighbours. The result is ``None`` if the page has no token
+        vectors, or if fewer than `MIN_TOKENS` tokens are in the spans.
+        """
         if page not in self._pages:
             return None
         offsets, cosines = self._pages[page]

@@ -166,7 +166,7 @@ def _read_page(page: int, text: str, common: frozenset[str]) -> Iterator[Written
 
 
 def _read_statement(sentence: str, common: frozenset[str], language: str) -> Iterator[WrittenQuestion]:
-    """Yield questions that a sentence answers.
+    """Yield the questions that a sentence answers, without their places.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _ask_count(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
 
 
 def _ask_date(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
-    date, rest = _find_final_date(match["value"]), match["rest"]
+    date, rest = _read_single_date(match["value"]), match["rest"]
     if date and len(rest.split()) <= _MAX_BETWEEN and _is_self_contained(rest):
         yield _create_question(f"When {' '.join(filter(None, (match['verb'], subject, rest)))}?", date, "date")
 
@@ -233,7 +233,7 @@ def _ask_period(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]
 
 
 def _ask_beginning(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
-    if date := _find_final_date(match["value"]):
+    if date := _read_single_date(match["value"]):
         yield _create_question(f"When does {subject} {match['verb'].removesuffix('s')}?", date, "date")
 
 
@@ -249,7 +249,7 @@ def _ask_german_quantity(match: re.Match[str], subject: str) -> Iterator[Written
 
 
 def _ask_german_beginning(match: re.Match[str], subject: str) -> Iterator[WrittenQuestion]:
-    if date := _find_final_date(match["value"]):
+    if date := _read_single_date(match["value"]):
         yield _create_question(f"Wann {match['verb']} {subject}?", date, "date")
 
 
@@ -275,8 +275,11 @@ _RULES: Mapping[str, Sequence[tuple[re.Pattern[str], Callable[[re.Match[str], st
 }
 
 
-def _find_final_date(text: str) -> str:
-    """Return the date with a year of which a text consists; empty if the text contains anything but a full stop."""
+def _read_single_date(text: str) -> str:
+    """Return the date of which a text consists, without a final full stop.
+
+    The result is empty if the text contains anything else, or if the date has no year.
+    """
     date = next(iter(find_dates(text)), None)
     is_whole = date is not None and not date.start and not text[date.end :].strip(" .")
     return date.text if date and is_whole and date.readings[0].year else ""
@@ -296,7 +299,7 @@ def _is_clear(subject: str, common: frozenset[str]) -> bool:
 
 
 def _is_plural(subject: str) -> bool:
-    """Return whether the noun of a subject seems to be a plural, which does not fit a singular verb."""
+    """Return whether the noun of a subject seems to be a plural, which does not agree with a singular verb."""
     words = [one.word for one in split_tokens(subject)]
     # The noun is the last word before a preposition.
     head = words[next((index for index, word in enumerate(words) if word in PREPOSITIONS), len(words)) - 1]
@@ -312,7 +315,7 @@ def _is_self_contained(text: str) -> bool:
 
 
 def _lower_first_word(subject: str, common: frozenset[str]) -> str:
-    """Return a subject as within a sentence: its first word begins in lower case, unless it is a name."""
+    """Return a subject as it is written within a sentence: its first word begins in lower case if it is no name."""
     lower = subject[0].lower() + subject[1:]
     is_common = lower.split()[0] in common or lower.split()[0] in _ARTICLES
     return lower if is_common and not (len(lower.split()[0]) > 1 and subject.split()[0].isupper()) else subject

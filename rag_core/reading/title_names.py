@@ -25,7 +25,10 @@ _NEXT_NAME = re.compile(r"\s+[A-Z0-9]")
 
 
 def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> ReadTexts:
-    """Return a function that reads each text with the question as `choose_forms` writes it for the text."""
+    """Return a function that calls ``read`` with each question rewritten for its text by `choose_forms`.
+
+    If there are no forms, ``read`` itself is returned.
+    """
     if not forms:
         return read
     return lambda pairs: read([(choose_forms(question, text, forms), text) for question, text in pairs])
@@ -33,6 +36,8 @@ def read_with_forms(read: ReadTexts, forms: Mapping[str, Sequence[str]]) -> Read
 
 def replace_title_names(question: str, text: str, title: str) -> str:
     """Return an English question without the names that the title contains but the text does not.
+
+    A question in another language is returned unchanged.
 
     The answerability model would return a low probability for a text without a name of the question. A name is replaced
     by a pronoun. Before a noun, as in "the Acme report", it is left out.
@@ -60,7 +65,8 @@ def replace_title_names(question: str, text: str, title: str) -> str:
 def _find_name_spans(question: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of the names in a question, without articles. A span ends with the first possessive ending.
 
-    Names with digits and names of months are left out.
+    Left out are names with digits, names of months, and names before a number or another name, as in "Acme 2021", if
+    they are no possessives.
     """
     spans = []
     for name in find_names(question):
@@ -76,7 +82,7 @@ def _find_name_spans(question: str) -> tuple[tuple[int, int], ...]:
 
 
 def _choose_stand_in(question: str, start: int, end: int, *, is_possessive: bool) -> tuple[str, int, int]:
-    """Return the replacement of a name, and the span that it replaces."""
+    """Return "its", "it" or an empty text as the replacement of a name, and the span to replace."""
     if is_possessive:
         return "its", start, end
     article = _ARTICLE_BEFORE.search(question, 0, start)

@@ -78,15 +78,18 @@ class ChunkLoader:
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
     def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
-        """Load the stored token vectors of chunks into the cache, and wait until they are loaded."""
+        """Load the stored token vectors of chunks into the cache, and return when they are loaded.
+
+        No chunks are embedded.
+        """
         with self._loading:
             self._vectors |= self._vector_store.read_tokens(self._select_without_vectors(chunk_ids))
 
     def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, ChunkVectors]:
         """Return the token vectors of the chunks by chunk id.
 
-        Of chunks without stored token vectors, the first `EMBED_ON_DEMAND` are embedded. Chunks that are not embedded
-        within `EMBED_WITHIN_S` are left out.
+        Of chunks without stored token vectors, the first `EMBED_ON_DEMAND` are embedded. The others, and those that are
+        not embedded within `EMBED_WITHIN_S`, are left out, also by later calls.
         """
         if self._select_without_vectors(chunk_ids):
             with self._loading:
@@ -120,7 +123,7 @@ class ChunkLoader:
 def load_passage_tokens(
     rows: Sequence[ChunkRow], vectors: Mapping[int, ChunkVectors], embedder: QuestionEmbedder
 ) -> dict[int, PassageTokens]:
-    """Return the tokens of the chunks by chunk id, without chunks that have no token vectors."""
+    """Return the token vectors and token offsets of chunks by chunk id, without chunks that have no token vectors."""
     present = [row for row in rows if row.id in vectors]
     offsets = embedder.offsets([row.embedded_text for row in present])
     return {

@@ -18,7 +18,7 @@ def cross_encode_chunks(
 ) -> list[Hit]:
     """Rerank chunks with one forward pass for each pair of the question and a chunk.
 
-    The method is that of Nogueira and Cho, "Passage re-ranking with BERT", 2019. It is slow, because nothing can be
+    The method is that of Nogueira and Cho, "Passage re-ranking with BERT", 2019. This is slow, because nothing can be
     computed before the question is known. Pass only the best chunks of another ranking.
 
     Parameters
@@ -32,7 +32,8 @@ def cross_encode_chunks(
     Returns
     -------
     list of Hit
-        The chunks with a text, best first. Chunks with equal scores keep the given order.
+        The chunks with a text, best first; empty if the question has no tokens. Chunks with equal scores keep the given
+        order.
     """
     by_id = texts(chunk_ids)
     present = [chunk_id for chunk_id in chunk_ids if chunk_id in by_id]

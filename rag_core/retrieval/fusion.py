@@ -14,10 +14,11 @@ RRF_K = 60
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[int]], k: int) -> list[Hit]:
-    """Fuse rankings of chunk ids. The score of a chunk is the sum of ``1 / (k + rank)`` over the rankings.
+    """Fuse rankings of chunk ids.
 
-    Ranks are counted from 1. Chunks with equal scores are ordered by chunk id. The method is that of Cormack, Clarke
-    and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
+    The score of a chunk is the sum of ``1 / (k + rank)`` over the rankings that contain the chunk. Ranks are counted
+    from 1. Chunks with equal scores are ordered by chunk id. The method is that of Cormack, Clarke and Büttcher,
+    "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
 
     Returns
     -------
@@ -36,9 +37,11 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[int]], k: int) -> list[Hi
 def fuse_rankings(rankings: Sequence[RankedChunks], rrf_k: int) -> RankedChunks:
     """Fuse the rankings of several queries into one ranking for the first query.
 
-    The chunks are ordered by the score ``rrf`` of this fusion. Chunks of other queries are reranked for the first
-    query, because the gate and the extractive reader need the score ``rerank``. The other scores, such as ``dense`` and
-    ``bm25``, are those of the first query.
+    - The chunks are ordered by the score ``rrf`` of this fusion.
+    - Chunks without the score ``rerank`` for the first query are reranked for this query, because the gate and the
+      extractive reader need the score.
+    - The scores ``financials`` and ``named`` are empty.
+    - The other scores, such as ``dense`` and ``bm25``, are those of the first query.
     """
     first = rankings[0]
     hits = reciprocal_rank_fusion((ranked.ranking.order for ranked in rankings), rrf_k)

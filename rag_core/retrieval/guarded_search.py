@@ -31,33 +31,37 @@ class GuardedSearch:
         self._lock = threading.Lock()
 
     def start(self, search: Callable[[], list[Hit]]) -> Future[list[Hit]]:
-        """Start a search in the background."""
+        """Start a search in the background, and return its future for `wait`.
+
+        While an earlier search that exceeded the time limit is still running, ``search`` is not called, and the future
+        raises `StoreUnavailable`.
+        """
         future: Future[list[Hit]] = Future()
         with self._lock:
             is_hanging = self._hanging is not None and not self._hanging.done()
         if is_hanging:
-            future.set_exception(self._timeout())
+            future.set_exception(self._create_timeout_error())
         else:
             # A daemon thread does not prevent the process from ending, unlike a thread of a pool.
             threading.Thread(target=_run, args=(search, future), name="search", daemon=True).start()
         return future
 
     def wait(self, future: Future[list[Hit]]) -> list[Hit]:
-        """Wait for a search and return its hits.
+        """Return the hits of a search when it has ended. An error of the search is raised again.
 
         Raises
         ------
         StoreUnavailable
-            The store failed, or did not answer within the time limit.
+            The store did not answer within the time limit, or the search raised this error.
         """
         try:
             return future.result(self._limit_s)
         except FutureTimeoutError:
             with self._lock:
                 self._hanging = future
-            raise self._timeout() from None
+            raise self._create_timeout_error() from None
 
-    def _timeout(self) -> StoreUnavailable:
+    def _create_timeout_error(self) -> StoreUnavailable:
         return StoreUnavailable(f"The {self._store} do not answer within {self._limit_s:g} s.")
 
 

@@ -19,9 +19,10 @@ from rag_core.types.retrieval import Hit, Question
 STOPWORD_FACTOR = 0.3
 # Weight of the score of the best sentence relative to the score of the whole chunk.
 SENTENCE_WEIGHT = 0.5
-# Weights of the neighbours at a distance of 1 and 2 tokens in the similarity of two tokens, relative to the tokens.
+# Weights of the cosines of neighbours at a distance of 1 and 2 tokens in the similarity of two tokens. The cosine of
+# the two tokens themselves has the weight 1.
 NEIGHBOUR_WEIGHTS = (0.2, 0.1)
-# Number of chunks in a matrix product. Fewer chunks take longer because of the calls, more because of memory access.
+# Number of chunks in a matrix product. With fewer chunks, more calls are needed; with more, memory access is slower.
 CHUNKS_PER_PRODUCT = 16
 # Maximum number of question tokens that are compared with chunks. In a long question, the tokens with the lowest
 # weights, such as "the" and "of", have little effect on the score.
@@ -34,9 +35,11 @@ _TOTAL_WEIGHT = 1 + 2 * sum(NEIGHBOUR_WEIGHTS)
 def compute_token_weights(question: Question, idf: InverseDocumentFrequency, stopwords: Collection[str]) -> FloatArray:
     """Return the weights of the question's tokens, shape (n,), with sum 1.
 
-    The weight of a token is the square root of the inverse document frequency of its word, so that one rare word does
-    not dominate the score. Stop words have a lower weight, and punctuation has the weight 0. If all weights would be 0,
-    all tokens have the same weight. Only the `MAX_TOKENS` highest weights are kept; the others are set to 0.
+    - The weight of a token is proportional to the square root of the inverse document frequency of its word, so that
+      one rare word does not dominate the score.
+    - Stop words have a lower weight, and punctuation has the weight 0.
+    - If all weights would be 0, all tokens have the same weight.
+    - Only the `MAX_TOKENS` highest weights are kept; the others are set to 0.
     """
     words = _find_words(question.text, question.offsets)
     rarity = idf(sorted({word for word in words if word}))
@@ -106,8 +109,9 @@ def _add_neighbours(cosines: FloatArray, starts: IntArray) -> FloatArray:
 def compute_max_sim(similarities: FloatArray, weights: FloatArray) -> float:
     """Return MaxSim: the weighted sum of the highest similarity of each question token to any token of the chunk.
 
-    It is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
+    This is the score of Khattab and Zaharia, "ColBERT: Efficient and effective passage search via contextualized late
     interaction over BERT", SIGIR 2020, but with weights. The weights sum to 1, so that the score is from -1 to 1.
+    Without tokens, the score is 0.
 
     Parameters
     ----------
@@ -177,7 +181,7 @@ def score_chunks(question: FloatArray, chunks: Sequence[ChunkVectors], weights: 
 
 
 def _score_part(quantized: Int8Array, scale: float, chunks: Sequence[ChunkVectors], weights: FloatArray) -> FloatArray:
-    """Return the scores of chunks. ``quantized`` times ``scale`` are the vectors of the compared question tokens."""
+    """Return the scores of chunks. The vectors of the compared question tokens are ``quantized * scale``."""
     # With packed vectors of chunks, the result has one contiguous row for each question token, as needed below.
     packed = numkong.dots_pack(np.concatenate([chunk.tokens for chunk in chunks]), dtype="int8")
     cosines = np.asarray(numkong.dots_packed(quantized, packed)).astype(np.float32)

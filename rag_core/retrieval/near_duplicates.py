@@ -40,12 +40,13 @@ def fold_near_duplicates(chunks: Sequence[ChunkRow], wanted: int) -> dict[int, t
     chunks : sequence of ChunkRow
         Best first.
     wanted : int
-        Maximum number of distinct chunks. Only the first ``COMPARED_PER_WANTED * wanted`` chunks are compared.
+        Maximum number of distinct chunks. Only the first ``COMPARED_PER_WANTED * wanted`` chunks are compared; the
+        chunks after these count as distinct.
 
     Returns
     -------
     dict of int to tuple of int
-        The ids of the distinct chunks, best first. Each id is mapped to the ids of its near duplicates, best first.
+        The ids of the distinct chunks, best first, each with the ids of its near duplicates, best first.
     """
     folded: dict[int, list[int]] = {}
     by_digits: dict[tuple[str, ...], list[ChunkRow]] = {}

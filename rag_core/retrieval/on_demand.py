@@ -26,9 +26,10 @@ class OnDemandEmbeddings:
         self._lock = threading.Lock()
 
     def embed(self, embedder: QuestionEmbedder, texts: Sequence[str], timeout_s: float) -> list[Embedding | None]:
-        """Return the embedding of each text; ``None`` for texts that cannot be embedded within ``timeout_s`` seconds.
+        """Return the embedding of each text; ``None`` if it is not computed within ``timeout_s`` seconds, or fails.
 
-        The computation continues after the timeout, and a later call can use its result.
+        A computation continues after the timeout, and a later call can use its result. A later call repeats a
+        computation that failed.
         """
         futures = [self._submit(embedder, text) for text in texts]
         done, _ = wait(futures, timeout_s)

@@ -15,7 +15,7 @@ from rag_core.types.explanations import EvidenceCase, EvidenceMass, ScoredPassag
 
 # Age in days at which the freshness of a document is one half.
 HALF_LIFE_DAYS = 365.0
-# Minimum difference in days by which a document is older than another.
+# Minimum difference between the ages of two documents, in days, from which one counts as older.
 STALE_DAYS = 1.0
 
 
@@ -78,7 +78,7 @@ def weight_passages(candidates: Sequence[ScoredPassage], weighting: WeightingCon
 
 
 def compute_evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str | None) -> EvidenceMass:
-    """Return the weight of the right passage, and a passage that ranks higher (the rival).
+    """Return the weight of the right passage, and a passage that ranks higher (the rival), if there is one.
 
     Parameters
     ----------
@@ -93,8 +93,9 @@ def compute_evidence_mass(weighed: Sequence[WeightedPassage], k: int, right: str
     Returns
     -------
     EvidenceMass
-        If the right passage has a weight and passages above it are from documents that are older by `STALE_DAYS` or
-        more, the rival is the first of these. Otherwise, the rival is the first passage above the right one.
+        The rival is the first passage above the right passage. If the right passage has a weight, and passages above
+        it are from documents that are older by `STALE_DAYS` or more, the rival is the first of these instead. There is
+        no rival if the right passage was not found or ranks first.
     """
     right_passage = next((one for one in weighed if one.candidate.chunk_id == right), None)
     if right_passage is None:

@@ -9,9 +9,10 @@ from rag_core.retrieval.fusion import reciprocal_rank_fusion
 from rag_core.types.protocols import LookupPlan
 from rag_core.types.retrieval import Hit, Ranking, Timer
 
-# Number of best chunks for a question that are candidates of a look-up, and of hits of the word search of the look-up.
+# Number of best chunks for a question that are candidates of a look-up. The word search of the look-up returns as many
+# further candidates.
 LOOKUP_CHUNKS = 50
-# Number of best candidates for the query of the look-up whose sections are determined.
+# Number of candidates whose sections are determined: the best ones for the query of the look-up.
 SECTION_CHUNKS = 30
 # Number of characters at the start of a chunk in which the title of a section is looked for.
 HEAD_CHARACTERS = 300
@@ -60,14 +61,14 @@ class SectionRanker:
     texts: Texts
 
     def rank(self, chunk_ids: Sequence[int], lines: Sequence[int]) -> list[list[Hit]]:
-        """Return the ranked chunks of each kind of section in ``plan.sections``.
+        """Return the ranked chunks in each kind of section, in the order of ``plan.sections``.
 
         Parameters
         ----------
         chunk_ids : sequence of int
             Chunks that were found for the question, best first.
         lines : sequence of int
-            Chunks that were found by the word search of the look-up, best first.
+            Chunks that the word search of the look-up found, best first.
         """
         candidates = list(dict.fromkeys([*chunk_ids[:LOOKUP_CHUNKS], *lines]))
         closest = self.rerank(candidates)[:SECTION_CHUNKS]
@@ -92,8 +93,8 @@ def rank_chunks(
 ) -> Ranking:
     """Rank the hits of the retrievers.
 
-    Chunks without a score of the reranker, because they are not embedded yet, follow the reranked chunks in the order
-    of the fusion. Chunks without a score of the cross-encoder follow the chunks with such a score.
+    Chunks that are not embedded yet have no score of the reranker. They follow the reranked chunks in the order of the
+    fusion. Chunks without a score of the cross-encoder follow the chunks with such a score.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def rank_chunks(
     sections : SectionRanker, optional
         Ranks the sections of the look-up. Without it, the order for ``financials`` is that for ``rerank``.
     cross_encode : callable, optional
-        Function that ranks chunks with the cross-encoder; required for ``rank_by="cross_encoder"``.
+        Function that ranks chunks with the cross-encoder; required if ``rank_by`` is ``cross_encoder``, else ignored.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def prefer_named_documents(
     texts : mapping of chunk id to str
         Texts of the chunks.
     kept : int
-        Number of top chunks that keep their ranks, for ``names`` that are lower-case words and possibly no names.
+        Number of top chunks that keep their ranks. Set it if ``names`` are words in lower case, which may be no names.
     """
     labels = set(documents.values())
     names_of = {label: {name for name in names if contains_document_name(label, name)} for label in labels}
@@ -73,7 +73,7 @@ def prefer_identified_chunks(
 
     The reranker cannot distinguish part numbers, whose token vectors are similar. Codes in the labels of documents,
     such as versions, are ignored. The ranking does not change if no chunk, or more than `MAX_IDENTIFIED` chunks,
-    contain a code. Otherwise, the score ``named`` of chunks with a code is increased by 1.
+    contain a code of the question. Otherwise, the score ``named`` of chunks with such a code is increased by 1.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def prefer_identified_chunks(
 def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, ChunkRow]) -> Ranking:
     """Move chunks whose text or title states a date of the question before all other chunks.
 
-    The ranking does not change if no chunk, or more than `MAX_IDENTIFIED` chunks, state a date.
+    The ranking does not change if no chunk, or more than `MAX_IDENTIFIED` chunks, state a date of the question.
     """
     found = {
         chunk_id
@@ -117,9 +117,9 @@ def prefer_dated_chunks(ranking: Ranking, dates: AskedDates, rows: Mapping[int, 
 def prefer_recent_documents(
     ranking: Ranking, score_name: str, ages_days: Mapping[int, float], freshness_weight: float
 ) -> Ranking:
-    """Order chunks by ``score + λ · freshness``, without changing the scores; see `compute_freshness`.
+    """Order chunks by ``score + λ · freshness`` (see `compute_freshness`). The scores do not change.
 
-    Chunks without the score come last, in their previous order.
+    Chunks without the score ``score_name`` come last, in their previous order.
 
     Parameters
     ----------

@@ -48,13 +48,15 @@ NOT_CHECKED = "The answer is in another language than its sources, so only its v
 MIN_SUPPORT = 0.4
 # Minimum support of a passage that the model cited for a claim; citations with less support are removed.
 MIN_NAMED_SUPPORT = 0.3
-# Maximum difference by which another passage may support a claim better than a passage that the model cited.
+# A citation of the model is kept if no other passage supports the claim better by more than this difference.
 NAMED_MARGIN = 0.1
-# Minimum support of a claim that is related to the passages although it has no value or name in common with them.
+# A claim that has no number or name in common with the passages, and less support than this, is not found in them.
 MIN_RELATED_SUPPORT = 0.15
-# Passages with more characters are encoded sentence by sentence; five passages of the usual size have fewer.
+# If the passages together have more characters, they are encoded sentence by sentence. Five passages of the usual size
+# have fewer.
 MAX_ENCODED_CHARS = 12_000
-# Number of sentences of such passages that are compared with a claim by their vectors.
+# Number of sentences of such passages that are compared with a claim by their vectors, and the same number of sentences
+# of the cited passages.
 COMPARED = 12
 # A line that begins with citation markers, as in "[2]. The fee is 5 euros."
 _LEADING_MARKERS = re.compile(r"^[ \t]*((?:\[\d+\][ \t]*)+)(?:[.:,][ \t]+)?(?![|\s[])(\S.*?)([.!?]*)$", re.MULTILINE)
@@ -65,7 +67,7 @@ _MARKER, _WORD = re.compile(r"\[[^\]\n]*\]"), re.compile(r"\w")
 class _Attribution:
     """A claim with the sentences to cite for it, best first.
 
-    ``closest`` is the sentence that supports the claim best, cited or not. ``mark``, ``source_value``,
+    ``closest`` is the sentence that supports the claim best, whether or not it is cited. ``mark``, ``source_value``,
     ``compared_rank`` and ``reason`` are as in `Claim`. If ``is_described`` is true, the claim rests on the description
     of a figure. The caption of the figure is then cited, but does not support the claim.
     """
@@ -86,7 +88,7 @@ class _Attribution:
 
     @property
     def compared(self) -> tuple[SourceSentence, ...]:
-        """The sentences to cite, or else the closest sentence."""
+        """The sentences to cite, or else the closest sentence; empty if the claim rests on a description."""
         return () if self.is_described else self.sentences or tuple(filter(None, [self.closest]))
 
 
@@ -100,10 +102,10 @@ class _Edit:
 
 
 def verify_text(text: str, comparison: SourceComparison) -> VerifiedAnswer:
-    """Return a generated text with citations for its claims, or a refusal if it only says that the answer is missing.
+    """Return a generated text with citations for its claims, or unchanged and marked as refused if it is a refusal.
 
-    A text that begins with a refusal and continues with supported claims is not a refusal, because it answers a part of
-    the question.
+    A refusal consists of `REFUSAL` alone, or begins with a refusal and contains no supported claim. A text that begins
+    with a refusal and continues with supported claims answers a part of the question.
     """
     if is_refusal(text):
         return VerifiedAnswer(text, refused=True)
@@ -114,7 +116,7 @@ def verify_text(text: str, comparison: SourceComparison) -> VerifiedAnswer:
 
 
 def contains_words(text: str) -> bool:
-    """Return whether a text contains words in addition to citation markers."""
+    """Return whether a text contains a letter or digit outside square brackets, and not only citation markers."""
     return _WORD.search(_MARKER.sub("", text)) is not None
 
 
@@ -125,11 +127,14 @@ def attribute_claims(
     encode: TextEncoder,
     context: Context | None = None,
 ) -> VerifiedAnswer:
-    """Cite a passage for each claim of a generated text, and mark claims that the passages contradict or lack.
+    """Return a generated text with citations for its claims, and with marks on claims that passages contradict or lack.
 
-    A claim keeps the model's citation if a sentence of the cited passage supports the claim about as well as the best
-    sentence of all passages. Otherwise the passage with the best sentence is cited, if its support is sufficient. Only
-    markers change in the text. Markers at the beginning of a line move to the end of the line.
+    - A claim keeps the model's citation if a sentence of the cited passage supports the claim about as well as the best
+      sentence of all passages.
+    - Otherwise, the passage with the best sentence is cited if this sentence supports the claim sufficiently.
+    - A contradicted claim cites the sentence that contradicts it.
+
+    Only markers change in the text. Markers at the beginning of a line move to the end of the line.
 
     Parameters
     ----------
@@ -141,20 +146,20 @@ def attribute_claims(
     encode : TextEncoder
         Returns the token vectors of a text.
     context : Introduction or TableHeader, optional
-        What stands above the text in the draft from which it is taken.
+        The introduction or table header above the text, if the text is a part of a longer draft.
 
     Returns
     -------
     VerifiedAnswer
         Citations are in order of appearance; ``added`` is true for citations that the model did not write. If the text
-        is in another language than its passages, its claims are not marked and the model's citations are kept. Other
-        citations are then based on common numbers and names only.
+        is in another language than its passages, claims are marked only because of their values, and the other claims
+        keep the model's citations. Further citations are then based on common numbers and names only.
     """
     return SourceComparison(passages, question, encode).attribute(text, context)
 
 
 class SourceComparison:
-    """Passages that are compared with the claims of an answer, also while it is written.
+    """Passages that are compared with the claims of an answer, also while the answer is being written.
 
     Parameters
     ----------
@@ -185,12 +190,15 @@ class SourceComparison:
         foreign = self._is_foreign(text)
         claims = (replace(one, context=one.context or context) for one in _select_claims(text))
         attributions = [self._attribute(text, claim, foreign) for claim in claims]
-        return replace(_insert_markers(text, attributions), unchecked=foreign)
+        return replace(_build_verified_answer(text, attributions), unchecked=foreign)
 
     def mark_beginning(self, text: str, start: int) -> tuple[list[Claim], int]:
-        """Return the marked claims of a text that is still being written, and the start of the first incomplete claim.
+        """Return the marked claims of a text that is still being written, and the ``start`` for the next call.
 
-        Claims that begin before ``start`` are left out. The offsets are in the unchanged text.
+        Claims that begin before ``start`` are left out, and so are claims that may be incomplete or whose markers are
+        not normalized. The ``start`` for the next call is the start of the last claim, or the end of a text that ends
+        with a line break or contains no claims. If the text begins with a refusal, no claims are returned. All offsets
+        are in the given text.
         """
         claims = _select_claims(text)
         # What follows the last claim may still belong to it.
@@ -221,10 +229,11 @@ class SourceComparison:
         return replace(self._compared[key], claim=claim)
 
     def _find_description(self, text: str, found: _Attribution, foreign: bool) -> _Attribution:
-        """Return the attribution to a figure whose description supports the claim better than all sentences do.
+        """Return an attribution to the figure whose description supports the claim best.
 
-        Without such a description, ``found`` is returned. A description is no evidence, so the claim is neither
-        supported nor contradicted.
+        ``found`` is returned if its sentences support the claim as well as the best description, or if no description
+        supports the claim sufficiently and has its numbers. A description is no evidence, so a claim that rests on a
+        description is neither supported nor contradicted.
         """
         said = encode_text(text[found.claim.start : found.claim.end], self._encode)
         compared = [
@@ -246,7 +255,11 @@ class SourceComparison:
 
 
 def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: TextEncoder) -> list[SplitPassage]:
-    """Return the passages as sentences. The last sentence of a page can continue on the next page, if it is given."""
+    """Return the passages split into sentences, in the given order.
+
+    If the passages are encoded in parts, the last sentence of a page can continue in a passage that begins the next
+    page.
+    """
     in_parts = sum(len(one.text) for one in passages) > MAX_ENCODED_CHARS
     aliases = _find_aliases(passages)
     pages: dict[PageKey, SplitPassage] = {}
@@ -262,7 +275,7 @@ def _split_passages(passages: Sequence[Passage], question: EncodedText, encode: 
 
 
 def _find_aliases(passages: Sequence[Passage]) -> dict[str, Aliases]:
-    """Return the names that each document defines in its passages, by version."""
+    """Return the aliases that each document defines in its passages, by version id."""
     texts: dict[str, list[str]] = {}
     for one in passages:
         texts.setdefault(one.version_id, []).append(one.text)
@@ -281,7 +294,12 @@ def _move_markers_to_end(line: re.Match[str]) -> str:
 
 
 def _select_claims(text: str) -> list[ClaimSpan]:
-    """Return the claims of a text, except for a bare "Yes." or "No." and statements that the sources lack a fact."""
+    """Return the claims of a text that are compared with the passages.
+
+    - Statements that the sources lack a fact are left out.
+    - A bare "Yes." or "No." without markers is left out if there are other claims.
+    - Claims without markers keep their ranks only if they share the markers of a later claim.
+    """
     claims = [claim for claim in split_claims(text) if not contains_refusal(text[claim.start : claim.end])]
     stating = [
         claim for claim in claims if claim.markers or not INTERJECTION.fullmatch(text, claim.start, claim.end)
@@ -362,9 +380,10 @@ def _attribute_claim(
 
 
 def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[SplitPassage]) -> list[SourceSentence]:
-    """Return the sentences to compare with a claim: all sentences, or, of long passages, those with most of its words.
+    """Return the sentences to compare with a claim by their vectors.
 
-    More sentences of cited passages are compared, because they may state the claim in other words.
+    These are all sentences or, if the passages are encoded in parts, the `COMPARED` sentences with most words of the
+    claim. As many sentences of the cited passages are added, because they may state the claim in other words.
     """
     sentences = [sentence for source in sources for sentence in source.sentences]
     if not any(source.in_parts for source in sources):
@@ -377,9 +396,11 @@ def _select_sentences(said: EncodedText, claim: ClaimSpan, sources: Sequence[Spl
 def _find_sentence_with_numbers(
     said: AnnotatedText, question: AnnotatedText, candidates: Sequence[ScoredSentence]
 ) -> SourceSentence | None:
-    """Return the sentence of a cited page with most numbers of a claim; ``None`` unless the page has all its numbers.
+    """Return the sentence with most numbers of a claim, given the sentences of one cited page.
 
-    Sentences of other pages may resemble the claim more, but lack its numbers. Numbers of the question are ignored.
+    Sentences of other pages may resemble the claim more, but lack its numbers. Numbers of the question are ignored. The
+    result is ``None`` if the page lacks one of the numbers, if there are no numbers, or if the page is not encoded in
+    parts.
     """
     if not candidates or not candidates[0].sentence.source.in_parts:
         return None
@@ -398,7 +419,11 @@ def _find_sentence_with_numbers(
 def _is_unrelated(
     said: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage], support: float
 ) -> bool:
-    """Return whether a claim has no value, name or meaning in common with the passages."""
+    """Return whether a claim has no number, name or meaning in common with the passages.
+
+    ``support`` is the highest support of the claim by a sentence. A claim with fewer than two content words is not
+    unrelated.
+    """
     if support >= MIN_RELATED_SUPPORT or len(said.content) < 2:
         return False
     return not any(
@@ -411,7 +436,7 @@ def _is_unrelated(
 def _has_common_fact(
     claim: AnnotatedText, source: AnnotatedText, scales: frozenset[int], question: AnnotatedText
 ) -> bool:
-    """Return whether a source contains a number or name of a claim that is not in the question."""
+    """Return whether a source contains a number or name of a claim that the question does not contain."""
     if any(
         contains_number(source.possible_numbers, number, scales) and not contains_number(question.numbers, number)
         for number in claim.numbers
@@ -425,7 +450,8 @@ def _add_number_sentences(
 ) -> Iterator[SourceSentence]:
     """Yield each sentence and, if it lacks a number of the claim, a sentence of its passage that has the number.
 
-    The rest of the sentence on the next page is yielded too if it has a number or name of the claim.
+    The rest of a sentence on the next page is yielded too if it has a number or name of the claim that the question
+    does not contain.
     """
     for sentence in sentences:
         yield sentence
@@ -444,8 +470,8 @@ def _add_number_sentences(
         yield from islice(others, 1)
 
 
-def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
-    """Return a verified answer: the text with the markers of the attributions, the citations and the statements."""
+def _build_verified_answer(text: str, attributions: Sequence[_Attribution]) -> VerifiedAnswer:
+    """Return the text with the markers of the attributions, the citations, and the statements with their verdicts."""
     all_claims = [attribution.claim for attribution in attributions]
     # The ranks that claims without markers cite through the markers of a later claim. These markers must be kept.
     shared: dict[int, set[int]] = {}
@@ -469,7 +495,10 @@ def _insert_markers(text: str, attributions: Sequence[_Attribution]) -> Verified
 
 
 def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit]) -> Claim:
-    """Return the statement of an attribution, with offsets in the edited text; ``end`` is in the original text."""
+    """Return the statement of an attribution, with offsets in the edited text.
+
+    ``end`` is the end of the statement in the text before the edits.
+    """
 
     def shift(offset: int) -> int:
         return offset + sum(len(edit.text) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
@@ -487,7 +516,10 @@ def _create_statement(attribution: _Attribution, end: int, edits: Sequence[_Edit
 
 
 def _create_citations(attributions: Sequence[_Attribution]) -> tuple[Citation, ...]:
-    """Return one citation per quoted sentence, in order of appearance."""
+    """Return one citation for each sentence to cite, in the order of the claims.
+
+    ``added`` is true for citations that the model did not write.
+    """
     citations: dict[tuple[int, int, int], Citation] = {}
     for attribution in attributions:
         for sentence in attribution.sentences:
@@ -503,7 +535,11 @@ def _cite(sentence: SourceSentence) -> Citation:
 
 
 def _create_edits(text: str, attribution: _Attribution, shared: Collection[int]) -> tuple[list[_Edit], int]:
-    """Return the edits that make a claim cite the ranks of its attribution, and the end of its statement."""
+    """Return the edits that make a claim cite the ranks of its attribution, and the end of its statement.
+
+    ``shared`` contains the ranks that earlier claims cite through the markers of this claim. All offsets are in the
+    text before the edits.
+    """
     claim = attribution.claim
     wrong = [(start, end) for start, end, rank in claim.markers if rank not in attribution.ranks and rank not in shared]
     # A claim without markers needs no marker if a later claim, whose markers it shares, cites the same passage.

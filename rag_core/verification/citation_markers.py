@@ -38,10 +38,11 @@ def find_marker_place(text: str, start: int, end: int) -> int:
 
 
 def normalize_markers(text: str, ranks: Sequence[int]) -> str:
-    """Return a text with every marker rewritten as ``[n]``.
+    """Return a text with every marker rewritten as ``[n]``, once for each known rank in the marker.
 
-    Markers without a known rank are removed together with the blanks before them. Accepted forms are ``[1, 2]``,
-    ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``, ``[1](#1)`` and ``<sup>1</sup>``.
+    ``ranks`` are the known ranks. Markers without a known rank are removed together with the blanks before them.
+    Accepted forms are ``[1, 2]``, ``[1-3]``, ``【1】``, ``［１］``, ``[passage 1]``, ``(source 1, p. 5)``,
+    ``[1](#1)`` and ``<sup>1</sup>``.
     """
     while True:
         edits = [
@@ -62,8 +63,9 @@ def normalize_markers(text: str, ranks: Sequence[int]) -> str:
 def strip_source_list(text: str, documents: Collection[str]) -> str:
     """Return a normalized text without a list of sources at its end, since the application displays the citations.
 
-    The lines of such a list contain only markers, passage and page numbers, and names of ``documents``. If the text
-    above the list has no markers, the markers of the list are appended to the text.
+    The lines of such a list contain only markers, passage and page numbers, names of ``documents``, and words that
+    introduce sources. At least one line names a passage or a document. If the text above the list has no markers, the
+    markers of the list are appended to this text.
     """
     names = {re.escape(name) for document in documents for name in (document, _SUFFIX.sub("", document)) if name}
     source = re.compile("|".join([r"\b(?:passage|source)\s+\d+", *sorted(names, key=len, reverse=True)]), re.I)
@@ -84,7 +86,7 @@ def strip_source_list(text: str, documents: Collection[str]) -> str:
 
 
 def parse_markers(text: str) -> list[int]:
-    """Return the numbers of the markers of a normalized text, in order."""
+    """Return the number in each marker of a normalized text, in order and with repetitions."""
     return [int(match[1]) for match in MARKER.finditer(text)]
 
 
@@ -100,7 +102,7 @@ def _parse_ranks(listed: str, ranks: Sequence[int]) -> list[int]:
 
 
 def _replace_spans(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Return the text with its spans replaced.
+    """Return the text with each span (start, end) replaced by the text in the same edit; the edits are ascending.
 
     If a replacement is empty, the blanks before the span are removed. At the beginning of a line, the blanks after the
     span are removed as well.

@@ -46,7 +46,10 @@ _CONCEDING = re.compile(r"(?:even\s+)?(?:although|though|while|since|as)\b[^,]*,
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """The text above an item of a list: a line that ends with a colon, the outer items of the list, or a heading."""
+    """The text that introduces an item of a list.
+
+    It consists of the line with a final colon or the heading above the list, if there is one, and of the outer items.
+    """
 
     text: str
 
@@ -71,8 +74,8 @@ class ClaimSpan:
     """A statement of an answer: its span without markers, and the ranks that it cites.
 
     ``markers`` contains the start, end and rank of each marker. A statement without markers has the ``ranks`` of the
-    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``context`` is what
-    stands above an item of a list or a row of a table and belongs to it; ``None`` for other statements.
+    next statement with markers in its paragraph, or of the nearest one before it if none follows. ``context`` is the
+    introduction of a list for a statement in an item, and the header of a table for a row; ``None`` without either.
     """
 
     start: int
@@ -85,14 +88,14 @@ class ClaimSpan:
 def split_claims(text: str) -> list[ClaimSpan]:
     """Return the statements of a normalized text, in order.
 
-    A statement is a sentence, or the part of a sentence before a group of markers. Clauses that say that the sources
-    lack a fact are left out. Without markers, questions, headings, lines that introduce a list, and the header and
-    dividing lines of tables are not statements.
+    A statement is a sentence, the part of a sentence before a group of markers, or a row of a table. Clauses at its
+    beginning and end that say that the sources lack a fact are left out. Questions, headings, lines that introduce a
+    list, and the header and dividing lines of tables are statements only if they have markers.
     """
     claims = [
         claim
-        for start, end in _split_paragraphs(text)
-        for claim in _assign_markers(list(_split_paragraph(text, start, end)))
+        for start, end in _find_paragraphs(text)
+        for claim in _assign_markers(list(_find_claims(text, start, end)))
     ]
     statements = [_remove_refusals(text, claim) for claim in claims]
     return [
@@ -103,14 +106,21 @@ def split_claims(text: str) -> list[ClaimSpan]:
 
 
 def describe_context(context: Context | None) -> str:
-    """Return a text that makes a statement clear: the introduction of its list, or the columns of its table."""
+    """Return words to put before a statement: the introduction of its list, or the columns of its table.
+
+    They end with a colon and a blank. Without a context, they are empty.
+    """
     if isinstance(context, TableHeader):
         return f"In a table with the columns {context.text}: "
     return f"{context.text}: " if context else ""
 
 
 def _find_context(text: str, start: int) -> Context | None:
-    """Return the introduction of the item, or the header of the row, at an offset; ``None`` if it has none."""
+    """Return the context of the line that contains the offset ``start``.
+
+    The context of a row is the header of its table, and that of a list item is its introduction. It is ``None`` for
+    other lines, and for rows and items without a context.
+    """
     *above, line = text[: text.find("\n", start) if "\n" in text[start:] else len(text)].split("\n")
     if _ROW.match(line):
         return _find_header(above)
@@ -119,7 +129,7 @@ def _find_context(text: str, start: int) -> Context | None:
 
 
 def _find_introduction(above: Sequence[str], indent: int) -> Introduction | None:
-    """Return the text that introduces an item of a list, given the lines above the item and its indentation."""
+    """Return the text that introduces a list item, given the lines above the item and its indentation, or ``None``."""
     found: list[str] = []
     for one in reversed(above):
         other = _ITEM.match(one)
@@ -140,14 +150,15 @@ def _find_introduction(above: Sequence[str], indent: int) -> Introduction | None
 
 
 def _find_header(above: Sequence[str]) -> TableHeader | None:
-    """Return the header row of the table with which the given lines end; ``None`` if they do not end with a table."""
+    """Return the header row of the table with which the lines end; ``None`` without a table that has a header."""
     table = list(takewhile(_ROW.match, reversed(above)))
     if len(table) < 2 or not _RULE.fullmatch(table[-2]):
         return None
     return TableHeader(tuple(one.strip() for one in table[-1].strip().strip("|").split("|")))
 
 
-def _split_paragraph(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
+def _find_claims(text: str, begin: int, finish: int) -> Iterator[ClaimSpan]:
+    """Yield the statements of a paragraph, without ranks; markers before a statement are yielded as an empty span."""
     # Markers are replaced by as many blanks, so that they do not split sentences and the offsets stay valid.
     blank = MARKER.sub(lambda match: " " * len(match[0]), text[begin:finish])
     cuts: list[tuple[int, list[tuple[int, int, int]]]] = []
@@ -193,8 +204,10 @@ def _trim_markdown(text: str, start: int, end: int) -> tuple[int, int]:
 def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
     """Yield the statements of a paragraph, each with the ranks of the passages that it cites.
 
-    Markers before a statement, as in "[1] Net sales fell", are in an empty span and are moved to that statement. A
-    statement without markers gets the ranks of the next statement that has markers, or else of the nearest one before.
+    - Markers before a statement, as in "[1] Net sales fell", are in an empty span and are moved to that statement. If
+      no statement follows, they are moved to the last one; without any statement, the empty span is yielded.
+    - A statement without markers gets the ranks of the next statement that has markers, or else of the nearest one
+      before.
     """
     merged: list[ClaimSpan] = []
     pending: tuple[tuple[int, int, int], ...] = ()
@@ -217,7 +230,8 @@ def _assign_markers(claims: list[ClaimSpan]) -> Iterator[ClaimSpan]:
 def _remove_refusals(text: str, claim: ClaimSpan) -> ClaimSpan | None:
     """Return a statement without clauses that say that the sources lack a fact, since no source can support these.
 
-    If no clause is left, return ``None``, or the unchanged statement if it has markers, so that these are checked.
+    Such clauses are removed at the beginning and the end of the statement. If no clause is left, return ``None``, or
+    the unchanged statement if it has markers, so that the markers are checked.
     """
     clauses = list(_split_clauses(text, claim.start, claim.end))
     kept = [(start, end) for start, end in clauses if not contains_refusal(text[start:end])]
@@ -238,6 +252,7 @@ def _split_clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def _is_structural(text: str, claim: ClaimSpan) -> bool:
+    """Return whether a span is a question, heading, introduction of a list, or header or dividing line of a table."""
     said = text[claim.start : claim.end]
     begin = text.rfind("\n", 0, claim.start) + 1
     if _RULE.fullmatch(said) or said.endswith("?") or _HEAD.match(text, begin):
@@ -248,8 +263,8 @@ def _is_structural(text: str, claim: ClaimSpan) -> bool:
     return introduces or (_HEADING.fullmatch(line) is not None and not asserts)
 
 
-def _split_paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of paragraphs, each with the heading above it and the source list below it."""
+def _find_paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of paragraphs; a heading above, and a paragraph of markers below, belong to a paragraph."""
     position = 0
     for gap in _PARAGRAPH.finditer(text):
         following = _PARAGRAPH.search(text, gap.end())

@@ -13,11 +13,12 @@ from rag_core.text.values import Value
 from rag_core.types.dates import CalendarDate
 from rag_core.verification.support import SourceSentence
 
-# Multiples of a duration that may be added to a date, as for two extensions of five years.
+# Multiples of a duration that may be added to a date, or subtracted once, as for two extensions of five years.
 _TIMES = (1, -1, 2, 3)
 # Number of sentences at the beginning of a passage whose years may begin a duration, and number of closest sentences
 # whose years may end it.
 _FIRST, _CLOSEST = 2, 3
+# Lengths of units in months, in days and in minutes.
 _MONTHS = {"duration-month": 1, "duration-quarter": 3, "duration-year": 12, "duration-decade": 120}
 _DAYS = {"duration-day": 1, "duration-week": 7}
 _MINUTES = {"duration-minute": 1, "duration-hour": 60}
@@ -27,7 +28,11 @@ _DAYS_A_MONTH, _MONTHS_A_YEAR, _MINUTES_AN_HOUR, _HALF_DAY = 30.44, 12, 60, 720
 
 
 def find_time_calculation(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> str:
-    """Return a calculation of a date, year, time or duration from values of the claim and of near sentences, if any."""
+    """Return a calculation of a date, year, time or duration, such as ``2014 + 5``; empty if there is none.
+
+    The operands are other values of the claim, values of ``near`` (the sentences with most words of the claim, best
+    first), values of sentences around the first of these, and dates and years at the beginning of its passage.
+    """
     texts = {one.reading.text: one.reading for sentence in near[:1] for one in sentence.source.list_near(sentence)}
     texts = {one.reading.text: one.reading for one in near} | texts
     # A value is not calculated from itself.
@@ -63,20 +68,23 @@ def _list_years(stated: Sequence[tuple[AnnotatedText, Value]]) -> dict[int, str]
 def _list_durations(
     stated: Sequence[tuple[AnnotatedText, Value]], units: dict[str, int]
 ) -> Iterator[tuple[float, str]]:
-    """Yield each stated duration in the smallest of ``units``, with its text."""
+    """Yield each stated duration that has one of ``units``, multiplied by the factor of its unit, with its text."""
     for text, one in stated:
         if one.number and (factor := units.get(unit := find_unit_after(text.text, one.end))):
             yield float(min(one.number.values)) * factor, f"{one.text.strip()} {unit.partition('-')[2]}s"
 
 
 def _find_date(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the calculation of a date from another date and a duration; a period may end one day earlier."""
+    """Return the calculation of a date from another date and a duration; empty if there is none.
+
+    The result may differ by one day, because a period can end on the day before.
+    """
     wanted = [day for day in value.dates if day.year]
     for day, text in _list_dates(stated):
         for months, written in _list_durations(stated, _MONTHS):
             for times in _TIMES:
                 shifted = day.year * _MONTHS_A_YEAR + day.month - 1 + times * int(months)
-                if any(_is_day_or_next(one, shifted, day.day) for one in wanted):
+                if any(_is_within_one_day(one, shifted, day.day) for one in wanted):
                     return f"{text} {'+-'[times < 0]} {f'{times} × ' if times > 1 else ''}{written}"
         for days, written in _list_durations(stated, _DAYS):
             for one in wanted:
@@ -85,8 +93,12 @@ def _find_date(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> s
     return ""
 
 
-def _is_day_or_next(day: CalendarDate, months: int, day_of_month: int) -> bool:
-    """Return whether a date differs by at most one day from the day of a month, which is counted from the year 0."""
+def _is_within_one_day(day: CalendarDate, months: int, day_of_month: int) -> bool:
+    """Return whether a date differs by at most one day from a day of a month.
+
+    ``months`` is the number of the month, counted from January of the year 0. If one of the days is unknown (0), only
+    the months are compared.
+    """
     if not day.day or not day_of_month:
         return day.year * _MONTHS_A_YEAR + day.month - 1 == months
     year, month = divmod(months, _MONTHS_A_YEAR)
@@ -97,6 +109,7 @@ def _is_day_or_next(day: CalendarDate, months: int, day_of_month: int) -> bool:
 
 
 def _find_year(wanted: int, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
+    """Return the calculation of a year from another year and a stated number or an anniversary; empty without one."""
     years = _list_years(stated)
     amounts = {
         int(amount): one.text
@@ -113,9 +126,10 @@ def _find_year(wanted: int, stated: Sequence[tuple[AnnotatedText, Value]]) -> st
 
 
 def _find_years_between(amount: float, unit: str, groups: Iterable[dict[int, str]]) -> str:
-    """Return the difference of two stated years that equals an amount of years or without unit, if there is one.
+    """Return the difference of two stated years that equals an amount; empty if there is none.
 
-    The amount may be one less, because the last year may be incomplete.
+    The amount must be in years or without unit. It may be one less than the difference, because the last year may be
+    incomplete. Both years are from one of ``groups``.
     """
     if unit in ("", "duration-year") and 0 < amount <= _MAX_AGE:
         for years in groups:
@@ -126,7 +140,7 @@ def _find_years_between(amount: float, unit: str, groups: Iterable[dict[int, str
 
 
 def _find_duration(amount: float, unit: str, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the difference of two stated dates or times that equals an amount in a unit, if there is one."""
+    """Return the difference of two stated dates or times that equals an amount in a unit; empty if there is none."""
     days = [(date(day.year, day.month, day.day or 1), text) for day, text in _list_dates(stated)]
     factor = _DAYS.get(unit) or _MONTHS.get(unit, 0) * _DAYS_A_MONTH
     for (one_day, text), (other_day, other_text) in combinations(days, 2):
@@ -153,7 +167,7 @@ def _read_minutes(value: Value) -> int | None:
 
 
 def _find_time(value: Value, stated: Sequence[tuple[AnnotatedText, Value]]) -> str:
-    """Return the calculation of a time from another time and a stated duration, or one hour."""
+    """Return the calculation of a time from another time and a stated duration or one hour; empty if there is none."""
     minutes = _read_minutes(value)
     times = [(time, one.text) for _, one in stated if (time := _read_minutes(one)) is not None]
     if minutes is None:

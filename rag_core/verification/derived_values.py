@@ -24,7 +24,8 @@ from rag_core.types.arrays import FloatArray
 from rag_core.verification.derived_times import find_time_calculation
 from rag_core.verification.support import POSSIBLE_SCALES, SourceSentence, SplitPassage
 
-# Halves, quarters, days of a week, tenths, months and weeks of a year, hours of a day.
+# Factors that sources need not state: halves, quarters, days of a week, tenths, months and weeks of a year, hours of a
+# day.
 _PERIODS = (2, 4, 7, 10, 12, 24, 52)
 # Largest number that a model may have found by counting what the sources list.
 _MAX_COUNTED = 12
@@ -59,14 +60,21 @@ class Operand(NamedTuple):
 
 
 class StatedNumber(NamedTuple):
-    """A number and the source sentence or row that states it; ``None`` if the claim itself states it."""
+    """A number that a claim or a source states.
+
+    ``sentence`` is the sentence or row of the source. It is ``None`` for numbers of the claim, and for percentages that
+    are multiplied by amounts.
+    """
 
     number: Number
     sentence: SourceSentence | None = None
 
 
 def is_count(value: Value) -> bool:
-    """Return whether a value is a small whole number without unit, which may count what the sources list."""
+    """Return whether a value is a small whole number, which may count what the sources list.
+
+    A number with a currency, a percent sign or a scale word is no count.
+    """
     number = value.number
     if number is None or number.kind or number.currency or number.power:
         return False
@@ -94,17 +102,17 @@ def find_calculation(
     own = [StatedNumber(one.number) for one in claim.values if one.number and one is not value]
     if found := _combine(wanted, own, is_own=True):
         return found
-    if found := _convert(value, claim, sources):
+    if found := _find_conversion(value, claim, sources):
         return found
     named = [one for source in sources for one in source.sentences if _is_named(one, claim, value)]
     for sentence in (*near, *named):
         stated = _list_numbers(sentence.reading.values, sentence)
         if sentence.is_row or len(stated) > _FEW_NUMBERS:
-            stated = list(filter(_is_operand, stated))
+            stated = list(filter(_has_several_digits, stated))
         if found := _combine(wanted, [*own, *stated]) or ("" if sentence.is_row else _write_sum(wanted, stated)):
             return found
     for group in _list_groups(wanted, near, named):
-        if found := _combine(wanted, [*own, *filter(_is_operand, group)], is_exact=True):
+        if found := _combine(wanted, [*own, *filter(_has_several_digits, group)], is_exact=True):
             return found
     shares = [
         one for sentence in near for one in _list_numbers(sentence.reading.values) if one.number.kind == "percent"
@@ -113,12 +121,12 @@ def find_calculation(
         for sentence in source.sentences if shares else ():
             if len({word.stem for word in sentence.reading.content} & claim.stems) >= _MIN_COMMON:
                 amounts = [one for one in _list_numbers(sentence.reading.values, sentence) if not one.number.kind]
-                if found := _combine(wanted, [*shares, *filter(_is_operand, amounts)], is_exact=True):
+                if found := _combine(wanted, [*shares, *filter(_has_several_digits, amounts)], is_exact=True):
                     return found
         closest = [one for sentence in near[:1] for one in _list_numbers(sentence.reading.values, sentence)]
         for table in _list_tables(source):
             # The last row often has the totals.
-            if found := _combine(wanted, [*closest, *filter(_is_operand, table[-1])], is_exact=True):
+            if found := _combine(wanted, [*closest, *filter(_has_several_digits, table[-1])], is_exact=True):
                 return found
             if found := _calculate_from_columns(wanted, table, claim, value, [*own, *shares]):
                 return found
@@ -129,15 +137,18 @@ def _list_numbers(values: Iterable[Value], sentence: SourceSentence | None = Non
     return [StatedNumber(one.number, sentence) for one in values if one.number and not is_year(one.text)]
 
 
-def _is_operand(stated: StatedNumber) -> bool:
-    """Return whether a number has more than one digit, so that it is seldom an operand by chance."""
+def _has_several_digits(stated: StatedNumber) -> bool:
+    """Return whether a number has more than one digit, so that it seldom fits a calculation by chance."""
     return len(re.sub(r"\D", "", stated.number.text)) > 1
 
 
 def _list_groups(
     wanted: Number, near: Sequence[SourceSentence], named: Sequence[SourceSentence]
 ) -> Iterator[Sequence[StatedNumber]]:
-    """Yield the numbers of each group of sentences and rows that may contain the operands."""
+    """Yield the numbers of each group of sentences and rows that may together contain the operands.
+
+    ``near`` are the sentences with most words of the claim, and ``named`` those for which `_is_named` is true.
+    """
     read = {id(one): _list_numbers(one.reading.values, one) for one in (*near, *named)}
     yield [number for one in near if one.is_row for number in read[id(one)]]
     for one in near[:1]:
@@ -163,7 +174,14 @@ def _list_groups(
 
 
 def _is_named(sentence: SourceSentence, claim: AnnotatedText, value: Value) -> bool:
-    """Return whether a sentence has two other values of a claim, or is a row with its words or its year as label."""
+    """Return whether a claim names a sentence or row, so that its numbers may be operands of ``value``.
+
+    This is the case for
+
+    - a sentence or row that states two other values of the claim;
+    - a sentence that states one other value of several digits, of which ``value`` may be a part;
+    - a row whose label consists of words of the claim, or is a year of the claim.
+    """
     others = [one for one in claim.values if one is not value]
     stated = [one for one in others if sentence.states(one)]
     # A whole of which the value is a part, as in "59 of the 68", is enough.
@@ -191,11 +209,12 @@ def _list_neighbours(sentence: SourceSentence) -> Iterator[list[StatedNumber]]:
 def _combine(wanted: Number, stated: Sequence[StatedNumber], *, is_own: bool = False, is_exact: bool = False) -> str:
     """Return a calculation of a number from one or two stated numbers; empty if there is none.
 
-    ``is_own`` says whether all stated numbers are in the claim. If ``is_exact``, products and quotients must be exact.
+    If ``is_own``, all stated numbers are in the claim, and the result may differ by almost a unit of the last
+    digit. If ``is_exact``, products and quotients of amounts must be exact.
     """
     percentages = [one for one in stated if one.number.kind == "percent"]
     shares = [share for one in percentages for share in _create_operands(one, one.number.values)]
-    for amounts in _list_amounts(wanted, stated):
+    for amounts in _list_operands(wanted, stated):
         operands = [*amounts, *shares]
         if not operands:
             continue
@@ -217,8 +236,13 @@ def _create_operands(stated: StatedNumber, amounts: Iterable[Decimal]) -> list[O
     return [Operand(float(amount), stated.number.text.strip()) for amount in amounts]
 
 
-def _list_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[Operand]]:
-    """Yield the stated amounts. If a number has a scale, they are yielded for each possible scale of the tables."""
+def _list_operands(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[Operand]]:
+    """Yield the stated amounts as operands, without percentages and amounts in another currency.
+
+    Tables may have a scale. If ``wanted`` or a stated number has a scale word, and a number of a row has none, all
+    amounts are yielded again for each of `POSSIBLE_SCALES`, which is applied to the numbers of rows without a scale
+    word.
+    """
     plain = [
         one
         for one in stated
@@ -235,9 +259,10 @@ def _list_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[li
 
 
 def _calculate(wanted: Number, operands: Sequence[Operand], count: int) -> Iterator[tuple[str, FloatArray, bool]]:
-    """Yield operations with their results for all pairs, shape (n, n), and whether these may be rounded.
+    """Yield the format of each operation, its results for all pairs of operands, and whether results may be rounded.
 
-    The first ``count`` operands are amounts, the others percentages.
+    The first ``count`` operands are amounts, the others percentages. The results have the shape (n, n). They are NaN
+    for pairs to which the operation does not apply.
     """
     values = np.array([one.amount for one in operands])
     a, b = values[:, None], values[None, :]
@@ -270,7 +295,10 @@ def _calculate(wanted: Number, operands: Sequence[Operand], count: int) -> Itera
 
 
 def _find_results(wanted: Number, results: FloatArray, tolerance: int) -> list[tuple[int, int]]:
-    """Return the row and column of each result that equals a number within a tolerance."""
+    """Return the row and column of each result that equals a number except for its sign, within a tolerance.
+
+    ``tolerance`` is ``_EXACT``, ``_ROUNDED`` or ``_OWN``.
+    """
     found = np.zeros(results.shape, dtype=bool)
     for one in wanted.values:
         amount, normal = float(abs(one)), one.normalize().as_tuple()
@@ -300,7 +328,7 @@ def _write_sum(wanted: Number, stated: Sequence[StatedNumber]) -> str:
     is_long, count = wanted.significant_digits >= _DIGITS_FOR_NEIGHBOURS, len(of_kind)
     # Only all numbers of a long list are added up to a short number.
     adds_parts = is_long or count <= _FEW_NUMBERS
-    for amounts in _list_all_amounts(wanted, of_kind):
+    for amounts in _list_scaled_amounts(wanted, of_kind):
         for start in range(count - 2 if adds_parts else 1):
             for end in range(start + 3 if adds_parts else count, count + 1):
                 written = [one.number.text.strip() for one in of_kind[start:end]]
@@ -311,15 +339,22 @@ def _write_sum(wanted: Number, stated: Sequence[StatedNumber]) -> str:
     return ""
 
 
-def _list_all_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[float]]:
-    """Yield the amounts of all numbers, once for each possible scale of the tables."""
+def _list_scaled_amounts(wanted: Number, stated: Sequence[StatedNumber]) -> Iterator[list[float]]:
+    """Yield the amounts of all numbers, without a scale and, if ``wanted`` has a scale word, in each possible scale.
+
+    A scale applies only to numbers without a scale word.
+    """
     numbers = [one.number for one in stated]
     for scale in (0, *sorted(POSSIBLE_SCALES)) if wanted.power else (0,):
         yield [float(max(one.values) if one.power else max(one.values).scaleb(scale)) for one in numbers]
 
 
 def _list_tables(source: SplitPassage) -> Iterator[list[list[StatedNumber]]]:
-    """Yield runs of rows with equally many cells; a blank separates thousands or columns."""
+    """Yield the cells of each run of consecutive rows.
+
+    These are first all cells of rows with equally many cells, and then only the last cells of rows with any number of
+    cells. Both are yielded twice: a blank is read as a separator of thousands, and then as a separator of columns.
+    """
     for spaced in (True, False):
         rows = [_list_cells(one, spaced) if one.is_line else [] for one in source.sentences]
         runs = [list(run) for count, run in groupby(rows, key=len) if count]
@@ -329,7 +364,10 @@ def _list_tables(source: SplitPassage) -> Iterator[list[list[StatedNumber]]]:
 
 
 def _list_cells(row: SourceSentence, spaced: bool) -> list[StatedNumber]:
-    """Return the numbers at the end of a row, without those of its label."""
+    """Return the numbers at the end of a row, without those of its label.
+
+    ``spaced`` says whether a blank separates thousands; otherwise, it separates columns.
+    """
     values, text = row.reading.values if spaced else row.reading.separate_values, row.reading.text
     following = [*(one.start for one in values[1:]), len(text)]
     first = len(values)
@@ -354,7 +392,7 @@ def _calculate_from_columns(
         named = [one for one in column if one.sentence and said & one.sentence.reading.stems]
         is_long = wanted.significant_digits >= _DIGITS_FOR_COLUMNS
         operands = column if is_long and len(column) <= _MAX_PAIRED else named
-        operands = [one for one in (*operands, column[-1]) if _is_operand(one)]
+        operands = [one for one in (*operands, column[-1]) if _has_several_digits(one)]
         if operands and (found := _combine(wanted, [*further, *operands], is_exact=True)):
             return found
         if len(named) <= _MAX_NAMED and (found := _combine(wanted, named)):
@@ -365,8 +403,8 @@ def _calculate_from_columns(
     return ""
 
 
-def _convert(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> str:
-    """Return the conversion of a stated amount into the unit of a value; empty if no stated amount equals the value."""
+def _find_conversion(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]) -> str:
+    """Return the conversion of a stated amount into a value's unit, such as ``3 × 1000``; empty if there is none."""
     wanted, unit = value.number, convert_unit(find_unit_after(claim.text, value.end))
     if wanted is None or (unit is None and not _CENTS.match(claim.text, value.end)):
         return ""
@@ -387,6 +425,10 @@ def _convert(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage]
 def _list_factors(
     unit: tuple[str, Decimal] | None, others: Sequence[tuple[str, Decimal] | None], number: Number
 ) -> Iterator[Decimal]:
+    """Yield the factors that convert ``number`` from each of its possible units ``others`` to ``unit``.
+
+    The units are as in `convert_unit`. Without ``unit``, an amount of money is converted to cents.
+    """
     if unit is None and number.currency:
         yield Decimal(100)
     for other in others:

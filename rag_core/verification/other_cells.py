@@ -38,9 +38,10 @@ def find_other_cell(
     ranked: Sequence[ScoredSentence],
     sources: Sequence[SplitPassage],
 ) -> ValueMark | None:
-    """Return the cell that contradicts a value and is in the same table as the value.
+    """Return the mark of a value that another cell of its table contradicts; ``None`` if there is no such cell.
 
-    The cell is in the column of the claim's year, or in the row that the claim names.
+    The cell is in the row of the value and in the column of the claim's year or period, or in the column of the value
+    and in the row that the claim names. ``ranked`` contains the sentences with most words of the claim first.
     """
     stating = next((one for one in ranked if one.sentence.states(value)), None)
     if stating is None or value.number is None or is_year(value.text):
@@ -59,17 +60,20 @@ def find_other_cell(
         if len(of_year) == 1 and (found := _compare_cell(value, claim, row, of_year[0])):
             return found
     place = next((place for place, cell in enumerate(cells) if is_same_value(value, cell, row.source.scales)), None)
-    if place is None or not row.is_row or not _find_label(row) - claim.stems:
+    if place is None or not row.is_row or not _find_label_stems(row) - claim.stems:
         return None
     rows = [one for one in row.source.sentences if one.is_row and len(_list_cells(one, value)) == len(cells)]
-    named = [one for one in rows if (label := _find_label(one)) and label <= claim.stems]
+    named = [one for one in rows if (label := _find_label_stems(one)) and label <= claim.stems]
     if len(named) != 1 or named[0].states(value):
         return None
     return _compare_cell(value, claim, named[0], _list_cells(named[0], value)[place])
 
 
 def _is_only_place(value: Value, row: SourceSentence, sources: Sequence[SplitPassage]) -> bool:
-    """Return whether a long number stands in this row only, so that the row is certain without its words."""
+    """Return whether a row is the only place that states a long number.
+
+    The claim is then about this row, even if claim and row have few words in common.
+    """
     if len(re.sub(r"\D", "", value.text)) < _DISTINCTIVE_DIGITS or not row.is_row:
         return False
     stating = ((source, one.start) for source in sources for one in source.sentences if one.states(value))
@@ -81,16 +85,16 @@ def _list_cells(row: SourceSentence, value: Value) -> list[Value]:
     return [one for one in row.reading.values if one.number and find_kind(one) == find_kind(value)]
 
 
-def _find_label(row: SourceSentence) -> set[str]:
+def _find_label_stems(row: SourceSentence) -> set[str]:
     """Return the stems of the content words before the first value of a row."""
     end = row.reading.values[0].start
     return {word.stem for word in row.reading.content if word.end <= end}
 
 
 def _compare_cell(value: Value, claim: AnnotatedText, row: SourceSentence, cell: Value) -> ValueMark | None:
-    """Return the mark of a value that a cell contradicts; ``None`` if another value of the claim is that of the cell.
+    """Return the mark of a value that a cell contradicts; ``None`` if the claim also states the value of the cell.
 
-    A value that is a rounded form of the cell is not contradicted, unless another cell of the row is exactly the value.
+    If the value is a rounded form of the cell, it is contradicted only if another cell of the row is exactly the value.
     """
     scales, number = row.source.scales, value.number
     if number is None or cell.number is None:
@@ -111,7 +115,7 @@ def _assign_columns(
     empty = [match.start() for match in _DASH.finditer(text) if cells and match.start() > cells[0].start]
     count = len(cells) + len(empty)
     places = [place + sum(one < cell.start for one in empty) for place, cell in enumerate(cells)]
-    columns, periods = _find_columns(row, count), _find_periods(row, count)
+    columns, periods = _find_column_years(row, count), _find_periods(row, count)
     said = set(_list_durations(claim.text, claim.values))
     wanted = {one for one in periods if one in said} or set(periods)
     return [
@@ -121,10 +125,11 @@ def _assign_columns(
     ]
 
 
-def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of the first columns of ``count`` ones, stated in the row or in the nearest line above, if any.
+def _find_column_years(row: SourceSentence, count: int) -> list[frozenset[str]]:
+    """Return the years of the first of ``count`` columns; empty if they are unknown.
 
-    Columns behind the last year, or with changes from one year to another, have no year.
+    The years are stated in the row itself, or in the nearest line above that states several. The columns behind the
+    last year, or with changes from one year to another, have no year.
     """
     if count < 2:
         return []
@@ -147,7 +152,10 @@ def _find_columns(row: SourceSentence, count: int) -> list[frozenset[str]]:
 
 
 def _find_periods(row: SourceSentence, count: int) -> list[tuple[str, str]]:
-    """Return the length of the period of each column, if a line above states several, as in "Three Months Ended"."""
+    """Return the length of the period of each column, as an amount and a unit; empty if they are unknown.
+
+    The nearest line above that states several lengths, as in "Three Months Ended … Nine Months Ended", is read.
+    """
     for line in _list_lines_above(row):
         durations = _list_durations(line, find_values(line))
         if len(set(durations)) > 1 and (periods := _assign_heads(durations, count)):
@@ -156,7 +164,7 @@ def _find_periods(row: SourceSentence, count: int) -> list[tuple[str, str]]:
 
 
 def _assign_heads(heads: Sequence[Head], count: int) -> list[Head]:
-    """Return the head of each column if all heads stand above the same number of columns; otherwise nothing."""
+    """Return the head of each column if all heads stand above the same number of columns; otherwise, an empty list."""
     return [heads[column * len(heads) // count] for column in range(count)] if count % len(heads) == 0 else []
 
 
@@ -167,14 +175,14 @@ def _list_durations(text: str, values: Sequence[Value]) -> list[tuple[str, str]]
 
 
 def _list_lines_above(row: SourceSentence) -> Iterator[str]:
-    """Yield the lines above a row, the nearest first."""
+    """Yield the lines of the `_MAX_ABOVE` sentences above a row, the nearest line first."""
     above = [one for one in row.source.sentences if one.end <= row.start][-_MAX_ABOVE:]
     for sentence in reversed(above):
         yield from reversed(sentence.reading.text.splitlines())
 
 
 def _list_years(text: str, values: Sequence[Value]) -> list[tuple[Value, frozenset[str]]]:
-    """Return the values with a year and their years; "2025/26" counts as a separate year."""
+    """Return each value that states a year, with its years; "2025/26" is one value with the year "2025/26"."""
     found: list[tuple[Value, frozenset[str]]] = []
     for value in values:
         if years := _find_years(value):

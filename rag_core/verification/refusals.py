@@ -53,7 +53,9 @@ _EDGES = " \t\r\n\"'`*_.\u201c\u201d\u2018\u2019\u00ab\u00bb"
 
 
 def contains_refusal(text: str) -> bool:
-    """Return whether a text only says that the sources lack a fact or that the model does not know it.
+    """Return whether a text says that the sources lack a fact or that the model does not know it.
+
+    A text with a figure other than a year makes another statement as well; the result is then false.
 
     >>> contains_refusal("The founder is not mentioned."), contains_refusal("Damage by water is not included.")
     (True, False)
@@ -62,7 +64,10 @@ def contains_refusal(text: str) -> bool:
 
 
 def has_leading_refusal(text: str) -> bool:
-    """Return whether the first sentence of an answer says that the sources or the model lack the answer."""
+    """Return whether the first sentence of an answer says that the sources or the model lack the answer.
+
+    Unlike in `contains_refusal`, the sentence may contain figures.
+    """
     start, end = next(iter(find_sentence_spans(text)), (0, 0))
     return _NO_ANSWER.search(text, start, end) is not None
 

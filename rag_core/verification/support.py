@@ -58,7 +58,12 @@ class EncodedText:
 
 @dataclass(frozen=True)
 class SourceSentence:
-    """A sentence or table row of a passage, as offsets into the passage's text."""
+    """A sentence or table row of a passage.
+
+    ``start`` and ``end`` are offsets in the text of the passage. ``reading`` also contains the rest of a sentence that
+    continues on the next page. Only a sentence that `SplitPassage.encode_sentence` returned has ``tokens`` (its token
+    vectors) and a ``question_support`` (its support for the question).
+    """
 
     source: SplitPassage
     start: int
@@ -89,7 +94,7 @@ class SourceSentence:
 
 
 class SplitPassage:
-    """A passage that is split into sentences and compared with the question once, for all claims.
+    """A passage split into sentences, whose support for the question is computed once for all claims.
 
     Parameters
     ----------
@@ -99,15 +104,15 @@ class SplitPassage:
     following : SplitPassage, optional
         The next page, on which the last sentence of the passage may continue.
     in_parts : bool
-        Whether to encode each sentence separately, when it is first compared. Most are never compared if there are
-        many pages.
+        Whether to encode each sentence separately, when it is first compared. Of many pages, most sentences are never
+        compared.
     aliases : Aliases
         The names that the document defines for one thing.
 
     Attributes
     ----------
     continuation : SourceSentence or None
-        The sentence at the top of the next page with which the last sentence ends.
+        The first sentence of the next page, if the last sentence of the passage continues there.
     """
 
     def __init__(
@@ -156,7 +161,7 @@ class SplitPassage:
 
     @cached_property
     def header_units(self) -> list[tuple[str, Decimal] | None]:
-        """The units in brackets, as in headers of columns, each as in `convert_unit`."""
+        """The results of `convert_unit` for all texts in brackets, which are units in headers of columns."""
         return [convert_unit(find_unit_after(f"1 {one}", 1)) for one in _BRACKETS.findall(self.reading.text)]
 
     @cached_property
@@ -165,7 +170,7 @@ class SplitPassage:
         return [*self.title.values, *self.reading.values, *self.reading.separate_values]
 
     def contains_number(self, number: Number) -> bool:
-        """Return whether the text contains a number. The result is cached for the other sentences of the text."""
+        """Return whether the text contains a number. The result is cached for the other sentences of the passage."""
         if number not in self._contained:
             self._contained[number] = contains_number(self.reading.numbers, number, self.scales)
         return self._contained[number]
@@ -193,7 +198,7 @@ class SplitPassage:
         return any(one.states(value) for one in self.list_near(sentence)) or self.title_states(value)
 
     def list_near(self, sentence: SourceSentence) -> list[SourceSentence]:
-        """Return a sentence with the two sentences before it and the two after it."""
+        """Return up to two sentences before a sentence, the sentence itself, and up to two sentences after it."""
         position = self._positions[sentence.start]
         return self.sentences[max(0, position - _NEAR) : position + _NEAR + 1]
 
@@ -209,7 +214,7 @@ class SplitPassage:
         self._encoded[sentence.start] = supported
 
     def find_rest(self, sentence: SourceSentence) -> SourceSentence | None:
-        """Return the rest of a sentence that continues on the next page; ``None`` for any other sentence."""
+        """Return the first sentence of the next page if ``sentence`` continues there; otherwise ``None``."""
         return self.continuation if sentence.start == self.sentences[-1].start else None
 
 
@@ -225,7 +230,8 @@ def _split_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 class ScoredSentence(NamedTuple):
     """A sentence and its support for a claim.
 
-    ``with_question`` also includes a part of the support for the question. ``words`` is the support without numbers.
+    ``with_question`` also includes a part of the support for the question. ``words`` is the support by words and names
+    only, without numbers.
     """
 
     sentence: SourceSentence
@@ -251,20 +257,24 @@ def encode_text(text: str, encode: TextEncoder) -> EncodedText:
 
 
 def score_sentence(said: EncodedText, sentence: SourceSentence, foreign: bool) -> ScoredSentence:
-    """Return how well a sentence supports a claim. ``foreign`` says whether their languages differ."""
+    """Return a sentence with its support for a claim. ``foreign`` says whether their languages differ."""
     support, words = _compute_support(said, sentence, words=not foreign)
     return ScoredSentence(sentence, support, support + _QUESTION_SHARE * sentence.question_support, words)
 
 
 def rank_by_words(said: EncodedText, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    """Return sentences without token vectors, those with most numbers, names and words of a text first."""
+    """Return sentences ordered by the share of a text's numbers, names and words in them, the highest share first.
+
+    The sentences have no token vectors yet, so only equal words are counted.
+    """
     return sorted(sentences, key=lambda sentence: -_compute_support(said, sentence)[0])
 
 
 def _compute_support(said: EncodedText, sentence: SourceSentence, *, words: bool = True) -> tuple[float, float]:
-    """Return the share of a text's numbers, names and words in a sentence, and the share without numbers; from 0 to 1.
+    """Return the share of a text's numbers, names and words in a sentence, and the same share without numbers.
 
-    Without ``words``, as for a text in another language, only numbers and names count.
+    Both are from 0 to 1. Numbers elsewhere in the passage, words of its title and, by token vectors, similar words
+    count in part. If ``words`` is false, as for a text in another language, only numbers and names count.
     """
     reading, source = said.reading, sentence.source
     numeric_total = numeric = total = matched = 0.0

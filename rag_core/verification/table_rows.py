@@ -1,4 +1,4 @@
-"""Compare rows of Markdown tables in an answer with the rows of sources that have the same other values."""
+"""Find wrong values in rows of Markdown tables, by comparison with rows of sources that have the same other values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.verification.claims import TableHeader
 from rag_core.verification.support import SourceSentence, SplitPassage
 from rag_core.verification.value_marks import ValueMark, write_value
 
-# Minimum share of the words of the first cell that are in the row of a source.
+# Minimum result of `_compare_labels` for a row of a source that is compared with a row of the answer.
 _MIN_LABEL = 0.5
 # The head of a column in a cell, as in "71.9 (Q3 2024)".
 _BRACKETS = re.compile(r"\([^()|]*[^\W\d][^()|]*\)")
@@ -29,9 +29,13 @@ def is_table_row(claim: AnnotatedText) -> bool:
 
 
 def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> ValueMark | None:
-    """Return the value of a row that differs from a source's row with the same label and the same other values.
+    """Return the mark of the only value of a row that differs from the most similar row of the sources.
 
-    The values of both rows are in the same order, and the source has exactly one value in the place of the wrong value.
+    Both rows have the same label and the same other values, in the same order. The result is ``None``
+
+    - if several rows are equally similar,
+    - if not exactly one value differs, or
+    - if the source does not have exactly one value in the place of the differing value.
     """
     first, *cells = _CELL.finditer(claim.text)
     label = {word.stem for word in claim.content if word.end <= first.end()}
@@ -63,7 +67,10 @@ def find_wrong_cell(claim: AnnotatedText, sources: Sequence[SplitPassage]) -> Va
 
 
 def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[AnnotatedText, int]]:
-    """Yield each cell of a row after the row's label and the column's head, and the number of values in these two."""
+    """Yield each cell of a row as the text "label, head: cell", and the number of values in label and head.
+
+    Columns whose head has more than `_MAX_HEAD_WORDS` words are left out.
+    """
     label, *cells = (one.strip() for one in row.strip(" |").split("|"))
     for head, cell in zip(header.cells[1:], cells, strict=False):
         # A head of more words may only mention a year.
@@ -74,7 +81,10 @@ def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[Annotated
 
 
 def is_in_row(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
-    """Return whether a source states the value of a cell, in the scale that the head of its column may state."""
+    """Return whether any source states the value of a cell of the answer.
+
+    The scale that the head of the cell's column may state, and the scales of the source, are taken into account.
+    """
     column = claim.text[: value.start].lstrip(" |").count("|")
     scales = find_table_scales(header.cells[column]) if header and column < len(header.cells) else frozenset()
     return any(
@@ -85,16 +95,18 @@ def is_in_row(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage
 
 
 def _compare_labels(label: set[str], row: SourceSentence) -> float:
-    """Return the share of the words of a label in a row, or of the words of the row's label in the label if higher."""
+    """Return the share of the words of ``label`` in a row, or of the row's own label in ``label`` if it is higher."""
     values = row.reading.values
     own = {word.stem for word in row.reading.content if values and word.end <= values[0].start}
     return max(len(label & row.reading.stems) / len(label), len(label & own) / len(own) if own else 0.0)
 
 
 def _find_in_place(wrong: int, known: Sequence[Value], pairs: Sequence[tuple[int, int]]) -> Value | None:
-    """Return the value in the place of the wrong value, given the other pairs of equal values; ``None`` if uncertain.
+    """Return the value of the source's row that stands in the place of the wrong value; ``None`` if it is uncertain.
 
-    The place is between the neighbouring pairs. If all pairs have the same distance, the place has this distance too.
+    ``wrong`` is the position of the wrong value, and ``pairs`` are the positions of equal values in both rows. The
+    place is between the neighbouring pairs. If these leave several places, and the positions of all pairs differ by the
+    same number, the position of the place differs by this number too.
     """
     start = max((its for mine, its in pairs if mine < wrong), default=-1)
     end = min((its for mine, its in pairs if mine > wrong), default=len(known))
@@ -106,7 +118,11 @@ def _find_in_place(wrong: int, known: Sequence[Value], pairs: Sequence[tuple[int
 
 
 def _list_cell_values(claim: AnnotatedText, cell: re.Match[str]) -> Iterator[Value]:
-    """Yield the values of a cell without values of the column's head, which the cell may repeat."""
+    """Yield the values of a cell, without values that may repeat the head of its column.
+
+    - Values in brackets with a letter, as in "71.9 (Q3 2024)", are left out.
+    - If exactly one number other than a year is left, all other values are left out.
+    """
     brackets = [one.span() for one in _BRACKETS.finditer(claim.text, *cell.span())]
     inside = [one for one in claim.values if cell.start() <= one.start < cell.end()]
     outside = [one for one in inside if not any(begin <= one.start < end for begin, end in brackets)]
@@ -115,7 +131,10 @@ def _list_cell_values(claim: AnnotatedText, cell: re.Match[str]) -> Iterator[Val
 
 
 def _align(values: Sequence[Value], known: Sequence[Value], row: SourceSentence) -> list[tuple[int, int]]:
-    """Return the longest pairs of equal values that are in the same order in both rows, by their places."""
+    """Return the longest common subsequence of the values of two rows, as pairs of positions.
+
+    ``values`` are those of the answer's row, and ``known`` those of ``row``, the row of a source.
+    """
 
     @cache
     def align(mine: int, its: int) -> tuple[tuple[int, int], ...]:

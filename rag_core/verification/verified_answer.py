@@ -16,13 +16,30 @@ _MARKERS_AFTER = re.compile(rf"[ \t*_~`]*(?P<markers>{MARKER.pattern}(?:[ \t]*{M
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer:
-    """The text of an answer with its final markers, their quotes, and the verdict on each statement.
+    """The text of an answer with its final markers, its citations, and the verdict on each statement.
 
-    ``short`` is the short answer in the statements of a language model; empty if none is probable enough. ``refused``
-    is true if the text only says that the documents do not contain the answer. ``quotes_start`` is the offset of the
-    excerpts that follow a language model's text. ``unchecked`` is true if the text is in another language than its
-    sources. ``more`` contains the citations of further excerpts, which the text leaves out. ``compared`` contains for
-    each statement the sentences of the sources that it was compared with, and ``contexts`` what stands above it.
+    ``compared`` and ``contexts`` are set by `SourceComparison.attribute` and have no items for appended quotes.
+
+    Attributes
+    ----------
+    text : str
+    citations : tuple of Citation
+        The quotes to which the markers refer.
+    statements : tuple of Claim
+    short : str
+        The short answer in the statements of a language model; empty if none is probable enough.
+    refused : bool
+        Whether the text only says that the documents do not contain the answer.
+    quotes_start : int or None
+        Offset in ``text`` of the excerpts that follow a language model's text; ``None`` without such excerpts.
+    unchecked : bool
+        Whether the text is in another language than its sources, so that only its values were checked.
+    more : tuple of Citation
+        Citations of further excerpts, which the text leaves out.
+    compared : tuple of tuple of Citation
+        For each statement, the sentences of the sources that the statement was compared with.
+    contexts : tuple of Introduction, TableHeader or None
+        For each statement, the introduction of its list or the header of its table.
     """
 
     text: str
@@ -41,13 +58,15 @@ REFUSED = VerifiedAnswer(REFUSAL, refused=True)
 
 
 def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]) -> VerifiedAnswer:
-    """Return an answer with other markers in its text and its statements; its citations stay.
+    """Return an answer with other markers in its text.
+
+    The spans and the compared ranks of its statements are adapted. Its citations do not change.
 
     Parameters
     ----------
     answer : VerifiedAnswer
     markers : mapping of int to sequence of int
-        The numbers of the markers that replace a marker; a marker that is missing here stays.
+        For the number of a marker, the numbers of the markers that replace it. Markers without an entry stay.
     """
 
     def write(match: re.Match[str]) -> str:
@@ -73,7 +92,7 @@ def replace_markers(answer: VerifiedAnswer, markers: Mapping[int, Sequence[int]]
 def cite_statement(
     answer: VerifiedAnswer, position: int, citations: Sequence[Citation], *, without: int = 0
 ) -> VerifiedAnswer:
-    """Return an answer with citations of a statement; their markers precede those that the statement has.
+    """Return an answer in which a statement has further citations, whose markers precede its present markers.
 
     Parameters
     ----------
@@ -82,8 +101,9 @@ def cite_statement(
         Index of the statement.
     citations : sequence of Citation
     without : int
-        Marker to remove from the statement, unless one of the citations has it, or another statement of the paragraph
-        has no markers of its own and may rely on it; 0 for none.
+        Marker to remove from the statement; 0 for none. It stays if one of ``citations`` has it, or if another
+        statement of the paragraph has no markers of its own and may rely on it. Its citations are removed from the
+        answer if no statement has the marker any more.
     """
     statement = answer.statements[position]
     own = _MARKERS_AFTER.match(answer.text, statement.end)
@@ -128,7 +148,7 @@ def _replace_span(answer: VerifiedAnswer, start: int, end: int, text: str) -> Ve
 
 
 def append_quotes(written: VerifiedAnswer, quotes: VerifiedAnswer) -> VerifiedAnswer:
-    """Return an answer that is followed by quotes."""
+    """Return an answer followed by the text, the citations and the statements of quotes."""
     start = len(written.text) + 2
     statements = [replace(one, start=one.start + start, end=one.end + start) for one in quotes.statements]
     return replace(

@@ -50,7 +50,7 @@ _SEASONS = frozenset("spring summer autumn fall winter".split())
 # Maximum number of letters at the end of a name that may differ in a source, and minimum number of letters before them.
 _ENDING, _MIN_STEM = 2, 4
 _TIME = re.compile(r"([01]?\d|2[0-4])(?:\.([0-5]\d))?")
-# Maximum hour that is not read as a time if it has no minutes.
+# Maximum hour for which "h" in a source, as in "6 h", is not read as a time of day.
 _MAX_HOURS = 6
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b")
 # Maximum number of sentences whose values are operands of calculations, and their minimum share of the best support.
@@ -78,10 +78,10 @@ def find_wrong_value(
     foreign: bool,
     header: TableHeader | None = None,
 ) -> tuple[ValueMark | None, str]:
-    """Return the first value of a claim that the sources contradict, or else lack, and a calculation.
+    """Return the mark of the first value of a claim that the sources contradict, or else lack, and a calculation.
 
-    The value is ``None`` if none is certainly wrong. The calculation is that of the first value of the claim that
-    follows from stated values; it is empty if there is no such value.
+    - The mark is ``None`` if no value is certainly wrong. Names count as values that the sources may lack.
+    - The calculation is that of the first value that is calculated from stated values; empty if there is none.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def find_wrong_value(
 
 @dataclass(frozen=True, slots=True)
 class _SortedValues:
-    """The values of a claim that the sources state, the values that they lack, and calculations of other values."""
+    """The values of a claim that the sources state, those that the sources lack, and calculations of other values."""
 
     stated: Sequence[Value]
     lacking: Sequence[Value]
@@ -132,6 +132,10 @@ def _sort_values(
     sources: Sequence[SplitPassage],
     header: TableHeader | None,
 ) -> _SortedValues:
+    """Return the values of a claim by whether sources state them.
+
+    Values of the question are left out, and so are counts and vague values that no source states.
+    """
     near = [one.sentence for one in ranked[:_CALCULATED_FROM] if one.words >= ranked[0].words * _MIN_SHARE_OF_BEST]
     stated, lacking, calculations = [], [], []
     for value in claim.values:
@@ -155,7 +159,7 @@ def _find_difference(
     sources: Sequence[SplitPassage],
     foreign: bool,
 ) -> ValueMark | None:
-    """Return the first value of a claim, which is no row of a table, that a sentence or a cell contradicts."""
+    """Return the mark of the first value that a sentence or cell contradicts, for a claim that is no row of a table."""
     compared = (*values.stated, *values.lacking)
     if found := _get_first(_find_other_measure(one, claim, ranked, sources) for one in compared):
         return found
@@ -208,7 +212,11 @@ def _is_time_of_day(value: Value, claim: AnnotatedText, sources: Sequence[SplitP
 
 
 def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]) -> bool:
-    """Return whether a value may be right in spite of the sources: a month, a decade, an ordinal, or a limit."""
+    """Return whether a value may be right although no source states it.
+
+    This is the case for a month, a decade or an ordinal, for the month of a date that a near sentence states, and for a
+    limit, such as "over 50", that a near sentence nearly states.
+    """
     number = value.number
     if value.kind == "month" or any(_states_month_and_year(one, value) for one in near):
         return True
@@ -227,7 +235,7 @@ def _is_vague(value: Value, claim: AnnotatedText, near: Sequence[SourceSentence]
 
 
 def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
-    """Return whether a sentence states the month of a date, and its passage states the year."""
+    """Return whether a value is a month with a year, of which a sentence states the month and its passage the year."""
     months = {one.key for one in sentence.reading.values if one.kind == "month"}
     text = f"{sentence.source.title.text} {sentence.source.reading.text}"
     # The month may be part of a German compound.
@@ -236,9 +244,10 @@ def _states_month_and_year(sentence: SourceSentence, value: Value) -> bool:
 
 
 def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: Sequence[SplitPassage]) -> Value | None:
-    """Return the first name of a claim of which neither the sources nor the question contain any form.
+    """Return the first name of a claim of which neither the sources nor the question contain a word or an abbreviation.
 
-    In German claims, names cannot be distinguished from other nouns, which are capitalized too.
+    The result is ``None`` for German claims, in which names cannot be distinguished from other nouns, which are
+    capitalized too.
     """
     if detect_language(claim.text) == "de":
         return None
@@ -249,20 +258,20 @@ def _find_unknown_name(claim: AnnotatedText, question: AnnotatedText, sources: S
         if not words or claim.begins_sentence(words[0]) or not all(map(_is_plain_name, words)):
             continue
         # "May" in "Theresa May" is parsed as a month, and "Southwestern United States" and "Fall" need no source.
-        if any(run.start() <= one.start < run.end() for one in claim.values) or _is_known(run[0]):
+        if any(run.start() <= one.start < run.end() for one in claim.values) or _is_general_name(run[0]):
             continue
         # A source may contain only one word of a longer name. An adjective such as "Irish" is no name.
         is_known = any(
             normalize(word.text)[: max(_MIN_STEM, len(word.text) - _ENDING)] in one for word in words for one in folded
         )
         is_adjective = len(words) == 1 and _LOWER_CASE_WORD.match(claim.text, run.end())
-        is_spelled_out = any(re.search(rf"\b{''.join(_INITIAL.findall(run[0]))}\b", text) for text in texts)
-        if not is_known and not is_adjective and not is_spelled_out:
+        is_abbreviated = any(re.search(rf"\b{''.join(_INITIAL.findall(run[0]))}\b", text) for text in texts)
+        if not is_known and not is_adjective and not is_abbreviated:
             return Value(run.start(), run.end(), run[0], "name")
     return None
 
 
-def _is_known(name: str) -> bool:
+def _is_general_name(name: str) -> bool:
     """Return whether a name contains a season, or consists of several words of which one is a country or continent."""
     words = _split_name(name)
     return bool(_SEASONS & {*words}) or (len(words) > 1 and bool(_list_territory_words() & {*words}))
@@ -281,17 +290,18 @@ def _split_name(name: str) -> list[str]:
 
 
 def _is_plain_name(word: Word) -> bool:
-    """Return whether a word is a name and not an abbreviation, which the sources may spell out."""
+    """Return whether a word of a name is long enough, and no abbreviation, which the sources may spell out."""
     return word.text.isalpha() and not word.text.isupper() and len(word.text) >= _MIN_STEM
 
 
 def _find_other_measure(
     value: Value, claim: AnnotatedText, scored: Sequence[ScoredSentence], sources: Sequence[SplitPassage]
 ) -> ValueMark | None:
-    """Return the mark of a value that a sentence states in another unit, currency or scale.
+    """Return the mark of a value whose number a sentence states in another unit, currency or scale.
 
-    The mark is certain if the number has no other unit anywhere, or if no sentence with the number has more of the
-    claim's words.
+    The result is ``None`` if a source states the number in the same measure. It is also ``None`` if a source states the
+    number in an unknown measure, or the number has only one digit, and the sentence is uncertain because it has less
+    than `_MIN_SHARE_OF_UNIT` of the claim's words, or fewer words than the sentence with the unknown measure.
     """
     number = value.number
     if number is None or (is_year(value.text) and not number.currency):
@@ -330,7 +340,7 @@ def _find_measure(text: AnnotatedText, value: Value, *, in_row: bool = False) ->
 
 
 def _compare_measures(said: Measure | None, value: Value, sentence: SourceSentence, other: Value) -> str:
-    """Return whether two equal numbers are in the "same" or an "other" unit and scale, or whether this is "unknown"."""
+    """Return "same" or "other" for the unit and scale of two numbers with the same digits; "unknown" if uncertain."""
     measure = _find_measure(sentence.reading, other, in_row=sentence.is_row)
     power, other_power = (one.number.power if one.number else 0 for one in (value, other))
     if not other_power and sentence.is_row and len(sentence.source.scales) == 1:
@@ -346,7 +356,10 @@ def _compare_measures(said: Measure | None, value: Value, sentence: SourceSenten
 
 
 def _has_same_digits(one: Number, other: Number) -> bool:
-    """Return whether two numbers are equal, or one is a rounded form of the other, without unit, currency and scale."""
+    """Return whether two numbers are equal, or ``one`` is a rounded form of ``other``, without currency and scale.
+
+    Rounded forms are recognized only if ``one`` has at least `_ROUNDED_DIGITS` digits.
+    """
     if one.kind != other.kind:
         return False
     said, source = (
@@ -360,7 +373,11 @@ def _has_same_digits(one: Number, other: Number) -> bool:
 def _find_other_sentence(
     value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence], is_stated: bool
 ) -> ValueMark | None:
-    """Return the mark of a value that the sentence with most words of the claim contradicts."""
+    """Return the mark of a value that the sentence with most words of the claim contradicts; ``None`` if uncertain.
+
+    ``is_stated`` says whether any source states the value. The sentence must then fit the claim much better than each
+    sentence that states the value.
+    """
     best = ranked[0]
     words = [word for word in claim.content if not any(_contains(one, word) for one in claim.values)]
     # A comparison of two years contains words of the sentences about each year.
@@ -388,7 +405,7 @@ def _contains(value: Value, word: Word) -> bool:
 
 
 def _find_adjacent_stems(text: AnnotatedText, value: Value) -> set[tuple[str, str]]:
-    """Return the stems of the content words directly before and after a value, with their side."""
+    """Return the stems of the content words next to a value, each with its side: "before" or "after"."""
     words = [word for word in text.content if not any(_contains(one, word) for one in text.values)]
     before = [("before", word.stem) for word in words if word.end <= value.start]
     after = [("after", word.stem) for word in words if word.start >= value.end]
@@ -396,7 +413,10 @@ def _find_adjacent_stems(text: AnnotatedText, value: Value) -> set[tuple[str, st
 
 
 def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> Value | None:
-    """Return the value of a sentence that stands in the place of a claim's value; ``None`` if several values may."""
+    """Return the value of a sentence that stands in the place of a claim's value.
+
+    The result is ``None`` if no value, or several different values, may stand in this place.
+    """
     reading, free = sentence.reading, _list_rivals(value, claim, sentence)
     if len(free) > 1 and not all(is_same_value(free[0], one) for one in free):
         adjacent = _find_adjacent_stems(claim, value)
@@ -407,14 +427,17 @@ def _find_rival(value: Value, claim: AnnotatedText, sentence: SourceSentence) ->
 
 
 def _list_rivals(value: Value, claim: AnnotatedText, sentence: SourceSentence) -> list[Value]:
-    """Return the values of a sentence that may stand in the place of a claim's value and are not those of the claim."""
+    """Return the values of a sentence that may stand in the place of a claim's value and that the claim lacks."""
     scales = sentence.source.scales
     of_kind = [one for one in sentence.reading.values if _is_comparable(value, one, claim, sentence.reading)]
     return [one for one in of_kind if not any(is_same_value(other, one, scales) for other in claim.values)]
 
 
 def _is_comparable(value: Value, other: Value, claim: AnnotatedText, sentence: AnnotatedText) -> bool:
-    """Return whether one value can be a wrong form of the other: of the same kind, currency, unit and similar size."""
+    """Return whether ``value`` of a claim can be a wrong form of ``other`` of a sentence.
+
+    Both are of the same kind, currency, unit and similar size, and ``other`` is not the number of a section.
+    """
     one, two = value.number, other.number
     if find_kind(value) != find_kind(other):
         return False
