@@ -6,8 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import keys
-from pages.shared.current import follow_history, get_current_id
+from pages.shared.current import build_chat_address, follow_history, get_current_id, keep_conversation
 from pages.shared.translation import _
 
 CHAT = st.Page("chat/page.py", title=_("Chat"), icon=":material/forum:", default=True)
@@ -31,6 +30,7 @@ def open_chat() -> None:
     st.switch_page(CHAT, query_params=st.query_params.to_dict())
 
 
+follow_history()
 # Set a local icon before calling st.navigation. Otherwise the browser tab shows the Material icon of the page,
 # which the browser fetches from a server on the internet. A title set here would alternate with the title of the page.
 st.set_page_config(page_icon=str(FOLDER / "shared/icon.png"))
@@ -39,10 +39,10 @@ HIDDEN = st.Page(open_chat, title=_("Chat"), url_path="chat")
 page = st.navigation([*PAGES, *ADVANCED, HIDDEN], position="hidden")
 st.set_page_config(page_title=f"{page.title} · Footnote", layout="centered" if page is CHAT else "wide")
 st.html(FOLDER / "shared/app.css")
-follow_history(is_chat=page in (CHAT, HIDDEN))
-conversation_id = get_current_id()
+if page not in (CHAT, HIDDEN):
+    keep_conversation()
 # If the link lacked the conversation, the chat page would add it to the address, as a step of the browser's history.
-chat_address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
+chat_address = build_chat_address(get_current_id())
 with st.sidebar, st.container(gap="xxsmall", key="navigation"):
     st.markdown("**Footnote**")
     for one in PAGES:

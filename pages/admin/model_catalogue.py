@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.problems import show_errors
-from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import _, translate_message
 from rag_core.engine import Engine
@@ -44,7 +43,7 @@ def show_catalogue(engine: Engine, show_checks: Callable[[list[ModelCheck]], Non
             setup = engine.model_downloads.current
             # The rest of the page shows the model in use, so it must be drawn again when a step begins or ends.
             if _identify_step(setup) != _identify_step(before) and not st.session_state.get(keys.DIALOG_OPEN):
-                rerun_page()
+                st.rerun()
             with show_errors():
                 for offer in engine.model_downloads.list():
                     with st.container(border=True, gap="xsmall"):

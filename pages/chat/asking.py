@@ -14,7 +14,6 @@ from pages.shared.markdown import parse_markdown
 from pages.shared.nodes import Node
 from pages.shared.problems import show_errors
 from pages.shared.readiness import describe_search
-from pages.shared.reruns import rerun_page
 from pages.shared.richtext import show_richtext
 from pages.shared.runs import Progress, Run
 from pages.shared.text import escape_markdown
@@ -78,13 +77,13 @@ def show_running_answer(back: Backend, run: Run) -> None:
     """
     # Most answers are complete within this time. Showing their progress would only cause a flicker.
     if run.ends_within(_AT_ONCE_S):
-        rerun_page()
+        st.rerun()
 
     @st.fragment(run_every=_POLL_S)
     def turn() -> None:
         progress = run.progress
         if progress.done:
-            rerun_page()
+            st.rerun()
         with st.chat_message("assistant", avatar=":material/format_quote:"):
             # A status that is entered with `with` is shown as complete after each update.
             status = st.status(escape_markdown(_describe_activity(back, progress)), type="compact")

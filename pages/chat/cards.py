@@ -11,7 +11,6 @@ from pages.shared import keys
 from pages.shared.backend import Backend
 from pages.shared.current import get_current_id
 from pages.shared.jobs import MAX_JOBS
-from pages.shared.reruns import rerun_page
 from pages.shared.text import count_pages, escape_markdown
 from pages.shared.translation import _, translate_language, translate_message
 from rag_core.types.cards import DocumentCard
@@ -167,7 +166,7 @@ def _wait_for_cards(back: Backend, waiting: Sequence[str], before: Mapping[str, 
         has_changed = any(cards.get(one) != before.get(one) for one in waiting)
         is_over = not any(_is_awaited(back, one, cards) for one in waiting)
         if (has_changed or is_over) and not st.session_state.get(keys.DIALOG_OPEN):
-            rerun_page()
+            st.rerun()
         st.caption(_(":material/hourglass_empty: Looking for questions that the documents answer"))
 
     look()

@@ -7,7 +7,6 @@ import streamlit as st
 from pages.chat.writer import link_model_form
 from pages.shared.backend import Backend
 from pages.shared.problems import show_errors
-from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown, format_bytes
 from pages.shared.translation import _, translate_message
 from rag_core.types.model_setup import ModelOffer, SetupStep
@@ -73,7 +72,7 @@ def _show_setup(back: Backend) -> None:
     def look() -> None:
         setup = back.engine.model_downloads.current
         if setup is None or not setup.step.is_active:
-            rerun_page()
+            st.rerun()
         share = f" {setup.done / setup.total:.0%}" if setup.step is SetupStep.DOWNLOADING and setup.total else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = escape_markdown(setup.name)

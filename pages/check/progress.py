@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.check.text_check import TextCheck
-from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.types.checks import CheckedStatement
@@ -43,7 +42,7 @@ def _show_running(running: TextCheck, shown: int) -> None:
     @st.fragment(run_every=0.5)
     def panel() -> None:
         if running.done or len(running.checked) >= shown + _BATCH:
-            rerun_page()
+            st.rerun()
         total = len(running.statements)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             words = ngettext(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, translate_message
 from rag_core.types.jobs import RunState
@@ -29,7 +28,7 @@ def show_background_run(get_state: Callable[[], RunState | None], cancel: Callab
     def progress() -> None:
         now = get_state()
         if now is None or not now.running:
-            rerun_page()
+            st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
             text = _(
                 "{stage}: {done} of {total}",

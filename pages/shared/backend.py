@@ -115,5 +115,5 @@ def enter_page(page: str) -> None:
         return
     st.session_state[keys.PAGE] = page
     forget_source()
-    for name in (keys.RECENT_JOBS, keys.CARDS, keys.MENU, keys.EDITOR):
+    for name in (keys.RECENT_JOBS, keys.CARDS, keys.MENU, keys.EDITOR, keys.EARLIER):
         st.session_state.pop(name, None)

@@ -27,7 +27,9 @@ def get_current_id() -> str | None:
 def choose_conversation(conversation_id: str | None) -> None:
     """Make the next run show a conversation that the reader chose; ``None`` for a new chat."""
     if conversation_id != get_current_id():
-        close_source()
+        # Another page may show a source of its own.
+        if st.session_state.get(keys.PAGE) == "chat":
+            close_source()
         st.session_state.pop(keys.EARLIER, None)
         st.session_state.pop(keys.EDITOR, None)
     st.session_state[keys.CONVERSATION] = conversation_id
@@ -57,16 +59,25 @@ def forget_source() -> None:
         st.session_state.pop(name, None)
 
 
-def follow_history(*, is_chat: bool) -> None:
+def build_chat_address(conversation_id: str | None) -> dict[str, str]:
+    """Return the parameters of the chat page's address that open a conversation; empty for a new chat."""
+    return {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
+
+
+def follow_history() -> None:
     """If the reader went back or forward in the browser, let the address decide what is open.
 
-    Only the address of the chat page names a conversation.
+    Call this before the page draws anything, because a click may stop a run at the first element.
     """
     context = get_script_run_ctx()
     if context is not None and context.is_history_navigation:
         forget_source()
-        if is_chat:
-            st.session_state[keys.FOLLOWS_ADDRESS] = True
+        st.session_state[keys.FOLLOWS_ADDRESS] = True
+
+
+def keep_conversation() -> None:
+    """Keep the open conversation although the reader went back or forward: this page's address names none."""
+    st.session_state.pop(keys.FOLLOWS_ADDRESS, None)
 
 
 def open_conversation(engine: Engine) -> tuple[Conversation | None, Sequence[Message]]:

@@ -104,8 +104,10 @@ def _list_named(answer: Answer) -> list[Passage]:
     if not answer.text.startswith(introduction):
         return []
     passages = {one.page_name: one for one in reversed(answer.passages)}
-    names = answer.text.removeprefix(introduction).removesuffix(end).split("; ")
-    return [passages[name] for name in names if name in passages]
+    named = f"; {answer.text.removeprefix(introduction).removesuffix(end)}; "
+    # A name may contain the separator, so the names are searched for instead of the text being split.
+    places = {name: place for name in passages if (place := named.find(f"; {name}; ")) >= 0}
+    return [passages[name] for name in sorted(places, key=places.__getitem__)]
 
 
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:

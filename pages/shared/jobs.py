@@ -10,7 +10,6 @@ import streamlit as st
 from pages.shared import keys
 from pages.shared.jobwords import describe_files, describe_job, describe_result, estimate_progress, is_embedding
 from pages.shared.problems import show_errors
-from pages.shared.reruns import rerun_page
 from pages.shared.text import escape_markdown
 from pages.shared.translation import _, ngettext, translate_message
 from rag_core.engine import Engine
@@ -84,7 +83,7 @@ def show_jobs(engine: Engine) -> None:
         # When a job starts or ends, or a document becomes searchable by words, elements outside this fragment change
         # and the whole page must rerun. A rerun closes an open dialog, so wait until the reader has closed the dialog.
         if _list_states(running) != _list_states(before) and not st.session_state.get(keys.DIALOG_OPEN):
-            rerun_page()
+            st.rerun()
         ended = _find_ended(engine)
         if not running or len(running) + len(ended) <= _LISTED or _show_summary(running, ended):
             _show_running(engine, running)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import keys
 from pages.shared.conversation_dialogs import DELETE, EXPORT, RENAME, TAG, open_conversation_dialog
-from pages.shared.current import choose_conversation, get_current_id
+from pages.shared.current import build_chat_address, choose_conversation, get_current_id
 from pages.shared.problems import show_errors_next_run
 from pages.shared.text import escape_markdown, is_today
 from pages.shared.translation import N_, _, get_language
@@ -41,8 +41,7 @@ def show_sidebar(engine: Engine) -> None:
 def _show_open_button(conversation_id: str | None, label: str, **options: Any) -> None:
     """Show a button that opens a conversation, or a new chat, on the chat page."""
     if st.button(label, on_click=choose_conversation, args=[conversation_id], **options) and not _is_chat():
-        address = {keys.CONVERSATION_PARAM: conversation_id} if conversation_id else {}
-        st.switch_page("chat/page.py", query_params=address)
+        st.switch_page("chat/page.py", query_params=build_chat_address(conversation_id))
 
 
 def _is_chat() -> bool:

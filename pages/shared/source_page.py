@@ -12,7 +12,6 @@ from pages.shared import keys
 from pages.shared.evidence import find_citations, find_highlights
 from pages.shared.nodes import build_text_node
 from pages.shared.pageview import show_page_image
-from pages.shared.reruns import rerun_page
 from pages.shared.richtext import show_richtext
 from pages.shared.source_search import show_search
 from pages.shared.text import escape_markdown
@@ -157,7 +156,7 @@ def _wait_for_drawing(render: Callable[[], PageView]) -> None:
     def look() -> None:
         # A rerun closes an open dialog, so wait until the reader has closed it.
         if not render().is_pending and not st.session_state.get(keys.DIALOG_OPEN):
-            rerun_page()
+            st.rerun()
 
     look()
 

@@ -163,12 +163,12 @@ def test_interval_follows_its_value() -> None:
 def test_refusal_lists_the_passages_that_it_names() -> None:
     passages = tuple(
         passage(page_index=0, start=0, rank=rank, document=f"{name}.pdf", page_label=label, scores={"rerank": 1 / rank})
-        for rank, (name, label) in enumerate((("pier", "1"), ("dam", "12"), ("dam", "1"), ("mill", "iv")), 1)
+        for rank, (name, label) in enumerate((("pier", "1"), ("dam", "12"), ("dam", "1"), ("mill; annex", "iv")), 1)
     )
     named = Answer(
         "Q?",
         AnswerState.ABSTAINED,
-        CLOSEST_PASSAGES.format(pages="mill.pdf, page iv; dam.pdf, page 1; gone.pdf, page 2"),
+        CLOSEST_PASSAGES.format(pages="mill; annex.pdf, page iv; dam.pdf, page 1; gone.pdf, page 2"),
         (),
         passages,
         Gate("rerank", 0.1, 0.5, False),

@@ -21,7 +21,10 @@ DROP = """async (data) => {
     const send = (kind) => document.querySelector("h1").dispatchEvent(
         new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
     // The page follows a drag as soon as its script has been loaded.
-    while (!document.body.classList.contains("footnote-dropping")) {
+    for (let turn = 0; !document.body.classList.contains("footnote-dropping"); turn++) {
+        if (turn == 600) {
+            throw new Error("The page does not follow the drag.");
+        }
         send("dragover");
         await new Promise((done) => setTimeout(done, 100));
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OpenApp, ask, quiet
+from tests.support.browser import PATIENCE_MS, OpenApp, ask, quiet
 
 QUESTION = "Who were the keepers of the lights of Kvalnes, Sandvika and Torvik?"
 
@@ -108,5 +110,8 @@ def test_newest_question_is_in_view(open_app: OpenApp, address: str) -> None:
     page.wait_for_timeout(1500)
     # The shorter conversation of a wide window cannot be scrolled as far.
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.wait_for_timeout(1500)
-    assert 0 <= find_message(page, question)["y"] < 300
+    # The page scrolls for a second after each change of its layout.
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while not 0 <= find_message(page, question)["y"] < 300:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -360,10 +361,17 @@ def test_document_is_not_removed_while_data_of_its_active_version_is_written(
     database: Database, library: DocumentStore
 ) -> None:
     document_id, version_id, _ = version(library, "a.pdf", "One.")
+    has_started = threading.Event()
+
+    def remove() -> None:
+        has_started.set()
+        library.begin_removal(document_id)
+
     with ThreadPoolExecutor(1) as threads:
         with database.begin() as connection:
             assert lock_active(connection, version_id)
-            removal = threads.submit(library.begin_removal, document_id)
+            removal = threads.submit(remove)
+            assert has_started.wait(60)
             with pytest.raises(TimeoutError):
                 removal.result(timeout=0.5)
         removal.result()
