@@ -45,7 +45,7 @@ def show_context_budget(engine: Engine) -> None:
             "About {pages} of ordinary text. A question costs up to {cost}, and more if the model asks for other "
             "pages.",
             pages=count_pages(chosen // _PAGE_TOKENS),
-            cost=translate_message(model.profile.estimate_question(chosen).label),
+            cost=translate_message(model.profile.estimate_question_usage(chosen).label),
         )
     )
 

@@ -152,7 +152,7 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
         )
     )
     model = engine.models.active()
-    usages = [model.profile.estimate_question(one.median_tokens) if model else None for one in found]
+    usages = [model.profile.estimate_question_usage(one.median_tokens) if model else None for one in found]
     columns = {
         _("Tokens of pages, at most"): [format_number(one.budget) for one in found],
         _("Value in context"): [format_interval(one.share.interval) for one in found],

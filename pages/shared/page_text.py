@@ -36,7 +36,7 @@ def build_passage(passage: Passage, tables: Tables, marks: Iterable[Span]) -> li
     return build_page_text(passage.text, passage.start, len(passage.first_page_text), on_page, marks)
 
 
-def build_excerpts(passage: Passage, tables: Tables, marks: Iterable[Span]) -> list[Node]:
+def build_quote_excerpts(passage: Passage, tables: Tables, marks: Iterable[Span]) -> list[Node]:
     """Return the marked parts of a passage, each with the sentences around it; the beginning if nothing is marked."""
     marks = list(marks)
     on_page, length = tables.get(passage.page_key, ()), len(passage.first_page_text)

@@ -16,7 +16,7 @@ from pages.shared.evidence import (
     name_sources,
 )
 from pages.shared.nodes import Node, build_text_node
-from pages.shared.page_text import Tables, build_excerpts, build_passage, load_tables
+from pages.shared.page_text import Tables, build_passage, build_quote_excerpts, load_tables
 from pages.shared.richtext import show_richtext
 from pages.shared.scores import build_score_bars
 from pages.shared.text import escape_markdown
@@ -114,7 +114,7 @@ def _show_passage(
     show_unmet(passage)
     quotes = find_quotes(answer, passage)
     if has_many_passages(answer):
-        blocks = build_excerpts(passage, tables, quotes)
+        blocks = build_quote_excerpts(passage, tables, quotes)
     else:
         scores = build_score_bars(passage, answer.passages, answer.gate)
         blocks = [*build_passage(passage, tables, quotes), scores]

@@ -106,7 +106,7 @@ class ExtractiveSummarizer:
         scope. If the scope is not limited, "this" and "it" mean those that the last answer cites, if any.
         """
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        if named := known.find_file_names(query.text) or known.find_titled(words):
+        if named := known.find_by_file_name(query.text) or known.find_by_title_words(words):
             return named
         if any(not is_kind_of_document(one) and not one.isdigit() for one in words):
             return []

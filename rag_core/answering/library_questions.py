@@ -145,7 +145,7 @@ class LibraryAnswerer:
         """Return the answer to small talk, or to a question about the application or library; empty for other texts."""
         if about_named := self._answer_about_titles_or_pages(query):
             return about_named
-        kind = self.classify(query.text)
+        kind = self.classify_question(query.text)
         if kind is None:
             return ""
         if kind in _TEXTS:
@@ -153,7 +153,7 @@ class LibraryAnswerer:
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
         if kind == "documents":
             return _list_documents(library.documents)
-        named = library.documents if len(library.documents) == 1 else library.find_file_names(query.text)
+        named = library.documents if len(library.documents) == 1 else library.find_by_file_name(query.text)
         return "\n".join(map(_state_pages, named))
 
     def _answer_about_titles_or_pages(self, query: Query) -> str:
@@ -171,12 +171,12 @@ class LibraryAnswerer:
         if asked is None:
             return ""
         library = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        named = library.find_file_names(query.text)
+        named = library.find_by_file_name(query.text)
         rest = FILE_NAME.sub(" ", f"{query.text[: asked.start()]} {query.text[asked.end() :]}")
         words = [one.text for one in split_tokens(rest) if not asks_only_for_content(one.text)]
         words = [one for one in words if not (is_generic_document_word(one) or is_kind_of_document(one))]
         if words:
-            named = library.find_titled(words, least=1)
+            named = library.find_by_title_words(words, least=1)
         named = named or ([] if words else library.documents)
         write = self._state_title if title else _state_pages
         return "\n".join(map(write, named)) if len(named) <= _MAX_LISTED else ""
@@ -191,9 +191,9 @@ class LibraryAnswerer:
 
     def is_small_talk(self, text: str) -> bool:
         """Return whether a text is a greeting or thanks, which refers to no earlier question."""
-        return self.classify(text) in ("greeting", "thanks")
+        return self.classify_question(text) in ("greeting", "thanks")
 
-    def classify(self, question: str) -> Kind | None:
+    def classify_question(self, question: str) -> Kind | None:
         """Return the kind of a text: small talk, or a question about the application or its library.
 
         Return ``None`` for any other text, also for questions that resemble the examples of "other".

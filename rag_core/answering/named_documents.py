@@ -56,7 +56,7 @@ class NamedDocuments:
             found = [replace(one, aliases=tuple(visible.get(one.document_id, ()))) for one in found]
         self.documents = sorted((one for one in found if one.chunks), key=lambda one: (one.name.casefold(), one.name))
 
-    def find_file_names(self, question: str) -> list[DocumentInfo]:
+    def find_by_file_name(self, question: str) -> list[DocumentInfo]:
         """Return the documents whose file name a question contains, with or without its ending."""
         text = question.casefold()
         stems = {one.document_id: PurePosixPath(one.name).stem.casefold() for one in self.documents}
@@ -73,7 +73,7 @@ class NamedDocuments:
         name = _LOWER_CASE_END.sub("", name) or name
         return [one for one in self.documents if contains_document_name(one.all_names, name)]
 
-    def find_titled(self, words: Sequence[str], least: float = 0) -> list[DocumentInfo]:
+    def find_by_title_words(self, words: Sequence[str], least: float = 0) -> list[DocumentInfo]:
         """Return the documents whose names and titles contain the largest number of the given words.
 
         If several documents contain this number, all of them are returned. Documents that contain no word, or a smaller

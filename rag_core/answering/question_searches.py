@@ -63,7 +63,7 @@ class QuestionSearches:
 
     def _search(self, index: ChunkIndex, question: Question, k: int, versions: VersionFilter | None) -> list[Hit]:
         hits = index.retrieve(question, k, versions)
-        self._loader.prefetch_vectors([hit.chunk_id for hit in hits])
+        self._loader.load_stored_vectors([hit.chunk_id for hit in hits])
         return hits
 
     def collect(self, names: Iterable[str], rerank: Rerank, timer: Timer) -> tuple[RetrievedHits, tuple[str, ...]]:

@@ -258,7 +258,7 @@ class Ranker:
             if query.configuration.counts_alone:
                 visible = CountedAlone(visible, self._stores.documents.chunk_ids)
             return visible, visible
-        hidden = self._stores.documents.hidden_versions()
+        hidden = self._stores.documents.find_inactive_versions()
         embedded = [version for version, generation in hidden.items() if generation == generation_id]
         return Excluding(list(hidden)) if hidden else None, Excluding(embedded) if embedded else None
 

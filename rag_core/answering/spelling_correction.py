@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rag_core.index.words import WordIndex
 from rag_core.text.languages import detect_language
-from rag_core.text.spelling import is_ordinary_word, list_spelled_words
+from rag_core.text.spelling import find_words_to_check, is_ordinary_word
 from rag_core.text.words import replace_words
 
 # Maximum number of unknown words of a question. With more unknown words, its language probably has no dictionary here.
@@ -24,7 +24,7 @@ def correct_spelling(
     ``find_ranges`` returns the chunks that are searched, as for `WordIndex.find_words`, or ``None`` for all chunks.
     Words that only other chunks contain are unknown, and do not replace other words.
     """
-    words = dict.fromkeys(question[slice(*span)] for span in list_spelled_words(question))
+    words = dict.fromkeys(question[slice(*span)] for span in find_words_to_check(question))
     language = detect_language(question)
     rare = [word for word in words if not is_ordinary_word(word, language)]
     if not rare:

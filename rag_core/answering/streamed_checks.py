@@ -86,4 +86,4 @@ class StreamedChecks:
 
 
 def _mark(comparison: Future[SourceComparison], text: str, start: int) -> tuple[list[Claim], int]:
-    return comparison.result().mark_beginning(text, start)
+    return comparison.result().mark_complete_claims(text, start)

@@ -80,7 +80,7 @@ class Summarizer:
         self._generations = generations
         self._models = models
 
-    def summary(
+    def summarize(
         self, query: Query, trace: AnswerTrace, passages: Sequence[Passage] | None = None
     ) -> Generator[AskEvent, None, WrittenSummary | None]:
         """Yield the events of writing a summary of ``passages``; return the summary.

@@ -35,7 +35,7 @@ class JudgedAnswer:
 class AnswerJudge(Protocol):
     """Judges answers and their passages."""
 
-    def find_judge(self, config: JudgeConfig) -> str:
+    def find_judge_name(self, config: JudgeConfig) -> str:
         """Return the name of the judge; raise `SettingsError` if there is none."""
 
     def judge_answer(self, answer: Answer, config: JudgeConfig, *, expected: str = "") -> Judgement:

@@ -93,7 +93,7 @@ class EvaluationRunner:
                 threshold = configuration.threshold
         self._check_questions(labels)
         if judge_config is not None:
-            self.judge.find_judge(judge_config)  # fails before the first question if there is no judge
+            self.judge.find_judge_name(judge_config)  # fails before the first question if there is no judge
         finder, selector = PageFinder(self.stores.documents), PageSelector(self.stores, self.reader)
         relevant, stale = finder.find_all(labels), finder.find_all(labels, current=False)
         ask, index_bytes = self._build_ask(configuration, labels[0].question, answers=answers)

@@ -24,7 +24,7 @@ from rag_core.runtime.stores import Stores
 from rag_core.store.file_names import clean_collection, normalize_name
 from rag_core.store.schema import versions
 from rag_core.store.serialization import chunk_from_row
-from rag_core.store.snapshots import replace_version
+from rag_core.store.snapshots import copy_with_version
 from rag_core.text.outline import build_outline
 from rag_core.types.chunks import ChunkSpan
 from rag_core.types.documents import (
@@ -97,7 +97,7 @@ class Documents:
         document = self._library.document(document_id)
         if version_id in (None, document.version_id) or version_id not in self._snapshots.find_snapshot_only_versions():
             return document
-        return replace_version(document, self._library.find_versions(versions.c.id == version_id)[0])
+        return copy_with_version(document, self._library.find_versions(versions.c.id == version_id)[0])
 
     def find_ids(self, names: Sequence[str]) -> Sequence[str]:
         """Return the ids of the documents with these names or ids; raise `UnknownDocument` if one does not exist."""

@@ -67,7 +67,7 @@ def finish_removals(stores: Stores, removal: Removal) -> None:
     try:
         removal.finish_interrupted()
         _remove_generations(stores, removal, "retired", "building")
-        if stores.documents.hidden_versions().keys() - stores.snapshots.find_snapshot_only_versions():
+        if stores.documents.find_inactive_versions().keys() - stores.snapshots.find_snapshot_only_versions():
             _retire_replaced(stores, removal)
     except StoreError as error:
         log.warning("not all deleted or replaced data could be removed yet: %s", error)

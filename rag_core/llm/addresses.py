@@ -191,11 +191,11 @@ def open_client(url: str, key: str, timeout_s: float) -> httpx.Client:
     Raises
     ------
     SettingsError
-        `is_sendable` is false for the key.
+        `is_sendable_key` is false for the key.
     """
     import httpx
 
-    if not is_sendable(key):
+    if not is_sendable_key(key):
         raise SettingsError("The API key contains white space or invalid characters. Enter it without other text.")
     return httpx.Client(
         timeout=timeout_s,
@@ -216,7 +216,7 @@ def choose_certificates(url: str) -> ssl.SSLContext | bool:
     return True
 
 
-def is_sendable(key: str) -> bool:
+def is_sendable_key(key: str) -> bool:
     """Return whether an API key consists of printable ASCII characters without white space, as an HTTP header needs."""
     return all(33 <= ord(char) <= 126 for char in key)
 

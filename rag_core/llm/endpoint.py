@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import GeneratorAuthError, GeneratorError
-from rag_core.llm.addresses import build_key_headers, build_list_headers, choose_certificates, is_sendable
+from rag_core.llm.addresses import build_key_headers, build_list_headers, choose_certificates, is_sendable_key
 from rag_core.llm.answer_stream import Pieces
 from rag_core.llm.endpoint_errors import CONNECT_TIMEOUT_S, EndpointErrors
 from rag_core.llm.gguf import GgufServer
@@ -188,7 +188,7 @@ class Endpoint:
         host = parse_host(url)
         if not host:
             raise self.errors.unreachable("it does not begin with http:// or https:// and a host")
-        if not is_sendable(key):
+        if not is_sendable_key(key):
             raise self.errors.unusable_key()
         timeout = Timeout(settings.openai_timeout_s, connect=CONNECT_TIMEOUT_S)
         # Documents may only be sent to the configured address, so redirects are not followed. For an address on this

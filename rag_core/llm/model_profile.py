@@ -96,7 +96,7 @@ class ModelProfile:
         """How to raise the context if the server runs the model with a small one; empty if there is no advice."""
         return "" if self._settings.openai_context_tokens else describe_ollama_remedy(self.reported)
 
-    def estimate_question(self, budget: int) -> Usage:
+    def estimate_question_usage(self, budget: int) -> Usage:
         """Return the usage of a question with ``budget`` tokens of pages and an answer of the maximum length."""
         return estimate_usage(self._settings.token_price, (), "", (budget, self.answer_tokens))
 

@@ -77,7 +77,7 @@ def rank_sentences(vectors: FloatArray) -> FloatArray:
 
 
 def select_sentences(
-    vectors: FloatArray, ranks: FloatArray, words: Sequence[int], most_words: int, among: Sequence[int] | None = None
+    vectors: FloatArray, ranks: FloatArray, words: Sequence[int], max_words: int, among: Sequence[int] | None = None
 ) -> list[int]:
     """Select sentences by maximal marginal relevance, and return their indices in ascending order.
 
@@ -91,7 +91,7 @@ def select_sentences(
         See `rank_sentences`.
     words : sequence of int
         Number of words of each sentence.
-    most_words : int
+    max_words : int
         Maximum number of words of all selected sentences together. The first sentence is selected even if it has more.
     among : sequence of int, optional
         Indices of the sentences to select from; by default all.
@@ -99,7 +99,7 @@ def select_sentences(
     left = list(range(len(words)) if among is None else among)
     selected: list[int] = []
     closest = np.zeros(len(words), np.float32)
-    room = most_words
+    room = max_words
     while left:
         best = max(left, key=lambda one: _RELEVANCE * ranks[one] - (1 - _RELEVANCE) * closest[one])
         if selected and words[best] > room:

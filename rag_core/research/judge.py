@@ -106,7 +106,7 @@ class Judge:
         self._generations = generations
         self._models = models
 
-    def find_judge(self, config: JudgeConfig) -> str:
+    def find_judge_name(self, config: JudgeConfig) -> str:
         """Return the name of the judge, such as ``openai:MODEL``.
 
         Raises
@@ -157,7 +157,7 @@ class Judge:
         if answer.passages and expected:
             add(CONTEXT_RECALL, self._judge_recall(calls, answer, expected))
         return Judgement(
-            judge=self.find_judge(config),
+            judge=self.find_judge_name(config),
             values=values,
             not_judged=tuple(missing),
             statements=statements,

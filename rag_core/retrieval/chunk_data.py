@@ -77,7 +77,7 @@ class ChunkLoader:
         """Return the embedded texts of the chunks by chunk id, without chunks that searches may not find."""
         return {one: row.embedded_text for one, row in self.rows(chunk_ids).items()}
 
-    def prefetch_vectors(self, chunk_ids: Sequence[int]) -> None:
+    def load_stored_vectors(self, chunk_ids: Sequence[int]) -> None:
         """Load the stored token vectors of chunks into the cache, and return when they are loaded.
 
         No chunks are embedded.

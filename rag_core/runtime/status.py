@@ -175,7 +175,7 @@ def _count_contents(stores: Stores) -> dict[str, int]:
 
 def _is_busy(stores: Stores) -> bool:
     """Return whether documents are being indexed or removed, so that the stores may differ for a while."""
-    hidden = stores.documents.hidden_versions().keys() - stores.snapshots.find_snapshot_only_versions()
+    hidden = stores.documents.find_inactive_versions().keys() - stores.snapshots.find_snapshot_only_versions()
     return bool(hidden or stores.jobs.all(active=True, limit=1))
 
 

@@ -289,7 +289,7 @@ class DocumentQueries:
         rows = self._db.fetch_batches(query, documents.c.id, document_ids)
         return [(row.name, row.pages, row.total) for row in rows if row.pages < row.total]
 
-    def hidden_versions(self) -> dict[str, int]:
+    def find_inactive_versions(self) -> dict[str, int]:
         """Return the generation ids of the versions that are not active but may have chunks in indexes, by version id.
 
         Searches of the present documents must not find these versions.

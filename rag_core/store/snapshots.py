@@ -233,7 +233,7 @@ class SnapshotView:
         self._as_of = as_of
 
     def documents(self, document_ids: Sequence[str] | None = None) -> list[DocumentInfo]:
-        """Return the searchable documents of the snapshots, newest first; see `replace_version` for their data.
+        """Return the searchable documents of the snapshots, newest first; see `copy_with_version` for their data.
 
         With ``document_ids``, return only these documents.
         """
@@ -243,7 +243,7 @@ class SnapshotView:
         for batch in split_batches(ids):
             rows |= {row.document_id: row for row in self._library.find_versions(versions.c.id.in_(batch))}
         return [
-            replace_version(one, row)
+            copy_with_version(one, row)
             for one in self._library.documents(document_ids)
             if (row := rows.get(one.document_id)) is not None
         ]
@@ -257,7 +257,7 @@ class SnapshotView:
         return self._store.chunks(self._as_of, chunk_ids)
 
 
-def replace_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
+def copy_with_version(document: DocumentInfo, row: VersionRow) -> DocumentInfo:
     """Return a document with the id, size, reason, and numbers of pages and chunks of one of its versions.
 
     Other data, such as the status and the year, stays as it is.

@@ -66,14 +66,14 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
 
 def _find_long_form(short: str, text: str) -> str:
     """Return the long form of ``short`` with which a text ends; empty if the text does not end with one."""
-    most_words = min(len(short) + 5, 2 * len(short))
+    max_words = min(len(short) + 5, 2 * len(short))
     words = [
         match for match in ALPHANUMERIC.finditer(text) if len(match[0]) > _ARTICLE_LETTERS or not match[0].islower()
     ]
     # An ending in which the letters are initials of words is preferred to one that only contains the letters.
     for start in (word.start() for word in reversed(words)):
         if _has_initials(short, text[start:]):
-            return _check_long_form(short, text[start:], most_words)
+            return _check_long_form(short, text[start:], max_words)
     return _check_long_form(short, text[_find_letters(short, text) :], len(short))
 
 
@@ -112,14 +112,14 @@ def _find_letters(short: str, text: str) -> int:
     return offset
 
 
-def _check_long_form(short: str, text: str, most_words: int) -> str:
+def _check_long_form(short: str, text: str, max_words: int) -> str:
     """Return a text without its article, line breaks and outer quotes; empty if it cannot be a long form.
 
-    A long form is longer than the abbreviation, has at most ``most_words`` words, and contains neither the abbreviation
+    A long form is longer than the abbreviation, has at most ``max_words`` words, and contains neither the abbreviation
     nor digits. A stop word has no long form.
     """
     long = _ARTICLE.sub("", " ".join(text.split()).strip(f"{_QUOTES} ,.:"))
-    has_wrong_length = len(long) <= len(short) or len(long.split()) > most_words
+    has_wrong_length = len(long) <= len(short) or len(long.split()) > max_words
     contains_others = short in ALPHANUMERIC.findall(long) or any(map(str.isdigit, long))
     return "" if has_wrong_length or contains_others or short.lower() in STOP_WORDS else long
 

@@ -133,7 +133,7 @@ class DocumentSections:
             chosen = [one for one in chosen if is_better(one)] or chosen
         return distance, chosen
 
-    def find_titled(self, stems: frozenset[str]) -> list[Section]:
+    def find_by_title_words(self, stems: frozenset[str]) -> list[Section]:
         """Return the sections whose heading contains all of some word stems, and the fewest other content words."""
         found = [
             (len(words), one)

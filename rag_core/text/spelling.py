@@ -18,11 +18,11 @@ _NOT_BLANK = re.compile(r"\S+")
 _NO_WORD = re.compile(r"[\d@/\\_]|\w\.\w")
 
 
-def list_spelled_words(question: str) -> list[tuple[int, int]]:
+def find_words_to_check(question: str) -> list[tuple[int, int]]:
     """Return the spans of the words of a question that can contain typing errors, without codes and words in capitals.
 
     >>> question = "Does TASMIN or Tasmin know valve KX-Tasmin7?"
-    >>> [question[slice(*span)] for span in list_spelled_words(question)]
+    >>> [question[slice(*span)] for span in find_words_to_check(question)]
     ['Tasmin', 'valve']
     """
     return [

@@ -192,7 +192,7 @@ class SourceComparison:
         attributions = [self._attribute(text, claim, foreign) for claim in claims]
         return replace(_build_verified_answer(text, attributions), unchecked=foreign)
 
-    def mark_beginning(self, text: str, start: int) -> tuple[list[Claim], int]:
+    def mark_complete_claims(self, text: str, start: int) -> tuple[list[Claim], int]:
         """Return the marked claims of a text that is still being written, and the ``start`` for the next call.
 
         Claims that begin before ``start`` are left out, and so are claims that may be incomplete or whose markers are

@@ -80,7 +80,9 @@ def list_headed_cells(row: str, header: TableHeader) -> Iterator[tuple[Annotated
         yield AnnotatedText(before + cell), len(find_values(before))
 
 
-def is_in_row(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
+def is_cell_stated(
+    value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None
+) -> bool:
     """Return whether any source states the value of a cell of the answer.
 
     The scale that the head of the cell's column may state, and the scales of the source, are taken into account.

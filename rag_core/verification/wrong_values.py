@@ -28,7 +28,7 @@ from rag_core.verification.claims import TableHeader
 from rag_core.verification.derived_values import find_calculation, is_count
 from rag_core.verification.other_cells import find_other_cell
 from rag_core.verification.support import ScoredSentence, SourceSentence, SplitPassage
-from rag_core.verification.table_rows import find_wrong_cell, is_in_row, is_table_row, list_headed_cells
+from rag_core.verification.table_rows import find_wrong_cell, is_cell_stated, is_table_row, list_headed_cells
 from rag_core.verification.value_marks import ValueMark, find_kind, write_value
 
 # Minimum share of the claim's other words in a sentence that contradicts a value: if no source states the value, and if
@@ -187,7 +187,7 @@ def _get_first(marks: Iterable[ValueMark | None]) -> ValueMark | None:
 def _is_stated(value: Value, claim: AnnotatedText, sources: Sequence[SplitPassage], header: TableHeader | None) -> bool:
     return (
         any(source.states(value) for source in sources)
-        or (is_table_row(claim) and is_in_row(value, claim, sources, header))
+        or (is_table_row(claim) and is_cell_stated(value, claim, sources, header))
         or _is_time_of_day(value, claim, sources)
         or (value.kind == "identifier" and any(_contains_text(one.reading.text, value.text) for one in sources))
     )

@@ -183,4 +183,4 @@ def test_budget_is_at_most_half_of_the_context() -> None:
     chosen = LanguageModel(settings(openai_context_tokens=200_000), find_budget=lambda: 50_000)
     assert chosen.context_budget == 50_000
     priced = settings(openai_context_tokens=32_000, price="2.5/10 USD")
-    assert ModelProfile(priced).estimate_question(10_000).label == "10,000 tokens in, 1,600 out, 0.041 USD"
+    assert ModelProfile(priced).estimate_question_usage(10_000).label == "10,000 tokens in, 1,600 out, 0.041 USD"

@@ -482,7 +482,7 @@ def test_replacement_is_searched_if_removal_of_former_fails(
     assert_found(engine, copper=["a.pdf"], budget=[])
     assert list(engine.status().problems) == []
     monkeypatch.setattr(queue, "REMOVE_EVERY_S", 0.0)
-    while engine._stores.documents.hidden_versions():
+    while engine._stores.documents.find_inactive_versions():
         time.sleep(0.01)
     assert_in_agreement(engine)
 

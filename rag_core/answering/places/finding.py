@@ -132,7 +132,7 @@ class PlaceFinder:
     def _resolve_cells(self, query: Query, request: CellRequest) -> tuple[Query, str] | None:
         """Return what `resolve` returns for cells of sheets; ``None`` if the question may mean something else."""
         known = NamedDocuments(self._stores, query.documents, as_of=query.as_of)
-        files = known.find_file_names(query.text)
+        files = known.find_by_file_name(query.text)
         documents = files or known.documents
         if len(documents) > MAX_TITLES:
             if not asks_for_value(request, (), is_named=request.is_marked):
@@ -160,7 +160,7 @@ class PlaceFinder:
         read = lru_cache(None)(partial(self._load_contents, kind="section"))
         for request, words in _list_titles(query.text, titled) if titled else ():
             scope = _select_documents(query.text, request, known)
-            if places := _find_places(scope, read, partial(DocumentSections.find_titled, stems=words)):
+            if places := _find_places(scope, read, partial(DocumentSections.find_by_title_words, stems=words)):
                 is_whole = asks_for_summary(query.text) or scope.is_whole
                 return _restrict(query, scope, places, is_whole=is_whole)
         if ordered and not titled:
@@ -273,18 +273,18 @@ def _select_documents(question: str, request: PlaceRequest, known: NamedDocument
     No documents are returned if the question names another text, as in "article 5 of the GDPR".
     """
     before, after = question[: request.start], question[request.end :]
-    files = known.find_file_names(question)
+    files = known.find_by_file_name(question)
     rest = after.lstrip(" ,")
     if _OF.match(rest):
         words = _list_described(rest)
         for count in range(len(words), 0, -1):
-            described = known.find_titled([one.text for one in words[:count]])
+            described = known.find_by_title_words([one.text for one in words[:count]])
             if described and _is_described(described[0], words[:count], known):
                 return _Scope(files or described, before, rest[words[count - 1].end :], is_named=True)
         if not files and not all(is_kind_of_document(one.text) for one in words):
             return _Scope([], before, after)
     named = [one.text for one in _list_described(before)]
-    described = known.find_titled([one for one in named if not is_kind_of_document(one)] or named, least=1)
+    described = known.find_by_title_words([one for one in named if not is_kind_of_document(one)] or named, least=1)
     if files or described:
         return _Scope(files or described, "" if described else before, after, is_named=True)
     return _Scope(known.documents, before, after)

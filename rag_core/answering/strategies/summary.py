@@ -34,7 +34,7 @@ class SummaryStrategy(SearchStrategy):
 
     def answer(self, query: Query, trace: AnswerTrace) -> Generator[AskEvent, None, bool]:
         """Yield the events of a summary, and return whether it was written; see `Summarizer.summary`."""
-        summary = yield from self._summarizer.summary(query, trace)
+        summary = yield from self._summarizer.summarize(query, trace)
         if summary is None:
             return False
         yield build_answer(query, summary.result, summary.verified, summary.generator, trace)

@@ -32,7 +32,7 @@ class Mail:
     attachments: Sequence[AttachedFile]
 
 
-def write_mail(mail: Mail) -> Content:
+def build_mail_content(mail: Mail) -> Content:
     """Return the content of a mail: the subject as a heading, the header fields, and the body.
 
     The body is the plain text. If it is empty or the HTML text has tables, the body is the HTML text.

@@ -205,7 +205,7 @@ def paginate(blocks: Sequence[Block]) -> list[LaidOutPage]:
             pages.add_picture(block)
         elif block.width:
             pages.add_table(block, _find_caption(blocks[max(number - _MAX_CAPTION_TEXTS, 0) : number]))
-    pages.crop_sheets()
+    pages.fit_sheet_pages()
     return pages.pages or [LaidOutPage(0, PageStart(), *PageStart().size)]
 
 
@@ -253,7 +253,7 @@ class _Pages:
         self._y = MARGIN
         return page
 
-    def crop_sheets(self) -> None:
+    def fit_sheet_pages(self) -> None:
         """Fit each spreadsheet page to its content, so that a picture of the page shows the content large."""
         for page in self.pages:
             if page.start.is_sheet and page.items:

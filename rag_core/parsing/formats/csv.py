@@ -9,7 +9,7 @@ from typing import BinaryIO
 from rag_core.parsing.flow.content import Content
 from rag_core.parsing.flow.recognition import is_text
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _SEPARATORS = ",;\t|"
 _SAMPLE_ROWS = 50
@@ -20,7 +20,7 @@ class CsvFormat(FlowFormat):
     """Tables as text."""
 
     description = describe("CSV", "CSV file", (".csv", ".tsv"), "text/csv")
-    parser_version = name_version("csv", 2)
+    parser_version = build_parser_version("csv", 2)
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:

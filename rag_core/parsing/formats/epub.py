@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from rag_core.parsing.flow.content import Block, Content, PageStart
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _TYPE = "application/epub+zip"
 _HEAD = 200
@@ -22,7 +22,7 @@ class EpubFormat(FlowFormat):
     """Books without copy protection."""
 
     description = describe("EPUB", "book", (".epub",), _TYPE)
-    parser_version = name_version("epub", 2)
+    parser_version = build_parser_version("epub", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD)

@@ -36,7 +36,7 @@ def describe(
     return FormatDescription(name, noun, suffixes, media_type, is_laid_out=True, is_office=is_office)
 
 
-def name_version(reader: str, revision: int) -> str:
+def build_parser_version(reader: str, revision: int) -> str:
     """Return the version of the parser of a format; see `FileFormat.parser_version`.
 
     Increase ``revision`` with every change to ``reader`` that alters the text or the tables of any page.

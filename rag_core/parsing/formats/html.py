@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _HEAD = 4096
 _BEGINNING = re.compile(
@@ -19,7 +19,7 @@ class HtmlFormat(FlowFormat):
     """Web pages; scripts do not run, and nothing is loaded."""
 
     description = describe("HTML", "web page", (".html", ".htm", ".xhtml"), "text/html")
-    parser_version = name_version("html", 2)
+    parser_version = build_parser_version("html", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         return _BEGINNING.match(file.read(_HEAD)) is not None

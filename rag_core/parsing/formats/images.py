@@ -28,6 +28,6 @@ class ImageFormat(FileFormat):
         return head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")) or is_heic or is_webp
 
     def open(self, path: Path, password: str | None, max_unpacked: int | None) -> OpenFile:
-        from rag_core.parsing.pdf.pictures import PictureFile
+        from rag_core.parsing.pdf.pictures import ImageFile
 
-        return PictureFile(path)
+        return ImageFile(path)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from rag_core.parsing.flow.content import AttachedFile, Content
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 from rag_core.text.mails import read_mail_field
 
 _HEAD = 16_384
@@ -23,7 +23,7 @@ class MailFormat(FlowFormat):
     """Mails; attached files become separate documents, and pictures on servers are not loaded."""
 
     description = describe("EML", "mail", (".eml",), "message/rfc822")
-    parser_version = name_version("eml", 2)
+    parser_version = build_parser_version("eml", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD).lstrip().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
@@ -35,7 +35,7 @@ class MailFormat(FlowFormat):
         from email import policy
         from email.parser import BytesParser
 
-        from rag_core.parsing.flow.mail import Mail, write_mail
+        from rag_core.parsing.flow.mail import Mail, build_mail_content
 
         with path.open("rb") as file:
             message = BytesParser(policy=policy.default).parse(file)
@@ -46,7 +46,7 @@ class MailFormat(FlowFormat):
             read_mail_field(message, name) for name in ("Subject", "From", "To", "Cc", "Date")
         )
         attachments = list(_iter_attachments(message))
-        return write_mail(Mail(subject, sender, to, copies, date, texts["plain"], texts["html"], attachments))
+        return build_mail_content(Mail(subject, sender, to, copies, date, texts["plain"], texts["html"], attachments))
 
     def reads_attachments(self, parser_version: str) -> bool:
         return parser_version.startswith("eml ")

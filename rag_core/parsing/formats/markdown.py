@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
 from rag_core.parsing.flow.recognition import is_text
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 
@@ -17,7 +17,7 @@ class MarkdownFormat(FlowFormat):
     """Markdown, converted to HTML."""
 
     description = describe("Markdown", "Markdown file", (".md", ".markdown"), "text/markdown")
-    parser_version = name_version("markdown", 2)
+    parser_version = build_parser_version("markdown", 2)
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _TYPE = "application/vnd.oasis.opendocument."
 # Number of bytes at the start of the archive, which contain the uncompressed media type.
@@ -17,7 +17,7 @@ class OpenDocumentFormat(FlowFormat):
     """Texts, sheets and presentations; macros do not run, and nothing outside the file is loaded."""
 
     description = describe("OpenDocument", "document", (".odt", ".ods", ".odp"), f"{_TYPE}text", is_office=True)
-    parser_version = name_version("opendocument", 3)
+    parser_version = build_parser_version("opendocument", 3)
 
     def recognizes(self, file: BinaryIO) -> bool:
         head = file.read(_HEAD)

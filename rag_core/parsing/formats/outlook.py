@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from rag_core.parsing.flow.content import AttachedFile, Content
 from rag_core.parsing.flow.recognition import CONTAINER
 from rag_core.parsing.formats.base import UnreadableError
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 # Name of a stream that every mail contains.
 _PROPERTIES = "__properties_version1.0".encode("utf-16-le")
@@ -18,7 +18,7 @@ class OutlookFormat(FlowFormat):
     """Mails saved by Outlook."""
 
     description = describe("MSG", "mail of Outlook", (".msg",), "application/vnd.ms-outlook")
-    parser_version = name_version("msg", 2)
+    parser_version = build_parser_version("msg", 2)
 
     def recognizes(self, file: BinaryIO) -> bool:
         return file.read(len(CONTAINER)) == CONTAINER and _PROPERTIES in file.read()
@@ -26,7 +26,7 @@ class OutlookFormat(FlowFormat):
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:
         from oxmsg import Message
 
-        from rag_core.parsing.flow.mail import Mail, write_mail
+        from rag_core.parsing.flow.mail import Mail, build_mail_content
 
         try:
             message = Message.load(str(path))
@@ -44,7 +44,7 @@ class OutlookFormat(FlowFormat):
             )
         except (OSError, ValueError, KeyError, AttributeError, NotImplementedError) as error:
             raise UnreadableError(f"{type(error).__name__}: {error}") from None
-        return write_mail(mail)
+        return build_mail_content(mail)
 
     def reads_attachments(self, parser_version: str) -> bool:
         return parser_version.startswith("msg ")

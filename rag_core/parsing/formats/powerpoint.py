@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.formats.flow import describe, name_version
+from rag_core.parsing.formats.flow import build_parser_version, describe
 from rag_core.parsing.formats.office import OfficeFormat
 
 
@@ -19,7 +19,7 @@ class PowerPointFormat(OfficeFormat):
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         is_office=True,
     )
-    parser_version = name_version("pptx", 3)
+    parser_version = build_parser_version("pptx", 3)
     main_part = "ppt/presentation.xml"
 
     def read(self, path: Path, password: str | None, max_unpacked: int | None) -> Content:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _BEGINNING = b"{\\rtf"
 
@@ -15,7 +15,7 @@ class RtfFormat(FlowFormat):
     """Rich text; embedded objects are left out."""
 
     description = describe("RTF", "rich text file", (".rtf",), "application/rtf", is_office=True)
-    parser_version = name_version("rtf", 1)
+    parser_version = build_parser_version("rtf", 1)
 
     def recognizes(self, file: BinaryIO) -> bool:
         return file.read(64).lstrip().startswith(_BEGINNING)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from rag_core.parsing.flow.content import Content, PageStart, TextBlock, clean_text
 from rag_core.parsing.flow.recognition import is_text
-from rag_core.parsing.formats.flow import FlowFormat, describe, name_version
+from rag_core.parsing.formats.flow import FlowFormat, build_parser_version, describe
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 
@@ -17,7 +17,7 @@ class TextFormat(FlowFormat):
     """Plain text, whose paragraphs are separated by empty lines."""
 
     description = describe("text", "text file", (".txt",), "text/plain")
-    parser_version = name_version("text", 1)
+    parser_version = build_parser_version("text", 1)
     needs_suffix = True
 
     def recognizes(self, file: BinaryIO) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import ge
 from typing import NamedTuple
 
-from rag_core.parsing.layout.headings import skip_margins
+from rag_core.parsing.layout.headings import skip_header_or_footer
 from rag_core.text.outline import clean_title
 from rag_core.text.sections import SectionNumber, is_caption, parse_section_number
 from rag_core.text.sentences import SECTION_LABEL
@@ -143,7 +143,7 @@ def _contains(outer: _OpenHeading, inner: _OpenHeading) -> bool:
 
 def _choose_lines(page: Page, lines: Sequence[HeadingLine]) -> Iterator[HeadingLine]:
     """Yield the lines that are headings, except in headers, footers, tables, tables of contents and prose."""
-    moved = (line._replace(start=skip_margins(line.start, page.skip)) for line in lines)
+    moved = (line._replace(start=skip_header_or_footer(line.start, page.skip)) for line in lines)
     kept = [line for line in moved if line.start < line.end]
     texts = [page.text[line.start : line.end] for line in kept]
     counts = Counter(texts)

@@ -226,7 +226,7 @@ def _names_section(page: Page, heading: Span) -> bool:
     return not in_table and (not title[-1].isdigit() or SECTION_LABEL.fullmatch(title) is not None)
 
 
-def skip_margins(start: int, skip: Sequence[Span]) -> int:
+def skip_header_or_footer(start: int, skip: Sequence[Span]) -> int:
     """Return an offset, or the end of the header or footer that contains the offset."""
     return max((end for begin, end in skip if begin <= start < end), default=start)
 
@@ -239,7 +239,7 @@ def _read_titles(text: str, headings: Sequence[Span], skip: Sequence[Span]) -> l
     titles: list[tuple[int, str]] = []
     last = 0
     for first, end in headings:
-        start = skip_margins(first, skip)
+        start = skip_header_or_footer(first, skip)
         if start >= end:
             continue
         title = _read_line(text, (start, end))

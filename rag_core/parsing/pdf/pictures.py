@@ -19,7 +19,7 @@ _MAX_SIDE = 3000.0
 _MAX_PIXELS = 150_000_000
 
 
-class PictureFile(PdfFile):
+class ImageFile(PdfFile):
     """An image file, read as a temporary PDF with a page for each frame from `iter_frames`; see `OpenFile`."""
 
     def __init__(self, path: Path) -> None:

@@ -97,7 +97,7 @@ class ThemeAnswerer:
         used = len({one.theme for one in candidates})
         trace.steps.append(f"Read {format_count(len(themes), 'theme')}; {used:,} contribute to the answer")
         if self.models.active(query.writer.model) is not None and candidates:
-            summary = yield from self.summarizer.summary(query, trace, _build_passages(candidates))
+            summary = yield from self.summarizer.summarize(query, trace, _build_passages(candidates))
             if summary is not None:
                 yield build_answer(query, summary.result, summary.verified, summary.generator, trace)
                 return True

@@ -78,7 +78,7 @@ class ThemeSummarizer:
         found = dict(zip(visible, read, strict=True))
         return [found.get(one) for one in sources]
 
-    def _select_sentences(self, sentences: Sequence[Sentence], most_words: int) -> list[int]:
+    def _select_sentences(self, sentences: Sequence[Sentence], max_words: int) -> list[int]:
         """Return the positions of the sentences of the summary, in ascending order."""
         whole = [place for place, one in enumerate(sentences) if is_complete_sentence(one.text)]
         whole = [place for place in whole if not is_cross_reference(sentences[place].text)] or whole
@@ -98,7 +98,7 @@ class ThemeSummarizer:
                     taken[document] += 1
                     among.append(place)
         words = [len(one.text.split()) for one in sentences]
-        return select_sentences(vectors, ranks, words, most_words, among)
+        return select_sentences(vectors, ranks, words, max_words, among)
 
     def _write_summary(
         self, model: LanguageModel, title: str, sources: Sequence[StatementSource]

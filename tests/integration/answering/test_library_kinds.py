@@ -75,14 +75,17 @@ def library(embedder: BundledEmbedder) -> LibraryAnswerer:
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in SMALL_TALK.items() for text in texts])
 def test_kind_is_recognized(library: LibraryAnswerer, kind: str, text: str) -> None:
-    assert library.classify(text) == kind
+    assert library.classify_question(text) == kind
     assert library.is_small_talk(text) == (kind in ("greeting", "thanks"))
 
 
 @pytest.mark.parametrize("question", ORDINARY)
 def test_question_for_documents_is_of_no_kind(library: LibraryAnswerer, question: str) -> None:
-    assert library.classify(question) is None
+    assert library.classify_question(question) is None
 
 
 def test_long_text_is_of_no_kind(library: LibraryAnswerer) -> None:
-    assert library.classify("Hello, " + "I would like to know how much the bridge costs and who pays for it") is None
+    assert (
+        library.classify_question("Hello, " + "I would like to know how much the bridge costs and who pays for it")
+        is None
+    )

@@ -66,7 +66,7 @@ def test_missing_vectors_are_fetched_after_prefetch(engine: Engine) -> None:
     bridge = indexed(engine, "bridge.pdf", BUDGET)
     [row] = rows_of(engine, "bridge.pdf")
     tokens = chunk_tokens(engine)
-    tokens.prefetch_vectors([row.id, row.id + 1000])
+    tokens.load_stored_vectors([row.id, row.id + 1000])
     engine.documents.delete([bridge])
     assert set(tokens.vectors([row.id, row.id + 1000])) == {row.id}
 
@@ -91,7 +91,7 @@ def test_concurrent_searches_fetch_each_chunk_once(engine: Engine, monkeypatch: 
     indexed(engine, "birds.pdf", PENGUINS)
     bridge, birds = (row.id for row in rows_of(engine, "bridge.pdf", "birds.pdf"))
     tokens, fetched = chunk_tokens(engine), list[list[int]]()
-    other = threading.Thread(target=lambda: tokens.prefetch_vectors([bridge, birds]))
+    other = threading.Thread(target=lambda: tokens.load_stored_vectors([bridge, birds]))
     stored = EmbeddingStore.read_tokens
 
     def record(store: EmbeddingStore, chunk_ids: Sequence[int]) -> Any:
@@ -101,7 +101,7 @@ def test_concurrent_searches_fetch_each_chunk_once(engine: Engine, monkeypatch: 
         return stored(store, chunk_ids)
 
     monkeypatch.setattr(EmbeddingStore, "read_tokens", record)
-    tokens.prefetch_vectors([bridge])
+    tokens.load_stored_vectors([bridge])
     other.join()
     assert set(tokens.vectors([bridge, birds])) == {bridge, birds}
     assert fetched == [[bridge], [birds]]

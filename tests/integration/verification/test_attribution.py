@@ -152,7 +152,7 @@ def test_item_is_compared_with_its_introduction_also_while_it_is_written(
     expected = [f"differs from the source: {value}" for value in values]
     assert list(filter(None, marks(attribute(written)))) == expected
     comparison = SourceComparison(PASSAGES, QUESTION, create_text_encoder(embedder))
-    assert [claim.mark_text for claim in comparison.mark_beginning(f"{written}\n", 0)[0]] == expected
+    assert [claim.mark_text for claim in comparison.mark_complete_claims(f"{written}\n", 0)[0]] == expected
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_years_with_a_stroke_are_heads_of_one_column(comparison: SourceCompariso
 
 def test_complete_statements_of_a_beginning_are_marked(comparison: SourceComparison) -> None:
     text = "The mill race is 1,127 metres long. The yearly rent is 179,100 crowns [2]. The mills owe 99"
-    assert comparison.mark_beginning(text, 0) == (
+    assert comparison.mark_complete_claims(text, 0) == (
         [Claim(36, 69, False, "", "contradicted", "197,100 crowns", 2)],
         text.index("The mills"),
     )

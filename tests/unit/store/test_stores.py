@@ -196,11 +196,11 @@ def test_only_published_chunks_are_visible(library: DocumentStore) -> None:
     generation = library.add_generation(PRINT, "active")
     _, hidden, hidden_chunks = version(library, "a", "one", publish=False)
     _, shown, shown_chunks = version(library, "b", "two")
-    assert library.hidden_versions() == {}
+    assert library.find_inactive_versions() == {}
     for version_id in (hidden, shown):
         library.update_version(version_id, generation_id=generation)
     assert set(library.visible_versions()) == {shown}
-    assert library.hidden_versions() == {hidden: generation}
+    assert library.find_inactive_versions() == {hidden: generation}
     assert set(library.visible_chunks([*hidden_chunks, *shown_chunks])) == set(shown_chunks)
     assert {document.name: document.chunks for document in library.documents()} == {"a": 0, "b": 1}
     assert library.count_unfinished() == (0, 1)
@@ -208,7 +208,7 @@ def test_only_published_chunks_are_visible(library: DocumentStore) -> None:
     assert {document.name: document.chunks for document in library.documents()} == {"a": 1, "b": 1}
     assert library.count_unfinished() == (0, 0)
     assert set(library.visible_versions()) == {hidden, shown}
-    assert library.hidden_versions() == {}
+    assert library.find_inactive_versions() == {}
     many = [f"{number:032x}" for number in range(40_000)]
     documents = [document.document_id for document in library.documents()]
     assert set(library.visible_versions([documents[0], *many, documents[1]])) == {hidden, shown}
