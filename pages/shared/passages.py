@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 
 import streamlit as st
 
@@ -89,14 +88,12 @@ def link_sources(answer: Answer, *, key: str, on_open: Callable[[int], None]) ->
 
 
 def _build_page_list(passages: Sequence[Passage]) -> list[Node]:
-    """Return a list with an item for each document, which has a button for each page."""
-    lines: list[Node] = []
-    for document, group in groupby(passages, key=lambda one: one.document):
-        nodes: list[Node] = [build_text_node(document)]
-        for one in group:
-            nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": _("p. {page}", page=one.page_label)}]
-        lines.append({"t": "li", "c": nodes})
-    return [{"t": "ul", "c": lines}]
+    """Return a bullet list with an item for each document. An item has a button with the page of each passage."""
+    items: dict[str, list[Node]] = {}
+    for one in passages:
+        nodes = items.setdefault(one.document, [build_text_node(one.document)])
+        nodes += [build_text_node(" "), {"t": "cite", "n": one.rank, "s": _("p. {page}", page=one.page_label)}]
+    return [{"t": "ul", "c": [{"t": "li", "c": nodes} for nodes in items.values()]}]
 
 
 def _show_passage(

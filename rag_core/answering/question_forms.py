@@ -49,7 +49,7 @@ class QuestionForms:
         self._embedded: dict[str, tuple[Question, FloatArray]] = {}
 
     def embed(self, text: str) -> tuple[Question, FloatArray]:
-        """Return a form of the question, or a hypothetical answer, with its vectors, and the weights of its tokens."""
+        """Embed a form of the question, or a hypothetical answer, once; return it and the weights of its tokens."""
         if text not in self._embedded:
             question = self._embedder.embed_question(text)
             self._embedded[text] = question, compute_token_weights(question, self._idf, STOP_WORDS)

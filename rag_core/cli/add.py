@@ -152,10 +152,10 @@ class Additions:
 
 
 def _add_to_app(app: RunningApp, sources: Iterator[Source], form: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Upload files to the running application, and yield their rows.
+    """Upload files to the running application, and yield a row with the result for each file.
 
-    The rows have the order of the files, except those of attached files and of files whose content an earlier job was
-    still indexing, which come later.
+    The rows are in the order of the files, with two exceptions that come later: attached files, and files with the same
+    content as a file that was still being indexed.
     """
     # Displayed name of each file, id of its job, and whether the job was queued for another file with the same content.
     pending: deque[tuple[str, str, bool]] = deque()

@@ -73,8 +73,8 @@ class StatementPlan:
         return tuple(statement.value for statement in self.statements)
 
     @property
-    def asks_for_rows(self) -> bool:
-        """Whether the plan contains lines, and not only statements."""
+    def has_rows(self) -> bool:
+        """Whether the plan names lines of financial statements; otherwise, it names only the statements."""
         return bool(self.lines)
 
     def is_in_section(self, section: str, head: str) -> bool:

@@ -197,7 +197,7 @@ def contains_lookup(ranked: RankedChunks, passage: Passage) -> bool:
 def _is_in_section(ranked: RankedChunks, passage: Passage) -> bool:
     """Return whether a passage is in a section in which the look-up searches for rows, of any company and period."""
     lookup = ranked.lookup
-    return lookup is not None and lookup.plan.asks_for_rows and passage.scores.get("statement") is not None
+    return lookup is not None and lookup.plan.has_rows and passage.scores.get("statement") is not None
 
 
 def _compute_lookup_probability(ranked: RankedChunks, passage: Passage, vectors: ChunkVectors) -> float:

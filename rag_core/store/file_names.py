@@ -29,7 +29,10 @@ def clean_collection(name: str) -> str:
 
 
 def clean_folder(path: str) -> str:
-    """Return the path of a folder in NFC, with slashes and without control characters. Long paths are not shortened."""
+    """Return the stored form of the path of a folder: in NFC, without backslashes and control characters.
+
+    Backslashes become slashes. Long paths are not shortened.
+    """
     cleaned = "".join(_clean_character(character) for character in path.replace("\\", "/"))
     return unicodedata.normalize("NFC", cleaned)
 

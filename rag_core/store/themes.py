@@ -95,10 +95,10 @@ class ThemeStore:
         self._db.change(delete(themes).where(or_(themes.c.build != build, themes.c.position >= count)))
 
     def themes(self, build: str) -> list[StoredTheme]:
-        """Return the themes of a build in order, with their entities and statements of active versions.
+        """Return the themes of a build in order, with only those entities and statements that are of active versions.
 
-        Themes without statements of active versions are left out. The summary of a language model is left out if a
-        statement that it cites was removed, because the summary may repeat the statement.
+        Themes without such statements are left out. If a statement that the summary of a theme cites was removed, the
+        theme is returned without the summary, which may repeat the statement.
         """
         query = select(themes).where(themes.c.build == build).order_by(themes.c.position)
         with self._db.read() as connection:

@@ -124,7 +124,7 @@ class LookupPlan(Protocol):
         The kinds of sections to search, such as balance sheets. The chunks of each kind are ranked separately.
     max_chunks : int
         Maximum number of chunks for each kind of section.
-    asks_for_rows : bool
+    has_rows : bool
         Whether the question names rows of a table; otherwise, it names only a kind of section.
     """
 
@@ -138,7 +138,7 @@ class LookupPlan(Protocol):
     def max_chunks(self) -> int: ...
 
     @property
-    def asks_for_rows(self) -> bool: ...
+    def has_rows(self) -> bool: ...
 
     def is_in_section(self, section: str, head: str) -> bool:
         """Return whether a chunk that begins with ``head`` is in ``section``, which is one of ``sections``."""

@@ -126,10 +126,10 @@ def _assign_columns(
 
 
 def _find_column_years(row: SourceSentence, count: int) -> list[frozenset[str]]:
-    """Return the years of the first of ``count`` columns; empty if they are unknown.
+    """Return the years of the columns of a row, from left to right; an empty list if the years are unknown.
 
-    The years are stated in the row itself, or in the nearest line above that states several. The columns behind the
-    last year, or with changes from one year to another, have no year.
+    The years are stated in the row itself, or in the nearest line above that states several. The list is shorter than
+    ``count`` if the last columns have no year, such as columns with changes from one year to another.
     """
     if count < 2:
         return []

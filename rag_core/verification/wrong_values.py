@@ -373,10 +373,11 @@ def _has_same_digits(one: Number, other: Number) -> bool:
 def _find_other_sentence(
     value: Value, claim: AnnotatedText, ranked: Sequence[ScoredSentence], is_stated: bool
 ) -> ValueMark | None:
-    """Return the mark of a value that the sentence with most words of the claim contradicts; ``None`` if uncertain.
+    """Compare a value of the claim with the best sentence, which has most words of the claim.
 
-    ``is_stated`` says whether any source states the value. The sentence must then fit the claim much better than each
-    sentence that states the value.
+    Return the mark of the value if the sentence has another value in its place; ``None`` if not, or if this is
+    uncertain. If any source states the value (``is_stated``), the best sentence must fit the claim much better than
+    each sentence with the value.
     """
     best = ranked[0]
     words = [word for word in claim.content if not any(_contains(one, word) for one in claim.values)]

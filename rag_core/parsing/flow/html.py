@@ -15,7 +15,7 @@ from rag_core.parsing.flow.content import (
     clean_words,
     read_cell,
 )
-from rag_core.parsing.flow.pictures import Pictures, decode_data_url
+from rag_core.parsing.flow.pictures import PictureReader, decode_data_url
 from rag_core.parsing.formats.base import UnreadableError
 
 _HEADINGS = {f"h{level}": level - 1 for level in range(1, 7)}
@@ -112,7 +112,7 @@ def _is_utf8(data: bytes) -> bool:
 
 class _Reader:
     def __init__(self, load: Callable[[str], bytes]) -> None:
-        self._pictures = Pictures(load)
+        self._pictures = PictureReader(load)
         self.blocks: list[Block] = []
         self._parts: list[str] = []
         self._indent = 0

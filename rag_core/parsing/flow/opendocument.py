@@ -21,7 +21,7 @@ from rag_core.parsing.flow.content import (
     clean_text,
 )
 from rag_core.parsing.flow.html import SpannedText, place_cells
-from rag_core.parsing.flow.pictures import Pictures
+from rag_core.parsing.flow.pictures import PictureReader
 from rag_core.parsing.flow.sheets import MAX_CELLS, SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.flow.word_numbering import write_count
 from rag_core.parsing.formats.base import UnpackedSizeError, UnreadableError
@@ -64,7 +64,7 @@ def read_opendocument(path: Path, max_unpacked: int | None) -> Content:
 
 class _Reader:
     def __init__(self, archive: Archive, roots: Sequence[Any]) -> None:
-        self._pictures = Pictures(cache(archive.read_optional))
+        self._pictures = PictureReader(cache(archive.read_optional))
         styles = [style for root in roots for style in root.iter("{*}style")]
         self.notes: list[Block] = []
         self._marker = ""

@@ -76,8 +76,8 @@ def read_picture(data: bytes, width: float = 0.0, height: float = 0.0) -> list[P
     return [PictureBlock(data, (width, height))] if may_have_text and np.prod(pixels) <= _MAX_PIXELS else []
 
 
-class Pictures:
-    """The pictures of a file. The data of each picture is in memory once, even if the file shows it several times.
+class PictureReader:
+    """Reads the pictures of a file by name. Equal pictures share their data, so repeated pictures need memory once.
 
     Parameters
     ----------

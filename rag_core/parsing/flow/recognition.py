@@ -61,5 +61,5 @@ def is_text(file: BinaryIO) -> bool:
 
 
 def find_mark(data: bytes) -> str | None:
-    """Return the encoding of the byte order mark at the start of a text; ``None`` without a mark."""
+    """Return the encoding that the byte order mark at the start of a text indicates; ``None`` without such a mark."""
     return next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), None)

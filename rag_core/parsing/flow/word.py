@@ -24,7 +24,7 @@ from rag_core.parsing.flow.content import (
     read_cell,
 )
 from rag_core.parsing.flow.office import open_package, read_points, read_relations
-from rag_core.parsing.flow.pictures import Pictures
+from rag_core.parsing.flow.pictures import PictureReader
 from rag_core.parsing.flow.word_numbering import Numbering, Styles, child_value, is_on
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -78,7 +78,7 @@ class _Reader:
         self._page = 1
         self._boxes: list[Any] = []
         self._relations = read_relations(archive, _MAIN)
-        self._pictures = Pictures(cache(archive.read_optional))
+        self._pictures = PictureReader(cache(archive.read_optional))
 
     def read(self, element: Any) -> Iterator[Block]:
         """Yield the content of an element in order."""

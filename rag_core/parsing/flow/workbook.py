@@ -13,7 +13,7 @@ from rag_core.parsing.flow.archive import Archive, local_attributes, local_name,
 from rag_core.parsing.flow.content import LANDSCAPE, Block, Content, PageStart
 from rag_core.parsing.flow.number_formats import BUILT_IN, format_number
 from rag_core.parsing.flow.office import open_package, read_points, read_relations
-from rag_core.parsing.flow.pictures import Pictures
+from rag_core.parsing.flow.pictures import PictureReader
 from rag_core.parsing.flow.sheets import SheetCell, add_cells, lay_out_sheet
 from rag_core.parsing.formats.base import WRONG_CONTENT, UnreadableError
 from rag_core.types.cells import CellRange, parse_column
@@ -55,7 +55,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
     strings = _read_strings(archive, next((one for one in parts if one.endswith("haredStrings.xml")), _STRINGS))
     codes = _read_codes(archive, next((one for one in parts if one.endswith("styles.xml")), _STYLES))
     styles = _Styles(codes, date_system in ("1", "true"))
-    pictures = Pictures(cache(archive.read_optional))
+    pictures = PictureReader(cache(archive.read_optional))
     blocks: list[Block] = []
     total = 0
     for sheet in root.iter("{*}sheet"):
@@ -78,7 +78,7 @@ def read_workbook(path: Path, password: str | None, max_unpacked: int | None) ->
     return Content(blocks, problems=archive.problems)
 
 
-def _read_pictures(archive: Archive, part: str, name: str, pictures: Pictures) -> Iterator[Block]:
+def _read_pictures(archive: Archive, part: str, name: str, pictures: PictureReader) -> Iterator[Block]:
     """Yield the pictures of a sheet, each on a page of its own with the covered cells as its label."""
     drawings = [one for one in read_relations(archive, part).values() if "/drawings/" in one]
     for drawing in (one for one in drawings if one.endswith(".xml")):

@@ -177,7 +177,7 @@ def _measure_difference(first: Int16Array, second: Int16Array) -> Int16Array:
 
 
 def _has_doubtful_style(styles: Int64Array, fills: Int64Array) -> bool:
-    """Return whether characters of these styles may be invisible on some part of the page.
+    """Return whether any text style is unpainted, nearly transparent, nearly white, or of the colour of a filled area.
 
     ``styles`` is the result of `read_styles`, and ``fills`` contains the colours of the filled areas.
     """

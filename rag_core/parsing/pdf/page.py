@@ -190,7 +190,7 @@ class PdfPage:
         return across.value / side, down.value / side
 
     def read_form_fields(self) -> tuple[FloatArray, list[bool | None], int]:
-        """Return the visible form fields.
+        """Return the boxes and the ticks of the visible form fields, and where the characters typed into them begin.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class PdfPage:
         ticks : list of bool or None
             Whether each field is ticked; ``None`` for a field that cannot be ticked.
         printed : int
-            Number of printed characters of the page, which the typed characters follow.
+            Number of characters of the page itself. In the text layer, the characters typed into fields follow them.
         """
         return self._convert_rects(self._fields.rects), self._fields.ticks, self._fields.printed
 
@@ -235,9 +235,9 @@ class PdfPage:
         return rects
 
     def find_filled_areas(self) -> tuple[FloatArray, Int64Array]:
-        """Return the filled areas that are painted first or last on the page, and their colours.
+        """Return the boxes and the colours of the filled areas among the first and the last objects that are painted.
 
-        The areas are fractions of the displayed page, shape (n, 4). The colours are red, green and blue (0..255), shape
+        The boxes are fractions of the displayed page, shape (n, 4). The colours are red, green and blue (0..255), shape
         (n, 3).
         """
         rects, fills = page_objects.find_filled_areas(self._page.raw)

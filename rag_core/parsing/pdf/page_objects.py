@@ -135,7 +135,7 @@ def find_objects_in_layers(items: Sequence[int]) -> set[int]:
 
 
 def find_filled_areas(page: Any) -> tuple[list[Bounds], list[tuple[int, ...]]]:
-    """Return the bounds and the colours of filled areas that are painted first or last on the page."""
+    """Return the bounds and the colours of the filled areas among the first and the last objects that are painted."""
     handle = handle_address(page)
     count = int(raw.FPDFPage_CountObjects(page))
     rects: list[Bounds] = []
