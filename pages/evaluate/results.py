@@ -158,8 +158,8 @@ def _show_context(engine: Engine, evaluation: Evaluation) -> None:
         _("Value in context"): [format_interval(one.share.interval) for one in found],
         _("Tokens, median"): [format_number(one.median_tokens) for one in found],
     }
-    costs = [usage.cost_label for usage in usages if usage and usage.cost is not None]
-    if costs:
+    costs = [usage.cost_label if usage and usage.cost is not None else "" for usage in usages]
+    if any(costs):
         columns[_("Cost of a question, up to")] = costs
     frame = pd.DataFrame(columns)
     right = st.column_config.TextColumn(alignment="right")
