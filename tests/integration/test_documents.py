@@ -14,6 +14,7 @@ from sqlalchemy import update
 
 from rag_core.engine import Engine
 from rag_core.errors import UnknownDocument
+from rag_core.index import RETRIEVERS
 from rag_core.store.schema import documents
 from rag_core.types.answers import AnswerState
 from rag_core.types.documents import DocumentStatus
@@ -264,7 +265,7 @@ def test_deleted_document_is_removed_from_every_store(engine: Engine) -> None:
     engine.conversations.add_message(conversation.conversation_id, "assistant", answer.text, answer)
     (receipt,) = engine.documents.delete([deleted])
     assert (receipt.document, receipt.chunks_removed, receipt.chunks_remaining) == ("b.pdf", 2, 0)
-    assert set(receipt.remaining) == {"database", "words", "vectors", "sparse vectors", "token vectors", "files"}
+    assert set(receipt.remaining) == {"database", *(one.store for one in RETRIEVERS), "token vectors", "files"}
     assert not any(receipt.remaining.values())
     assert [document.document_id for document in engine.documents.list()] == [remaining]
     for question in (ASK_PENGUINS, ASK_COPPER, "penguins", "copper"):
