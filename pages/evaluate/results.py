@@ -12,7 +12,14 @@ from pages.evaluate.judged import show_judge_reports
 from pages.evaluate.metric_words import describe_metric, judge_difference
 from pages.evaluate.threshold import show_advised_threshold
 from pages.evaluate.wrong import show_wrong_answers
-from pages.shared.text import count_questions, escape_markdown, format_duration, format_interval, format_time
+from pages.shared.text import (
+    count_questions,
+    escape_markdown,
+    format_duration,
+    format_interval,
+    format_time,
+    number_equal_titles,
+)
 from pages.shared.translation import N_, _, format_number, ngettext, translate_chart, translate_message
 from rag_core.engine import Engine
 from rag_core.types.evaluation import Evaluation, ReleaseCheck
@@ -34,13 +41,14 @@ _CHARTS = {
 
 def show_results(engine: Engine) -> None:
     """Let the reader choose one evaluation, or two to compare, and show them."""
+    # Read the state first: an evaluation that it names is stored.
+    state = engine.evaluations.state()
     kept = {one.evaluation_id: one for one in engine.evaluations.list()}
     if not kept:
-        state = engine.evaluations.state()
         if not (state and state.running):
             st.caption(_("No evaluation has been run yet. Choose questions above and run one."))
         return
-    first, second = _choose_evaluations(engine, kept)
+    first, second = _choose_evaluations(engine, kept, state.evaluation_ids if state else ())
     shown = [first, second] if second else [first]
     words = [
         _(
@@ -74,12 +82,17 @@ def show_results(engine: Engine) -> None:
     _show_charts(engine, shown)
 
 
-def _choose_evaluations(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Evaluation, Evaluation | None]:
+def _choose_evaluations(
+    engine: Engine, kept: dict[str, Evaluation], newest: Sequence[str]
+) -> tuple[Evaluation, Evaluation | None]:
+    """Return the evaluation that the reader chooses, and the one to compare it with, if any.
+
+    ``newest`` contains the ids of the evaluations of the last run. If there are two of them, show both at first; more
+    of them are in the table of methods.
+    """
     left, right, side = st.columns([4, 4, 1.2], vertical_alignment="bottom")
-    ids = list(kept)
-    # If the last run evaluated two configurations, show both evaluations; more of them are in the table of methods.
-    together = engine.evaluations.state()
-    pair = list(together.evaluation_ids) if together else []
+    ids, pair = list(kept), list(newest)
+    titles = number_equal_titles({name: _build_title(one) for name, one in kept.items()})
     # Each new evaluation gets new keys, so that the widgets show the new evaluation instead of the earlier choice.
     turn = pair[-1] if pair else "kept"
     default = pair[0] if 0 < len(pair) <= 2 and pair[0] in kept else ids[0]
@@ -87,7 +100,7 @@ def _choose_evaluations(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Ev
         _("Evaluation"),
         ids,
         index=ids.index(default),
-        format_func=lambda one: _build_title(kept[one]),
+        format_func=titles.__getitem__,
         key=f"evaluation_{turn}",
     )
     others = [_NOTHING, *(one for one in ids if one != first)]
@@ -96,7 +109,7 @@ def _choose_evaluations(engine: Engine, kept: dict[str, Evaluation]) -> tuple[Ev
         _("Compared with"),
         others,
         index=others.index(partner),
-        format_func=lambda one: _build_title(kept[one]) if one else _("Nothing"),
+        format_func=lambda one: titles[one] if one else _("Nothing"),
         key=f"compared_with_{turn}",
     )
     side.button(

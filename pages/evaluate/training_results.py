@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.shared.text import count_questions, escape_markdown, format_interval, format_time
+from pages.shared.text import count_questions, escape_markdown, format_interval, format_time, number_equal_titles
 from pages.shared.translation import N_, _, ngettext, translate_message
 from rag_core.engine import Engine
 from rag_core.stages import SCORE_LABELS
@@ -34,11 +34,12 @@ _STAGES = {"dense": SCORE_LABELS["dense"].capitalize(), "pipeline": N_("Ranking 
 def show_trainings(engine: Engine, trainings: Sequence[Training]) -> None:
     """Show a training that the reader chooses; at first, the newest."""
     by_id = {one.training_id: one for one in trainings}
+    titles = number_equal_titles({name: _build_title(one) for name, one in by_id.items()})
     left, right = st.columns([5, 1.2], vertical_alignment="bottom")
     chosen = left.selectbox(
         _("Training"),
         list(by_id),
-        format_func=lambda one: _build_title(by_id[one]),
+        format_func=titles.__getitem__,
         key=f"training_{trainings[0].training_id}",
     )
     right.button(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -105,6 +107,19 @@ def get_reader_zone() -> tzinfo | None:
 def format_time(when: datetime) -> str:
     """Format a time in the reader's time zone, for example as ``23 Nov 2026, 20:45``."""
     return format_date_and_time(to_local_time(when, get_reader_zone()))
+
+
+def number_equal_titles(titles: Mapping[str, str]) -> dict[str, str]:
+    """Return titles by id, newest first as given; a title that an older one equals gets a number, as in "Run (2)".
+
+    Streamlit finds the chosen option of a list by its title, so that of two equal titles it may choose the other one.
+    """
+    counts = Counter[str]()
+    numbered: dict[str, str] = {}
+    for one, title in reversed([*titles.items()]):
+        counts[title] += 1
+        numbered[one] = f"{title} ({counts[title]})" if counts[title] > 1 else title
+    return numbered
 
 
 def is_today(when: datetime) -> bool:

@@ -64,6 +64,8 @@ def test_evaluation_of_a_file_links_wrong_answers_to_the_lab(open_page: OpenPage
     assert [link.partition("](")[2] for link in links] == ["lab?question=How+many+locks+has+the+Lindow+Canal%3F)"]
     assert "Since the last run" not in texts(app)
     run(app)
+    # The browser sends the title of the chosen evaluation, which the evaluation of the same minute must not share.
+    app.run()
     assert "of 3 questions, **0 became right, 0 became wrong**, and 3 stayed as they were. No metric changed." in texts(
         app
     )
