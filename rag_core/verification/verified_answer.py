@@ -125,8 +125,11 @@ def cite_statement(
 
 
 def _lacks_markers_beside(answer: VerifiedAnswer, position: int) -> bool:
-    """Return whether another statement of a statement's paragraph has no markers of its own."""
-    start = answer.text.rfind("\n", 0, answer.statements[position].start)
+    """Return whether another statement in the same line, or above it in the paragraph, has no markers of its own.
+
+    A statement without markers shares those of the next statement with markers in its paragraph.
+    """
+    start = answer.text.rfind("\n\n", 0, answer.statements[position].start)
     end = answer.text.find("\n", answer.statements[position].end)
     return any(
         start < one.start and (one.start < end or end < 0) and not _MARKERS_AFTER.match(answer.text, one.end)

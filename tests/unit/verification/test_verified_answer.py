@@ -58,3 +58,11 @@ def test_a_statement_loses_the_citation_of_another_value(text: str, expected: st
     assert found.text == expected
     assert [found.text[one.start : one.end] for one in found.statements] == ["The fee is 5 euros", "Dogs"]
     assert [one.marker for one in found.citations] == markers
+
+
+def test_marker_that_a_line_above_shares_stays() -> None:
+    text = "- Fee: 5 euros\n- Deposit: 8 euros [1]"
+    places = [(text.index(one), text.index(one) + len(one)) for one in ("Fee: 5 euros", "Deposit: 8 euros")]
+    answer = VerifiedAnswer(text, (FIRST,), tuple(Claim(*one, supported=True) for one in places))
+    found = cite_statement(answer, 1, [SECOND], without=1)
+    assert found.text == "- Fee: 5 euros\n- Deposit: 8 euros [2][1]"
