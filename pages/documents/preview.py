@@ -19,7 +19,7 @@ from pages.documents.statuses import describe_status
 from pages.documents.versions import show_versions
 from pages.shared import keys
 from pages.shared.jobs import track_jobs
-from pages.shared.panel import open_panel
+from pages.shared.panel import open_panel, show_close_button
 from pages.shared.problems import show_errors, show_errors_next_run
 from pages.shared.source_page import show_descriptions, show_page
 from pages.shared.text import count_pages, escape_markdown
@@ -61,14 +61,7 @@ def show_preview(engine: Engine, documents: Iterable[DocumentInfo], collections:
     with open_panel(_("Document {name}", name=document.name), document_id, _close_preview):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="source_header"):
             st.markdown(f"**{escape_markdown(document.all_names)}**", width="stretch")
-            st.button(
-                _("Close"),
-                icon=":material/close:",
-                key="preview_close",
-                type="tertiary",
-                on_click=_close_preview,
-                help=_("Close"),
-            )
+            show_close_button("preview_close", _close_preview)
         _show_summary(engine, document)
         _show_actions(engine, document, collections)
         _edit_tags(engine, document, sorted({tag for one in library for tag in one.tags}, key=str.casefold))

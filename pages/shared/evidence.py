@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.shared.translation import _, translate_message
 from rag_core.types.answer_markup import remove_formatting
-from rag_core.types.answers import CLOSEST_PASSAGES, MARKER, Answer, AnswerState, Citation
+from rag_core.types.answers import MARKER, Answer, AnswerState, Citation
 from rag_core.types.retrieval import Passage
 
 # If a model got more passages than this for an answer, only some of them are listed below it, each in an expander.
@@ -95,19 +95,8 @@ def list_first_passages(answer: Answer) -> list[Passage]:
     cited = list_cited_passages(answer)
     if cited or answer.state is AnswerState.ANSWERED:
         return cited
-    return _list_named(answer) or sorted(answer.passages, key=lambda one: -(one.scores.get("rerank") or 0.0))[:_CLOSEST]
-
-
-def _list_named(answer: Answer) -> list[Passage]:
-    """Return the passages whose pages a refusal names as the closest ones."""
-    introduction, _pages, end = CLOSEST_PASSAGES.partition("{pages}")
-    if not answer.text.startswith(introduction):
-        return []
-    passages = {one.page_name: one for one in reversed(answer.passages)}
-    named = f"; {answer.text.removeprefix(introduction).removesuffix(end)}; "
-    # A name may contain the separator, so the names are searched for instead of the text being split.
-    places = {name: place for name in passages if (place := named.find(f"; {name}; ")) >= 0}
-    return [passages[name] for name in sorted(places, key=places.__getitem__)]
+    ranked = sorted(answer.passages, key=lambda one: -(one.scores.get("rerank") or 0.0))
+    return answer.find_closest_passages() or ranked[:_CLOSEST]
 
 
 def find_highlights(answer: Answer, passage: Passage, page_index: int) -> list[tuple[int, int]]:

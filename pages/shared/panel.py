@@ -8,6 +8,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.shared.translation import _
+
 _PANEL = st.components.v2.component(
     "footnote_source_panel", html="", js=Path(__file__).with_name("source_panel.js").read_text(encoding="utf-8")
 )
@@ -29,3 +31,8 @@ def open_panel(label: str, opened: str, on_close: Callable[[], None]) -> DeltaGe
     with panel:
         _PANEL(key="source_behaviour", data={"label": label, "opened": opened}, on_close_change=on_close)
     return panel
+
+
+def show_close_button(key: str, on_close: Callable[[], None]) -> None:
+    """Show the button that closes the panel."""
+    st.button(_("Close"), icon=":material/close:", key=key, type="tertiary", on_click=on_close, help=_("Close"))

@@ -15,7 +15,7 @@ from pages.shared.evidence import (
 )
 from pages.shared.openpdf import show_open_button
 from pages.shared.page_text import Tables, build_chunk, build_passage
-from pages.shared.panel import open_panel
+from pages.shared.panel import open_panel, show_close_button
 from pages.shared.passages import show_duplicates, show_hidden_text, show_injection_warning
 from pages.shared.richtext import show_richtext
 from pages.shared.scores import build_score_bars
@@ -71,14 +71,7 @@ def _show_header(message_id: str, answer: Answer, passage: Passage) -> None:
             _show_step_button(
                 N_("Next source"), "arrow_forward", message_id, ranks[position + 1] if ranks[position + 1 :] else None
             )
-        st.button(
-            _("Close"),
-            icon=":material/close:",
-            key="source_close",
-            type="tertiary",
-            on_click=close_source,
-            help=_("Close"),
-        )
+        show_close_button("source_close", close_source)
 
 
 def _show_step_button(label: str, icon: str, message_id: str, rank: int | None) -> None:

@@ -233,6 +233,17 @@ class Answer:
             any(one.marks for one in self.citations) or _INTRODUCTIONS.fullmatch(introduction) is not None
         )
 
+    def find_closest_passages(self) -> list[Passage]:
+        """Return the passages whose pages a refusal names as the closest ones; empty if it names none."""
+        introduction, _, end = CLOSEST_PASSAGES.partition("{pages}")
+        if not self.text.startswith(introduction):
+            return []
+        passages = {one.page_name: one for one in reversed(self.passages)}
+        named = f"; {self.text.removeprefix(introduction).removesuffix(end)}; "
+        # A name may contain the separator, so the names are searched for instead of the text being split.
+        places = {name: place for name in passages if (place := named.find(f"; {name}; ")) >= 0}
+        return [passages[name] for name in sorted(places, key=places.__getitem__)]
+
     @property
     def written_text(self) -> str:
         """The text without the excerpts that follow the text of a language model."""

@@ -79,9 +79,7 @@ def test_second_look_is_shown_while_it_runs_and_afterwards(
         exchange.start()
         go_on.wait(30)
         exchange.delta(find_source(exchange.body, "The harbour fee is 420 crowns {420}."))
-        exchange.ended("stop", (200, 20))
-        exchange.event("[DONE]")
-        exchange.end()
+        exchange.finish(tokens=(200, 20))
 
     endpoint.script = [reply("I look further.\nSEARCH: harbour fee\nOPEN: handbook.pdf, page 3"), think]
     app = open_page().chat_input[0].set_value(QUESTION).run()

@@ -76,9 +76,7 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         exchange.start()
         exchange.delta("It is 412 metres long [1].")
         event.wait(60)
-        exchange.delta(finish="stop")
-        exchange.event("[DONE]")
-        exchange.end()
+        exchange.finish()
 
     with ScriptedEndpoint(slowly) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)

@@ -56,9 +56,7 @@ def test_link_of_a_new_chat_leads_to_the_form_and_models_are_connected(page: Pag
         exchange.delta("The Harrow Bridge is ")
         loaded.wait(60)
         exchange.delta("412 metres long [1].")
-        exchange.ended("stop", (300, 12))
-        exchange.event("[DONE]")
-        exchange.end()
+        exchange.finish(tokens=(300, 12))
 
     page.get_by_role("link", name="Connect a model").click()
     expect(page.get_by_role("heading", name="Language model")).to_be_in_viewport()

@@ -25,9 +25,7 @@ def stream_split(exchange: Exchange) -> None:
     text = f"{FACT} [1].\n\n{EVERYTHING}"
     for start in range(0, len(text), 7):
         exchange.delta(text[start : start + 7])
-    exchange.delta(finish="stop")
-    exchange.event("[DONE]")
-    exchange.end()
+    exchange.finish()
 
 
 @pytest.mark.parametrize(("path", "generator"), [("", "openai:hostile"), ("chat", "extractive")])

@@ -31,9 +31,7 @@ class SlowModel:
             while not self.go_on.wait(0.1):
                 exchange.delta(" ")
             exchange.delta(" Lena Holm finished it in 1902 [1].")
-            exchange.delta(finish="stop")
-            exchange.event("[DONE]")
-            exchange.end()
+            exchange.finish()
         except OSError:
             exchange.drop()
 

@@ -94,6 +94,15 @@ class Exchange:
             self.delta(finish=finish)
             self.event({"choices": [], "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}})
 
+    def finish(self, finish: str = "stop", tokens: tuple[int, int] | None = None) -> None:
+        """Complete the reply: send why it ended, its token usage if given, and the end of the stream."""
+        if tokens is None:
+            self.delta(finish=finish)
+        else:
+            self.ended(finish, tokens)
+        self.event("[DONE]")
+        self.end()
+
     def end(self) -> None:
         self.raw(b"")
 
@@ -132,12 +141,7 @@ def complete(*pieces: str, finish: str = "stop", tokens: tuple[int, int] | None 
         exchange.event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": None}}]})
         for piece in pieces:
             exchange.delta(piece)
-        if tokens is None:
-            exchange.delta(finish=finish)
-        else:
-            exchange.ended(finish, tokens)
-        exchange.event("[DONE]")
-        exchange.end()
+        exchange.finish(finish, tokens)
 
     return play
 
